@@ -1,0 +1,50 @@
+"""Who is meant: the names of tenants, agents and sessions, and the rules that a name must keep.
+
+Must not know: Redis, Postgres, how a name is quoted in a key or a path.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+
+from slowwave.errors import InvalidName
+
+MAX_NAME_CHARACTERS = 200
+
+
+def check_name(what: str, value: str) -> str:
+    """Answer `value` unchanged if it may name a `what` ("agent", "session" …).
+
+    A name has 1 to 200 characters, none of them a control character (NUL included) or half of a surrogate pair.
+    Anything else is just a name: spaces, slashes, braces, any script.
+
+    Raises `InvalidName`.
+    """
+    if not isinstance(value, str):
+        raise InvalidName(f"{what}: a name must be text, not {type(value).__name__}")
+    if not value:
+        raise InvalidName(f"{what}: a name can't be empty")
+    if len(value) > MAX_NAME_CHARACTERS:
+        raise InvalidName(f"{what}: a name has at most {MAX_NAME_CHARACTERS} characters, this one has {len(value)}")
+    if value.isascii() and value.isprintable():
+        return value
+    for position, character in enumerate(value):
+        # Cc: control characters. Cs: a lone surrogate, which UTF-8 can't carry to either server.
+        if unicodedata.category(character) in {"Cc", "Cs"}:
+            raise InvalidName(f"{what}: character {position + 1} (U+{ord(character):04X}) can't be part of a name")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRef:
+    """One conversation of one agent, by its names: what Redis, messages and callers know it by."""
+
+    tenant: str
+    agent: str
+    session: str
+
+    def checked(self) -> "SessionRef":
+        """Answer this reference if all three names keep the rules; raise `InvalidName` if not."""
+        check_name("tenant", self.tenant)
+        check_name("agent", self.agent)
+        check_name("session", self.session)
+        return self

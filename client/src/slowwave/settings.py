@@ -1,0 +1,189 @@
+"""Settings: `SLOWWAVE_…` variables over `slowwave.yaml` over defaults, validated, frozen.
+
+Must not know: who reads them. Built once where a process starts and passed down; nothing here is a global.
+"""
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+from zoneinfo import available_timezones
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from slowwave.errors import InvalidSettings
+
+PREFIX = "SLOWWAVE_"
+FILE_VARIABLE = "SLOWWAVE_CONFIG"
+DEFAULT_FILE = "slowwave.yaml"
+# Read by the shell or the tests and not part of the tree.
+OTHER_VARIABLES = frozenset({FILE_VARIABLE, "SLOWWAVE_SHARED"})
+
+
+def _known_zone(name: str) -> str:
+    if name not in available_timezones():
+        close = difflib.get_close_matches(name, available_timezones(), n=1)
+        raise ValueError(f"{name!r} is no IANA time zone" + (f"; did you mean {close[0]!r}?" if close else ""))
+    return name
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Batch(_Section):
+    """Caps of one sweep: they bound its burst, never the throughput."""
+
+    max_sessions_per_cycle: int = Field(200, ge=1, le=10_000)
+    max_sessions_per_agent_per_cycle: int = Field(3, ge=1, le=10_000)
+
+
+class ExtractorSettings(_Section):
+    """Bounds of one window, and how often a failing one is tried."""
+
+    max_messages_per_flush: int = Field(20, ge=1, le=1000)
+    max_chars_per_flush: int = Field(12_000, ge=100, le=1_000_000)
+    max_extraction_seconds: float = Field(30, gt=0, le=3600)
+    max_retries: int = Field(3, ge=0, le=100)
+
+
+class AutoFlush(_Section):
+    """When a session is flushed, and how sessions of one agent share the workers. Times in seconds."""
+
+    enabled: bool = True
+    flush_interval_seconds: float = Field(5, gt=0, le=3600)
+    idle_seconds: float = Field(120, ge=0, le=86_400)
+    max_dirty_age_seconds: float = Field(600, ge=0, le=604_800)
+    stale_ttl_seconds: float = Field(86_400, ge=60)
+    turn_threshold: int = Field(5, ge=0, le=10_000)
+    max_cross_session_reprioritize: int = Field(5, ge=0, le=1000)
+    per_agent_concurrency: int = Field(1, ge=1, le=1000)
+    lease_seconds: float = Field(8, ge=1, le=600)
+    ticket_seconds: float = Field(60, ge=1, le=3600)
+    retry_interval_seconds: float = Field(30, ge=0.5, le=3600)
+    max_queued: int = Field(1000, ge=1)
+    batch: Batch = Batch()
+    extractor: ExtractorSettings = ExtractorSettings()
+
+
+class Days(_Section):
+    """The local day of an agent that is new; known agents keep their own."""
+
+    timezone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
+    cutoff_hour: int = Field(0, ge=0, le=23)
+
+
+class MemorySettings(_Section):
+    """Everything under `memory.`; the keys keep the names of the source designs."""
+
+    auto_flush: AutoFlush = AutoFlush()
+    days: Days = Days()
+
+
+class Settings(_Section):
+    """The whole tree.
+
+    database_url: postgresql://…; broker_url: redis://… or rediss://…; spool: the folder in which events wait while
+    Postgres can't be reached; tenant: whose agents these are.
+    """
+
+    database_url: str = "postgresql://slowwave@localhost:5432/slowwave"
+    broker_url: str = "redis://localhost:6379/0"
+    tenant: str = Field("default", min_length=1, max_length=200)
+    spool: Path = Path("~/.local/state/slowwave/spool")
+    memory: MemorySettings = MemorySettings()
+
+
+def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, Any]:
+    """Every leaf key with its default: {"memory.auto_flush.idle_seconds": 120, …}."""
+    keys: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        path = f"{prefix}{name}"
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            keys |= known_keys(field.annotation, f"{path}.")
+        else:
+            keys[path] = field.get_default()
+    return keys
+
+
+def variable_of(key: str) -> str:
+    """`memory.auto_flush.idle_seconds` → `SLOWWAVE_MEMORY__AUTO_FLUSH__IDLE_SECONDS`."""
+    return PREFIX + key.replace(".", "__").upper()
+
+
+def load_settings(
+    environment: Mapping[str, str] | None = None, *, file: Path | None = None, **overrides: Any
+) -> Settings:
+    """Read the settings of this process.
+
+    environment: the variables (default: this process's). file: the YAML file (default: $SLOWWAVE_CONFIG, else
+    `slowwave.yaml` in the working directory where there is one). overrides: top-level keys that win over both.
+    Raises InvalidSettings, which names the key, where it stood, and the nearest known one.
+    """
+    environment = os.environ if environment is None else environment
+    tree = _read_file(file or _named_file(environment))
+    for variable, value in environment.items():
+        if variable.startswith(PREFIX) and variable not in OTHER_VARIABLES:
+            _put(tree, _key_of(variable), value)
+    tree |= overrides
+    try:
+        return Settings.model_validate(tree)
+    except ValidationError as error:
+        raise InvalidSettings("; ".join(_explain(e["loc"], e["msg"]) for e in error.errors())) from None
+
+
+def _named_file(environment: Mapping[str, str]) -> Path | None:
+    if named := environment.get(FILE_VARIABLE):
+        if not Path(named).is_file():
+            raise InvalidSettings(f"{FILE_VARIABLE} names {named}, and there is no such file")
+        return Path(named)
+    return Path(DEFAULT_FILE) if Path(DEFAULT_FILE).is_file() else None
+
+
+def _read_file(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidSettings(f"{file} can't be read as YAML: {error}") from None
+    if not isinstance(tree, dict):
+        raise InvalidSettings(f"{file} must hold keys and values, and holds a {type(tree).__name__}")
+    _check_keys(tree, str(file))
+    return tree
+
+
+def _check_keys(tree: Mapping[str, Any], where: str, prefix: str = "") -> None:
+    known = known_keys()
+    for name, value in tree.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping) and any(k.startswith(f"{key}.") for k in known):
+            _check_keys(value, where, f"{key}.")
+        elif key not in known and not any(k.startswith(f"{key}.") for k in known):
+            raise InvalidSettings(f"{where}: unknown key {key!r}{_nearest(key, known)}")
+
+
+def _key_of(variable: str) -> str:
+    known = {variable_of(key): key for key in known_keys()}
+    if variable not in known:
+        raise InvalidSettings(f"unknown variable {variable}{_nearest(variable, known)}")
+    return known[variable]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _put(tree: dict[str, Any], key: str, value: str) -> None:
+    *path, leaf = key.split(".")
+    for part in path:
+        tree = tree.setdefault(part, {})
+    tree[leaf] = value
+
+
+def _explain(location: tuple[int | str, ...], message: str) -> str:
+    key = ".".join(str(part) for part in location)
+    return f"{key} ({variable_of(key)}): {message}"

@@ -1,0 +1,82 @@
+"""What an extractor takes and what it gives: the contract between a window of events and durable memories.
+
+Must not know: which extractor runs, and how memories are stored.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from domain.events import Event
+
+MemoryType = Literal["fact", "preference", "decision", "task", "event", "summary"]
+Trust = Literal["user", "assistant", "task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One statement that is worth keeping.
+
+    content: a sentence that stands alone, with its speaker named and secrets redacted.
+    importance, confidence: 0..1, from the named `signals`.
+    valid_from: when the statement began to hold, by event time (never by arrival).
+    sources: the `seq` numbers inside the window that say it, ascending, at least one.
+    """
+
+    content: str
+    type: MemoryType
+    importance: float
+    confidence: float
+    valid_from: datetime
+    sources: tuple[int, ...]
+    entities: tuple[str, ...] = ()
+    trust: Trust = "user"
+    signals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The events of one flush: contiguous, `from_seq` to `to_seq` inclusive, oldest first, never empty."""
+
+    events: tuple[Event, ...]
+
+    @property
+    def from_seq(self) -> int:
+        return self.events[0].seq
+
+    @property
+    def to_seq(self) -> int:
+        return self.events[-1].seq
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionContext:
+    """What an extractor may look at beside the window; none of it is evidence.
+
+    agent: the agent's name; time_zone: its IANA zone, for relative dates;
+    preceding: the last few events before the window, oldest first (a question whose answer opens the window).
+    """
+
+    agent: str
+    time_zone: str = "UTC"
+    preceding: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The answer of an extractor. No candidates means NO_REPLY. `noise` and `redactions` are counts for the ledger."""
+
+    candidates: tuple[Candidate, ...]
+    noise: int = 0
+    redactions: int = 0
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+class Extractor(Protocol):
+    """(window, context, now) → candidates, or nothing. Deterministic for the same input where it can be."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    def extract(self, window: Window, context: ExtractionContext, now: datetime) -> Extraction: ...

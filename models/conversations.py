@@ -1,0 +1,106 @@
+"""Sessions, their events, and how many events each of their days holds.
+
+Must not know: how events are captured (a function in the migrations) or flushed (services).
+"""
+
+from datetime import date
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Date,
+    ForeignKey,
+    Index,
+    Integer,
+    SmallInteger,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, CreatedAt, Json, Moment
+
+
+class Session(Base):
+    """One conversation of an agent. Dirty while `last_seq > processed_until`.
+
+    `flush_due_at` is the one column that the sweep reads; NULL where nothing is dirty. The facts behind it stay
+    beside it: `invalidated_at` (the seq at which processing was asked for), `dirty_since` (arrival of the oldest
+    unprocessed event), `last_seen_at`, `boosted_at`, `not_before` (back-off after failures).
+    """
+
+    __tablename__ = "sessions"
+    __table_args__ = (
+        UniqueConstraint("agent_id", "name"),
+        CheckConstraint("processed_until BETWEEN 0 AND last_seq", name="watermark"),
+        Index(
+            "sessions_due_idx",
+            "flush_due_at",
+            postgresql_include=["agent_id"],
+            postgresql_where=text("flush_due_at IS NOT NULL"),
+        ),
+        Index("sessions_agent_dirty_idx", "agent_id", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
+        Index("sessions_scope_dirty_idx", "scope_id", postgresql_where=text("dirty_since IS NOT NULL")),
+        {"postgresql_with": {"fillfactor": 70}},
+    )
+
+    id: Mapped[BigId]
+    agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.agents.id"))
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    name: Mapped[str]
+    room_id: Mapped[str | None]
+    thread_id: Mapped[str | None]
+    source: Mapped[str] = mapped_column(Text, server_default=text("'events'"))
+    last_seq: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    last_turn: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    processed_until: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    processed_turn: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    invalidated_at: Mapped[int | None] = mapped_column(BigInteger)
+    invalidated_by: Mapped[str | None]
+    dirty_since: Mapped[Moment | None]
+    last_seen_at: Mapped[Moment]
+    flush_due_at: Mapped[Moment | None]
+    boosted_at: Mapped[Moment | None]
+    attempts: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    failures: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    window_limit: Mapped[int | None] = mapped_column(SmallInteger)
+    not_before: Mapped[Moment | None]
+    last_error: Mapped[str | None]
+    created_at: Mapped[CreatedAt]
+
+
+class Event(Base):
+    """One entry of a session. `happened_at` is when it was said, `recorded_at` when it arrived."""
+
+    __tablename__ = "events"
+    __table_args__ = (
+        Index("events_key_idx", "session_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
+        CheckConstraint("kind IN ('user', 'assistant', 'task')", name="kind"),
+    )
+
+    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    turn: Mapped[int] = mapped_column(Integer)
+    kind: Mapped[str]
+    role: Mapped[str]
+    name: Mapped[str | None]
+    content: Mapped[str]
+    happened_at: Mapped[Moment]
+    recorded_at: Mapped[Moment]
+    day: Mapped[date] = mapped_column(Date)
+    key: Mapped[str | None]
+    event_metadata: Mapped[Json | None] = mapped_column("metadata")
+    quarantined_at: Mapped[Moment | None]
+
+
+class SessionDay(Base):
+    """How many events of a session fall on a local day of its agent. Days are added up when read: a counter per
+    agent and day would make an agent's sessions wait for each other's commits.
+    """
+
+    __tablename__ = "session_days"
+
+    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    total_messages: Mapped[int] = mapped_column(Integer)

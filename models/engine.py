@@ -1,0 +1,28 @@
+"""The engine: how this process reaches Postgres.
+
+Must not know: settings files or the environment; the URL is an argument.
+"""
+
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.engine import make_url
+
+STATEMENT_TIMEOUT_MS = 30_000
+
+
+def make_engine(database_url: str, *, pool_size: int = 2, statement_timeout_ms: int = STATEMENT_TIMEOUT_MS) -> Engine:
+    """An engine whose connections are tested before use and whose statements cannot wait for ever.
+
+    Make it after a fork, never before: a psycopg connection must not be shared between processes.
+    """
+    url = make_url(database_url).set(drivername="postgresql+psycopg")
+    return create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=2,
+        pool_pre_ping=True,
+        pool_recycle=1800,
+        connect_args={
+            "connect_timeout": 5,
+            "options": f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC",
+        },
+    )

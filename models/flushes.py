@@ -1,0 +1,60 @@
+"""The ledger of flushes, and the letters that could not be delivered.
+
+Must not know: what extraction does.
+"""
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, SmallInteger, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, CreatedAt, Json, Moment
+
+
+class Flush(Base):
+    """One committed window. Unique (session, from_seq): that an event lies in one window only (I2) is the
+    database's promise. `oldest_recorded_at` is the arrival of its oldest event: lag is committed_at minus that.
+    """
+
+    __tablename__ = "flushes"
+    __table_args__ = (
+        UniqueConstraint("session_id", "from_seq"),
+        CheckConstraint("outcome IN ('stored', 'no_reply', 'quarantined')", name="outcome"),
+        CheckConstraint("from_seq <= to_seq", name="window"),
+        Index("flushes_committed_idx", "committed_at"),
+    )
+
+    id: Mapped[BigId]
+    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"))
+    from_seq: Mapped[int] = mapped_column(BigInteger)
+    to_seq: Mapped[int] = mapped_column(BigInteger)
+    outcome: Mapped[str]
+    extractor: Mapped[str]
+    extractor_version: Mapped[str]
+    attempt: Mapped[int] = mapped_column(SmallInteger)
+    candidates: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    stored: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    repeated: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    noise: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    redactions: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    error: Mapped[str | None]
+    oldest_recorded_at: Mapped[Moment]
+    started_at: Mapped[Moment]
+    committed_at: Mapped[Moment]
+
+
+class DeadLetter(Base):
+    """A payload that could not be taken, with its error. Kept until someone drives it again or dismisses it."""
+
+    __tablename__ = "dead_letters"
+    __table_args__ = (
+        CheckConstraint("state IN ('open', 'redriven', 'dismissed')", name="state"),
+        Index("dead_letters_open_idx", "id", postgresql_where=text("state = 'open'")),
+    )
+
+    id: Mapped[BigId]
+    tenant: Mapped[str | None]
+    task: Mapped[str]
+    payload: Mapped[Json]
+    error: Mapped[str]
+    state: Mapped[str] = mapped_column(server_default=text("'open'"))
+    created_at: Mapped[CreatedAt]
+    decided_at: Mapped[Moment | None]

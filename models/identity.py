@@ -1,0 +1,51 @@
+"""Agents and scopes: every other table hangs off one of them, so that a key cannot cross a tenant.
+
+Must not know: sessions, memories, or how tenants are told apart by callers.
+"""
+
+from sqlalchemy import BigInteger, CheckConstraint, Float, Integer, SmallInteger, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, CreatedAt, Moment
+
+
+class Agent(Base):
+    """An AI agent. `epoch` rises when it is forgotten and fences work that was queued before (I10)."""
+
+    __tablename__ = "agents"
+    __table_args__ = (
+        UniqueConstraint("tenant", "name"),
+        CheckConstraint("cutoff_hour BETWEEN 0 AND 23", name="cutoff_hour"),
+    )
+
+    id: Mapped[BigId]
+    tenant: Mapped[str]
+    name: Mapped[str]
+    time_zone: Mapped[str] = mapped_column(server_default=text("'UTC'"))
+    cutoff_hour: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    epoch: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    deleted_at: Mapped[Moment | None]
+    created_at: Mapped[CreatedAt]
+
+
+class Scope(Base):
+    """Where memories live: an agent's own (`agent`, named as the agent), a room or a team.
+
+    The search statistics belong to a scope: how many documents it had when its common terms were last counted, and
+    how long they were on average, in lexemes.
+    """
+
+    __tablename__ = "scopes"
+    __table_args__ = (
+        UniqueConstraint("tenant", "kind", "name"),
+        CheckConstraint("kind IN ('agent', 'room', 'team')", name="kind"),
+    )
+
+    id: Mapped[BigId]
+    tenant: Mapped[str]
+    kind: Mapped[str]
+    name: Mapped[str]
+    counted_documents: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    counted_mean_length: Mapped[float] = mapped_column(Float, server_default=text("0"))
+    counted_at: Mapped[Moment | None]
+    created_at: Mapped[CreatedAt]

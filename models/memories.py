@@ -1,0 +1,93 @@
+"""Memories, the events they came from, and every change that was made to them.
+
+Must not know: how memories are found or judged.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Text,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, CreatedAt, Moment
+
+
+class Memory(Base):
+    """One durable statement of a scope. Live unless archived; of live ones no two say the same (I2, mistake 27)."""
+
+    __tablename__ = "memories"
+    __table_args__ = (
+        CheckConstraint("type IN ('fact', 'preference', 'decision', 'task', 'event', 'summary')", name="type"),
+        CheckConstraint("status IN ('inbox', 'episode', 'active', 'archived', 'review')", name="status"),
+        CheckConstraint("trust IN ('hand', 'user', 'assistant', 'task', 'import')", name="trust"),
+        CheckConstraint("confidence BETWEEN 0 AND 1 AND importance BETWEEN 0 AND 1", name="shares"),
+        Index(
+            "memories_live_content_idx",
+            "scope_id",
+            "type",
+            "content_hash",
+            unique=True,
+            postgresql_where=text("status <> 'archived'"),
+        ),
+        Index(
+            "memories_recent_idx", "scope_id", text("valid_from DESC"), postgresql_where=text("status <> 'archived'")
+        ),
+        Index("memories_search_idx", "search", postgresql_using="gin"),
+    )
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    type: Mapped[str]
+    content: Mapped[str]
+    content_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    status: Mapped[str] = mapped_column(server_default=text("'inbox'"))
+    confidence: Mapped[float] = mapped_column(Float)
+    importance: Mapped[float] = mapped_column(Float)
+    trust: Mapped[str]
+    entities: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    valid_from: Mapped[Moment]
+    valid_to: Mapped[Moment | None]
+    recorded_at: Mapped[Moment]
+    superseded_by: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
+    archive_reason: Mapped[str | None]
+    search: Mapped[str] = mapped_column(TSVECTOR)
+    length: Mapped[int] = mapped_column(Integer)
+
+
+class MemorySource(Base):
+    """Provenance: this memory names that event. Repeats and merges add sources; nothing takes one away."""
+
+    __tablename__ = "memory_sources"
+    __table_args__ = (Index("memory_sources_event_idx", "session_id", "seq"),)
+
+    memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"), primary_key=True)
+    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+
+
+class MemoryChange(Base):
+    """One change of one memory, with what it was, what it became and why."""
+
+    __tablename__ = "memory_changes"
+    __table_args__ = (Index("memory_changes_memory_idx", "memory_id", "id"),)
+
+    id: Mapped[BigId]
+    memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
+    flush_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.flushes.id"))
+    action: Mapped[str]
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    reason: Mapped[str]
+    made_at: Mapped[CreatedAt]

@@ -1,0 +1,28 @@
+"""Alembic's entry: runs the migrations over the connection that `models.schema` hands in.
+
+Must not know: settings; it never opens a connection by itself.
+"""
+
+from alembic import context
+from sqlalchemy import Connection, text
+
+from models import SCHEMA, Base
+
+
+def run(connection: Connection) -> None:
+    """Run the migrations in one transaction, so that a failed one leaves nothing behind."""
+    connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        version_table_schema=SCHEMA,
+        include_schemas=True,
+        include_name=lambda name, kind, _parents: kind != "schema" or name == SCHEMA,
+        compare_server_default=False,
+        transactional_ddl=True,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+run(context.config.attributes["connection"])

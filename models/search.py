@@ -1,0 +1,40 @@
+"""The search index over raw events, and the terms that are common in a scope.
+
+Must not know: how answers are ranked.
+"""
+
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base
+
+
+class Passage(Base):
+    """A flushed event as search sees it: redacted, stemmed, with its date, its speaker and the turn before it.
+
+    Every lexeme carries its scope (`17:adopt`), so that one GIN index serves all scopes and no query of one scope
+    reads the postings of another (I8).
+    """
+
+    __tablename__ = "passages"
+    __table_args__ = (
+        Index("passages_search_idx", "search", postgresql_using="gin"),
+        Index("passages_scope_idx", "scope_id"),
+    )
+
+    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    search: Mapped[str] = mapped_column(TSVECTOR)
+    length: Mapped[int] = mapped_column(Integer)
+
+
+class CommonTerm(Base):
+    """A lexeme that so many documents of a scope contain that it may not name candidates, and how many they are."""
+
+    __tablename__ = "common_terms"
+
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"), primary_key=True)
+    term: Mapped[str] = mapped_column(Text, primary_key=True)
+    documents: Mapped[int] = mapped_column(BigInteger)

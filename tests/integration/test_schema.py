@@ -1,0 +1,53 @@
+"""The schema: migrations go up and down, agree with the models, and guard the workers."""
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Engine, text
+
+from models import SCHEMA, Base
+from models.schema import WrongSchema, current_revision, head_revision, migrate, require_current
+
+pytestmark = pytest.mark.servers
+
+
+def test_models_and_migrations_describe_the_same_tables(engine: Engine) -> None:
+    with engine.connect() as connection:
+        context = MigrationContext.configure(
+            connection,
+            opts={
+                "include_schemas": True,
+                "include_name": lambda name, kind, _parents: kind != "schema" or name == SCHEMA,
+                "version_table_schema": SCHEMA,
+            },
+        )
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_migrations_go_down_and_up_again(engine: Engine) -> None:
+    assert migrate(engine, "base") == (head_revision(), None)
+    with engine.connect() as connection:
+        left = connection.execute(
+            text(
+                "SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = 'slowwave'"
+            )
+        ).scalars()
+        assert {name for name in left if not name.startswith("alembic_version")} == set()
+    assert migrate(engine) == (None, head_revision())
+
+
+def test_workers_refuse_another_revision_with_a_sentence_that_says_what_to_run(engine: Engine) -> None:
+    with engine.connect() as connection:
+        require_current(connection)
+    migrate(engine, "0001")
+    with engine.connect() as connection:
+        assert current_revision(connection) == "0001"
+        with pytest.raises(WrongSchema, match=r"at revision 0001, this version needs \d+: run `slowwave migrate`"):
+            require_current(connection)
+
+
+def test_a_database_of_a_newer_version_is_left_alone(engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '9999'"))
+    with pytest.raises(WrongSchema, match="does not know"):
+        migrate(engine)
