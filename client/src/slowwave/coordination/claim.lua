@@ -1,0 +1,41 @@
+-- claim: a message has come to a worker; may it run?
+--
+--   state                          answer
+--   idle or parked                 STALE      another message was faster, or the ticket expired
+--   running under this token       CLAIMED    the caller asks twice: its first answer was lost on the way
+--   running under another token    BUSY       nothing changes: what came since has marked the rerun already
+--   pending, the agent is full     PARKED     the ticket becomes a place in `waiting`
+--   pending, the agent has room    CLAIMED    the ticket becomes the lease
+--
+-- KEYS  1 session   2 running   3 waiting
+-- ARGV  1 token  2 lease_ms  3 per_agent_concurrency  4 waiting_ms  5 session
+-- Answers {the word above, the priority it was pending at or ''}.
+
+local state = redis.call('GET', KEYS[1])
+if not state then
+  return {'STALE', ''}
+end
+
+local kind, priority = string.match(state, '^(%a+) (%a+) ')
+if kind == 'running' then
+  if string.match(state, '^%a+ %a+ [%a-]+ (.*)$') == ARGV[1] then
+    return {'CLAIMED', priority}
+  end
+  return {'BUSY', ''}
+end
+
+local now = now_ms()
+-- No lease of this session is live, so an entry that is left of one (the key was deleted by hand) must not park it.
+redis.call('ZREM', KEYS[2], ARGV[5])
+if not has_room(KEYS[2], now, ARGV[3]) then
+  redis.call('DEL', KEYS[1])
+  redis.call('ZADD', KEYS[3], whole(priority == 'high' and now or now + BEHIND), ARGV[5])
+  outlive(KEYS[3], ARGV[4])
+  return {'PARKED', priority}
+end
+
+local ends = whole(now + ARGV[2])  -- one moment for key and entry: neither may outlive the other
+redis.call('SET', KEYS[1], 'running ' .. priority .. ' - ' .. ARGV[1], 'PXAT', ends)
+redis.call('ZADD', KEYS[2], ends, ARGV[5])
+outlive(KEYS[2], ARGV[2])
+return {'CLAIMED', priority}

@@ -1,0 +1,164 @@
+"""The typed face of the four scripts: offer, claim, renew and release a session, and see what it waits for.
+
+Any number of threads may share a `FlushQueue`. Every method raises `redis.exceptions.RedisError` when the server can't
+be reached; that loses nothing but time, since the sweep offers again whatever Postgres still holds as due.
+
+Must not know: Postgres, Celery, what a flush does.
+"""
+
+from collections.abc import Iterable
+
+from redis import Redis
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.retry import Retry
+
+from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Sighting, Verdict, priority_or_none
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, WAITING_SECONDS, agent_keys
+from slowwave.coordination.queue_messages import flush_template, new_id
+from slowwave.coordination.scripts import Script
+from slowwave.identity import SessionRef
+
+_OFFER = Script("offer", key_count=5)
+_CLAIM = Script("claim", key_count=3)
+_RENEW = Script("renew", key_count=2)
+_RELEASE = Script("release", key_count=3)
+
+_FLUSH_TEMPLATE = flush_template().encode()
+_WAITING_MS = b"%d" % (WAITING_SECONDS * 1000)
+_BEHIND = 1e15  # as in state.lua: what a normal place has on top of its time
+
+
+def redis_from_url(url: str) -> Redis:
+    """Answer a client for `url` that gives up in time: 3 s to connect, 10 s for an answer, one more try after a break.
+
+    A call that timed out isn't tried again, since the caller has waited long enough and the sweep will see to it.
+    Answers are bytes. Nothing is sent before the first call. Raises ValueError for a malformed `url`.
+    """
+    return Redis.from_url(
+        url,
+        socket_connect_timeout=3,
+        socket_timeout=10,
+        socket_keepalive=True,
+        health_check_interval=10,
+        retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), retries=2, supported_errors=(RedisConnectionError,)),
+    )
+
+
+class FlushQueue:
+    """De-duplicated, prioritised flushes of sessions: at most one ticket or one live lease a session.
+
+    `ticket_seconds`: how long a message counts as on its way; after that the session may be offered anew.
+    `lease_seconds`: how long a claim holds without being renewed.
+    `per_agent_concurrency`: how many live leases an agent may have. All users of one server must agree on it.
+    """
+
+    def __init__(
+        self,
+        redis: Redis,
+        *,
+        ticket_seconds: float = 60,
+        lease_seconds: float = 8,
+        per_agent_concurrency: int = 1,
+    ) -> None:
+        self._redis = redis
+        self._ticket_ms = _milliseconds(ticket_seconds)
+        self._lease_ms = _milliseconds(lease_seconds)
+        self._limit = b"%d" % per_agent_concurrency
+
+    def offer(self, ref: SessionRef, priority: Priority) -> Offer:
+        """Ask for a flush of `ref`. One round trip, in which the message is sent too if one is needed."""
+        return Offer(_text(_OFFER.run(self._redis, self._offer_call(ref, priority))))
+
+    def offer_many(self, offers: Iterable[tuple[SessionRef, Priority]]) -> list[Offer]:
+        """Make many offers in one round trip; each is a step of its own. Answers in the same order."""
+        calls = [self._offer_call(ref, priority) for ref, priority in offers]
+        return [Offer(_text(answer)) for answer in _OFFER.run_many(self._redis, calls)]
+
+    def claim(self, ref: SessionRef, token: str) -> Claim:
+        """Try to turn the session's ticket into a lease, held by `token` (a fresh `new_id()` for every claim)."""
+        keys = agent_keys(ref.tenant, ref.agent)
+        call = (
+            *(keys.session_prefix + ref.session, keys.running, keys.waiting),
+            *(token, self._lease_ms, self._limit, _WAITING_MS, ref.session),
+        )
+        verdict, priority = _CLAIM.run(self._redis, call)
+        return Claim(Verdict(_text(verdict)), priority_or_none(_text(priority)))
+
+    def renew(self, ref: SessionRef, token: str) -> bool:
+        """Start the lease anew. False: it is lost, and another worker may hold it."""
+        return bool(_RENEW.run(self._redis, self._renew_call(ref, token)))
+
+    def renew_many(self, leases: Iterable[tuple[SessionRef, str]]) -> list[bool]:
+        """Renew many leases in one round trip. Answers in the same order."""
+        calls = [self._renew_call(ref, token) for ref, token in leases]
+        return [bool(answer) for answer in _RENEW.run_many(self._redis, calls)]
+
+    def release(self, ref: SessionRef, token: str) -> Release:
+        """End the lease, and learn what to offer now."""
+        keys = agent_keys(ref.tenant, ref.agent)
+        call = (
+            *(keys.session_prefix + ref.session, keys.running, keys.waiting),
+            *(token, self._limit, ref.session),
+        )
+        ours, rerun, session, place = _RELEASE.run(self._redis, call)
+        wanted = priority_or_none(_text(place))
+        parked = Parked(SessionRef(ref.tenant, ref.agent, _text(session)), wanted) if wanted else None
+        return Release(bool(ours), priority_or_none(_text(rerun)), parked)
+
+    def inspect(self, ref: SessionRef) -> Sighting:
+        """See what `ref` waits for. Changes nothing; one round trip, all of it of one moment."""
+        keys = agent_keys(ref.tenant, ref.agent)
+        key = keys.session_prefix + ref.session
+        with self._redis.pipeline(transaction=True) as pipeline:
+            pipeline.time()
+            pipeline.get(key)
+            pipeline.pttl(key)
+            pipeline.zscore(keys.waiting, ref.session)
+            pipeline.zrank(keys.waiting, ref.session)
+            pipeline.zrange(keys.running, 0, -1, withscores=True)
+            time, state, ttl, place, rank, running = pipeline.execute()
+        now = time[0] * 1000 + time[1] // 1000
+        live = sum(ends >= now for _, ends in running)
+        if state:
+            return _held(_text(state), ttl / 1000, live)
+        if place is None:
+            return Sighting("idle", None, None, None, None, None, live)
+        behind = place >= _BEHIND
+        parked_for = (now - place + (_BEHIND if behind else 0)) / 1000
+        return Sighting("parked", "normal" if behind else "high", None, None, rank, parked_for, live)
+
+    def depths(self) -> dict[str, int]:
+        """Count the messages in every queue. Those that a worker has taken and not finished are not among them."""
+        with self._redis.pipeline(transaction=False) as pipeline:
+            for queue in QUEUES:
+                pipeline.llen(queue)
+            return dict(zip(QUEUES, pipeline.execute(), strict=True))
+
+    def _offer_call(self, ref: SessionRef, priority: Priority) -> tuple[str | bytes, ...]:
+        keys = agent_keys(ref.tenant, ref.agent)
+        return (
+            *(keys.session_prefix + ref.session, keys.running, keys.waiting, HIGH_QUEUE, NORMAL_QUEUE),
+            *(priority, self._ticket_ms, self._limit, new_id()),
+            *(ref.tenant, ref.agent, ref.session, _FLUSH_TEMPLATE),
+        )
+
+    def _renew_call(self, ref: SessionRef, token: str) -> tuple[str | bytes, ...]:
+        keys = agent_keys(ref.tenant, ref.agent)
+        return (keys.session_prefix + ref.session, keys.running, token, self._lease_ms, ref.session)
+
+
+def _held(state: str, expires_in: float, live: int) -> Sighting:
+    kind, priority, rest = state.split(" ", 2)
+    if kind == "pending":
+        return Sighting("pending", priority_or_none(priority), expires_in, None, None, None, live)
+    rerun = priority_or_none(rest.split(" ", 1)[0])
+    return Sighting("running", priority_or_none(priority), expires_in, rerun, None, None, live)
+
+
+def _milliseconds(seconds: float) -> bytes:
+    return b"%d" % max(1, round(seconds * 1000))
+
+
+def _text(answer: bytes | str) -> str:
+    return answer.decode() if isinstance(answer, bytes) else answer

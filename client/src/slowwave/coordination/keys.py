@@ -1,0 +1,46 @@
+"""Every key that Slowwave writes in Redis: its name, what it means, how long it lives.
+
+    key                                       type    lives
+    slowwave:{TENANT/AGENT}:session:SESSION   string  pending: ticket_seconds (60); running: lease_seconds (8), renewed
+    slowwave:{TENANT/AGENT}:running           zset    session -> end of its lease in ms; as long as its last lease
+    slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_SECONDS after the last one was parked
+    flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
+    days, maintenance
+
+`state.lua` says what the values mean. Losing any of these keys costs time, never data: what is due stands in Postgres.
+
+TENANT and AGENT are percent-encoded, so that the braces hold exactly one agent whatever its name is. SESSION comes
+last and stands as it is. (The queues carry no hash tag: Celery's Redis transport doesn't run on a cluster either.)
+
+Must not know: the scripts, Celery.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote
+
+PREFIX = "slowwave:"
+
+HIGH_QUEUE = "flush.high"
+NORMAL_QUEUE = "flush"
+QUEUES = (HIGH_QUEUE, NORMAL_QUEUE, "capture", "consolidate", "days", "maintenance")
+"""All queues, in the order in which a worker takes from them."""
+
+WAITING_SECONDS = 3600
+"""Lifetime of an agent's waiting set. A place that is lost with it comes back with the session's next offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentKeys:
+    """The keys of one agent."""
+
+    session_prefix: str
+    running: str
+    waiting: str
+
+
+@lru_cache(maxsize=4096)
+def agent_keys(tenant: str, agent: str) -> AgentKeys:
+    """Answer the keys of an agent. Remembered, since quoting would be the dearest part of preparing an offer."""
+    tag = f"{PREFIX}{{{quote(tenant, safe='')}/{quote(agent, safe='')}}}"
+    return AgentKeys(session_prefix=f"{tag}:session:", running=f"{tag}:running", waiting=f"{tag}:waiting")

@@ -1,0 +1,97 @@
+"""The message that starts a task: Celery's protocol 2 in kombu's envelope for Redis, written without either of them.
+
+A worker takes such a message with BRPOP from the list that is named after the queue. The body is plain JSON text (no
+base64: kombu decodes only what a `body_encoding` names). There is no `eta`, and never will be: waiting is a time in
+Postgres that the sweep reads, never a message in a worker's memory.
+
+Must not know: Celery, kombu, which tasks exist beyond the flush that `offer` starts.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from redis import Redis
+
+FLUSH_TASK = "slowwave.flush_session"
+
+_ORIGIN = "slowwave"
+_NO_CALLBACKS: dict[str, None] = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
+
+
+def new_id() -> str:
+    """Answer a fresh id (32 hexadecimal digits) for a ticket, a task or a token. Safe in forked processes."""
+    return os.urandom(16).hex()
+
+
+def envelope(
+    task_name: str,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    queue: str,
+    *,
+    task_id: str,
+) -> str:
+    """Answer the message as JSON text, ready for `publish`.
+
+    `args` and `kwargs` hold JSON values. Monitors show `args` and the names in `kwargs`, but not what these carry: a
+    caller passes ids by position and text by keyword, so that no conversation is copied into a dashboard.
+
+    Raises TypeError or ValueError for what JSON can't carry.
+    """
+    body = json.dumps([list(args), dict(kwargs), _NO_CALLBACKS], allow_nan=False)
+    shown = json.dumps(list(args), allow_nan=False)
+    message = _message(task_name, queue, task_id, body=body, shown=shown)
+    message["headers"]["kwargsrepr"] = f"{{{', '.join(sorted(kwargs))}}}"
+    return json.dumps(message)
+
+
+def flush_template() -> str:
+    """Answer the envelope of a flush with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for what `offer.lua` fills in."""
+    return json.dumps(_message(FLUSH_TASK, "@QUEUE@", "@ID@", body="@BODY@", shown="@ARGS@"))
+
+
+def publish(redis: Redis, queue: str, message: str) -> None:
+    """Append a message to a queue. One round trip; raises `redis.exceptions.RedisError`."""
+    redis.lpush(queue, message)
+
+
+def _message(task_name: str, queue: str, task_id: str, *, body: str, shown: str) -> dict[str, Any]:
+    headers: dict[str, Any] = {
+        "lang": "py",
+        "task": task_name,
+        "id": task_id,
+        "shadow": None,
+        "eta": None,
+        "expires": None,
+        "group": None,
+        "group_index": None,
+        "retries": 0,
+        "timelimit": [None, None],
+        "root_id": task_id,
+        "parent_id": None,
+        "argsrepr": shown,
+        "kwargsrepr": "{}",
+        "origin": _ORIGIN,
+        "ignore_result": False,
+        "replaced_task_nesting": 0,
+        "stamped_headers": None,
+        "stamps": {},
+    }
+    properties = {
+        "correlation_id": task_id,
+        "reply_to": "",
+        "delivery_mode": 2,
+        # No exchange: a message that comes back (rejected, or its worker died) goes straight to its queue again.
+        "delivery_info": {"exchange": "", "routing_key": queue},
+        "priority": 0,
+        "delivery_tag": task_id,
+    }
+    return {
+        "body": body,
+        "content-encoding": "utf-8",
+        "content-type": "application/json",
+        "headers": headers,
+        "properties": properties,
+    }

@@ -1,0 +1,59 @@
+"""Running a Lua script by its digest, alone or many in one round trip, on a server that may not know it yet.
+
+Must not know: what the scripts do.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha1
+from importlib.resources import files
+from typing import Any
+
+from redis import Redis
+from redis.exceptions import NoScriptError
+
+
+class Script:
+    """One operation: `state.lua`, which all share, and `NAME.lua`.
+
+    A server that doesn't know it (new, restarted) says so before it does anything; it is taught and asked again.
+    """
+
+    def __init__(self, name: str, key_count: int) -> None:
+        folder = files("slowwave.coordination")
+        self.text = (folder / "state.lua").read_text("utf-8") + (folder / f"{name}.lua").read_text("utf-8")
+        # The digest is how Redis names a script; nothing is kept secret by it.
+        self._digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+        self._key_count = key_count
+
+    def run(self, redis: Redis, call: Sequence[str | bytes]) -> Any:
+        """Run it with these keys and arguments, and answer what it answers."""
+        try:
+            return redis.evalsha(self._digest, self._key_count, *call)
+        except NoScriptError:
+            redis.script_load(self.text)
+            return redis.evalsha(self._digest, self._key_count, *call)
+
+    def run_many(self, redis: Redis, calls: Sequence[Sequence[str | bytes]]) -> list[Any]:
+        """Run all calls in one round trip (three if the server must be taught), answers in the same order.
+
+        Each call is a step of its own. Raises the first error, after all of them have run.
+        """
+        if not calls:
+            return []
+        answers = self._pipeline(redis, calls)
+        untaught = [place for place, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
+        if untaught:
+            redis.script_load(self.text)
+            again = self._pipeline(redis, [calls[place] for place in untaught])
+            for place, answer in zip(untaught, again, strict=True):
+                answers[place] = answer
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        return answers
+
+    def _pipeline(self, redis: Redis, calls: Sequence[Sequence[str | bytes]]) -> list[Any]:
+        with redis.pipeline(transaction=False) as pipeline:
+            for call in calls:
+                pipeline.evalsha(self._digest, self._key_count, *call)
+            return list(pipeline.execute(raise_on_error=False))
