@@ -1,4 +1,4 @@
-"""The functions of the reply path and the sweep: capture, boost, take_due, and the stemming of search."""
+"""The functions of capture, sweep, flush and search."""
 
 from pathlib import Path
 
@@ -10,8 +10,21 @@ branch_labels = None
 depends_on = None
 
 # A later change of a function is a new file with the next number and a new migration: these stay as they are.
-FILES = ("capture_1.sql", "boost_1.sql", "take_due_1.sql")
+FILES = ("search_1.sql", "capture_1.sql", "boost_1.sql", "take_due_1.sql", "flush_1.sql")
 SQL = Path(__file__).parent.parent / "sql"
+
+# There were no functions before this revision.
+DROP_ALL = """
+DO $$
+DECLARE
+    v_function regprocedure;
+BEGIN
+    FOR v_function IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'slowwave'::regnamespace LOOP
+        EXECUTE 'DROP FUNCTION ' || v_function || ' CASCADE';
+    END LOOP;
+END
+$$
+"""
 
 
 def upgrade() -> None:
@@ -20,5 +33,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for function in ("take_due", "boost", "capture", "open_session", "count_day"):
-        op.execute(f"DROP FUNCTION slowwave.{function}")
+    op.execute(DROP_ALL.replace(":", r"\:"))
