@@ -20,6 +20,7 @@ class Flush(Base):
         CheckConstraint("outcome IN ('stored', 'no_reply', 'quarantined')", name="outcome"),
         CheckConstraint("from_seq <= to_seq", name="window"),
         Index("flushes_committed_idx", "committed_at"),
+        Index("flushes_quarantined_idx", "id", postgresql_where=text("outcome = 'quarantined'")),
     )
 
     id: Mapped[BigId]

@@ -240,6 +240,14 @@ def upgrade() -> None:
         schema="slowwave",
     )
     op.create_index("flushes_committed_idx", "flushes", ["committed_at"], unique=False, schema="slowwave")
+    op.create_index(
+        "flushes_quarantined_idx",
+        "flushes",
+        ["id"],
+        unique=False,
+        schema="slowwave",
+        postgresql_where=sa.text("outcome = 'quarantined'"),
+    )
     op.create_table(
         "memory_sources",
         sa.Column("memory_id", sa.Uuid(), nullable=False),
@@ -305,6 +313,12 @@ def downgrade() -> None:
     op.drop_table("passages", schema="slowwave")
     op.drop_index("memory_sources_event_idx", table_name="memory_sources", schema="slowwave")
     op.drop_table("memory_sources", schema="slowwave")
+    op.drop_index(
+        "flushes_quarantined_idx",
+        table_name="flushes",
+        schema="slowwave",
+        postgresql_where=sa.text("outcome = 'quarantined'"),
+    )
     op.drop_index("flushes_committed_idx", table_name="flushes", schema="slowwave")
     op.drop_table("flushes", schema="slowwave")
     op.drop_index("events_key_idx", table_name="events", schema="slowwave", postgresql_where=sa.text("key IS NOT NULL"))
