@@ -1,0 +1,30 @@
+"""The trace that every sweep leaves, so that a silent beat can be told from a quiet day.
+
+Must not know: what a sweep does, who asks.
+"""
+
+from redis import Redis
+
+from slowwave.coordination.keys import PREFIX
+
+SWEPT_KEY = f"{PREFIX}swept"
+"""The time of the last sweep, by the server's own clock, in seconds since 1970."""
+SWEPT_SECONDS = 7 * 86_400
+"""Lifetime of the trace: after a week of silence "never" is as good an answer."""
+
+
+def note_sweep(redis: Redis) -> None:
+    """Leave the trace of a sweep that has ended. Raises `redis.exceptions.RedisError`."""
+    redis.set(SWEPT_KEY, repr(_server_time(redis)), ex=SWEPT_SECONDS)
+
+
+def swept_ago(redis: Redis) -> float | None:
+    """Seconds since the last sweep; None where there is no trace. Raises `redis.exceptions.RedisError`."""
+    trace = redis.get(SWEPT_KEY)
+    # Two calls on one clock: the age may come out a round trip too high, never wrong by another host's clock.
+    return None if trace is None else max(0.0, _server_time(redis) - float(trace))
+
+
+def _server_time(redis: Redis) -> float:
+    seconds, microseconds = redis.time()
+    return seconds + microseconds / 1_000_000

@@ -1,0 +1,239 @@
+"""What a session waits for, in words: one reason that comes first, what else is worth knowing, and what to do.
+
+The order of the rules below is the order in which they would stop a flush: what is under way beats what is queued, and
+that beats what a timer will start. So there is always exactly one reason.
+
+Must not know: where the facts were read.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from domain.spoken_time import count_words, duration_words, moment_words
+from domain.waiting_facts import Facts, Reason, Waiting
+from slowwave.coordination.answers import Sighting
+from slowwave.settings import AutoFlush
+
+SILENT_SWEEPS = 3
+"""So many sweep intervals without a sweep count as silence."""
+
+_TRIGGERS = {
+    "turns": "it has more turns than the threshold",
+    "idle": "the agent went idle",
+    "compaction": "its conversation was compacted",
+    "reset": "its conversation was reset",
+    "prompt": "a prompt arrived in another session of this agent",
+    "operator": "someone asked for it by hand",
+    "failure": "its last flush failed",
+    "stale": "nobody has seen it for so long",
+}
+
+
+def waiting_for(facts: Facts, rules: AutoFlush) -> Waiting:
+    """Decide what this session waits for. Never fails, whatever the facts are."""
+    first = _first(facts, rules)
+    return Waiting(first.reason, first.sentence, first.until, tuple(_also(facts, rules, first.reason)), first.cure)
+
+
+def _first(facts: Facts, rules: AutoFlush) -> Waiting:
+    return _beyond_queue(facts, rules) or _in_queue(facts, rules) or _unqueued(facts, rules)
+
+
+def _beyond_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
+    """What decides before the queue does."""
+    if not facts.dirty:
+        return _clean(facts)
+    if facts.deleted_at is not None:
+        at = moment_words(facts.deleted_at, facts.now)
+        return Waiting(Reason.FORGOTTEN, f"Nothing: its agent was forgotten at {at}, and nothing of it is kept.")
+    if facts.sighting is not None and facts.sighting.state == "running":
+        return _running(facts.sighting)
+    if facts.not_before is not None and facts.not_before > facts.now:
+        return _backing_off(facts, facts.not_before, rules)
+    return None
+
+
+def _in_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
+    if facts.sighting is None:
+        return Waiting(
+            Reason.NO_BROKER,
+            "The broker can't be reached, so no worker can be woken.",
+            cure="start the broker; the next sweep then offers this session again",
+        )
+    if facts.sighting.state == "parked":
+        return _parked(facts, facts.sighting, rules)
+    return _pending(facts, facts.sighting) if facts.sighting.state == "pending" else None
+
+
+def _clean(facts: Facts) -> Waiting:
+    if facts.last_seq == 0:
+        return Waiting(Reason.CLEAN, "Nothing: it has no events yet.")
+    since = "" if facts.flushed_at is None else f" since {moment_words(facts.flushed_at, facts.now)}"
+    events = count_words(facts.last_seq, "event")
+    return Waiting(Reason.CLEAN, f"Nothing: it is clean{since}, its {events} processed.")
+
+
+def _running(sighting: Sighting) -> Waiting:
+    lease = duration_words(sighting.expires_in or 0)
+    return Waiting(
+        Reason.RUNNING,
+        f"A worker is flushing it now; its lease runs for another {lease} and is renewed while the worker lives.",
+    )
+
+
+def _backing_off(facts: Facts, until: datetime, rules: AutoFlush) -> Waiting:
+    error = facts.last_error or "it left no message"
+    if facts.attempts:
+        tried = f"attempt {facts.attempts} of {rules.extractor.max_retries + 1}"
+    else:
+        # The surroundings failed, not the window: such waits use up no attempt.
+        tried = f"{count_words(facts.failures, 'failure')} in a row, tried again for as long as it takes"
+    return Waiting(
+        Reason.BACKING_OFF,
+        f"It backs off {_until(until, facts.now)} after an error ({tried}): {error}",
+        until,
+        cure="mend what the error names; `slowwave flush` then tries at once",
+    )
+
+
+def _parked(facts: Facts, sighting: Sighting, rules: AutoFlush) -> Waiting:
+    running = count_words(sighting.agent_running, "session")
+    if sighting.agent_running < rules.per_agent_concurrency:
+        return Waiting(
+            Reason.PARKED,
+            f"It is parked although its agent has room ({running} running): the worker that should have offered it "
+            f"is gone. The next sweep that finds it due offers it{_due(facts)}.",
+            facts.flush_due_at,
+        )
+    ahead = f", {count_words(sighting.ahead, 'session')} before it" if sighting.ahead else ""
+    limit = rules.per_agent_concurrency
+    return Waiting(
+        Reason.PARKED,
+        f"It is parked behind its agent's limit: {running} of at most {limit} running{ahead}. "
+        f"It starts when one of them ends (waiting for {duration_words(sighting.parked_for or 0)}, "
+        f"{sighting.priority} priority).",
+    )
+
+
+def _pending(facts: Facts, sighting: Sighting) -> Waiting:
+    queue = "flush.high" if sighting.priority == "high" else "flush"
+    depth = dict(facts.depths).get(queue)
+    if facts.listening is not None and queue not in facts.listening:
+        return Waiting(
+            Reason.NO_WORKER,
+            f"It is queued at {sighting.priority} priority, and no worker listens to {queue!r}.",
+            cure=f"start one: `celery -A workers worker -Q {queue}`, or `slowwave up`",
+        )
+    # A message that a worker holds already is no longer in the list.
+    among = f" among {count_words(depth, 'message')}" if depth else ""
+    return Waiting(
+        Reason.QUEUED,
+        f"It is queued at {sighting.priority} priority in {queue!r}{among}; the first free worker takes it.",
+    )
+
+
+def _unqueued(facts: Facts, rules: AutoFlush) -> Waiting:
+    due = facts.flush_due_at
+    if not rules.enabled:
+        return Waiting(
+            Reason.SWITCHED_OFF,
+            "Automatic flushing is switched off (memory.auto_flush.enabled is false).",
+            cure="`slowwave flush` asks for this session by hand",
+        )
+    if due is None:
+        return Waiting(
+            Reason.STRANDED,
+            "It has new events and no time at which it is due, so no sweep will find it.",
+            cure="`slowwave flush` asks for it; then report this, since no rule should lead here",
+        )
+    if due <= facts.now:
+        return _due_now(facts, due, rules)
+    if facts.invalidated_at is not None or facts.attempts or min(_timers(facts, rules)) <= facts.now:
+        gone = "a worker began it and is gone" if facts.attempts else "its message is lost or waits in a long queue"
+        return Waiting(
+            Reason.LOOK_AGAIN, f"It was offered, and {gone}. The sweep offers it again {_from(due, facts.now)}.", due
+        )
+    return _timer(facts, due, rules)
+
+
+def _due_now(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
+    interval = duration_words(rules.flush_interval_seconds)
+    overdue = duration_words((facts.now - due).total_seconds())
+    if facts.swept_ago is not None and facts.swept_ago <= SILENT_SWEEPS * rules.flush_interval_seconds:
+        return Waiting(Reason.DUE, f"It has been due for {overdue}; sweeps come every {interval} and offer it.", due)
+    last = "there is no trace of any" if facts.swept_ago is None else f"the last was {_ago(facts.swept_ago)}"
+    return Waiting(
+        Reason.NO_SWEEP,
+        f"It has been due for {overdue}, and no sweep offers it: {last}, though one should come every {interval}.",
+        due,
+        cure="start beat (`celery -A workers beat`) and a worker on the queue 'maintenance', or run `slowwave up`",
+    )
+
+
+def _timers(facts: Facts, rules: AutoFlush) -> tuple[datetime, datetime]:
+    """When it will have been quiet for long enough, and when its oldest new event will be too old."""
+    quiet_at = facts.last_seen_at + timedelta(seconds=rules.idle_seconds)
+    oldest = facts.dirty_since or facts.last_seen_at
+    return quiet_at, oldest + timedelta(seconds=rules.max_dirty_age_seconds)
+
+
+def _timer(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
+    quiet_at, aged_at = _timers(facts, rules)
+    if aged_at < quiet_at:
+        why = f"its oldest new event is then {duration_words(rules.max_dirty_age_seconds)} old"
+    else:
+        why = f"it has then been quiet for {duration_words(rules.idle_seconds)}"
+    return Waiting(Reason.TIMER, f"It waits {_until(due, facts.now)}: {why}.", due)
+
+
+def _also(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
+    if facts.dirty and reason is not Reason.FORGOTTEN:
+        yield from _backlog(facts, rules, reason)
+    if facts.sighting is not None and facts.sighting.rerun is not None:
+        yield "More arrived while it runs: it is offered again as soon as this flush ends."
+    if facts.dirty and facts.window_limit is not None:
+        yield (
+            f"A window of it keeps failing: it shrinks, now to at most {count_words(facts.window_limit, 'event')}, "
+            "until the guilty one is alone and set aside."
+        )
+    if facts.last_error and facts.dirty and reason is not Reason.BACKING_OFF:
+        yield f"Its last error: {facts.last_error}"
+    if facts.dirty and reason is not Reason.NO_WORKER and facts.listening is not None:
+        missing = sorted({"flush.high", "flush"} - facts.listening)
+        if len(missing) == 2:  # noqa: PLR2004 (both queues that carry flushes)
+            yield "No worker listens to the flush queues: nothing will be flushed until one does."
+    if facts.quarantined:
+        yield f"{count_words(facts.quarantined, 'event')} of it set aside: see `slowwave quarantine list`."
+
+
+def _backlog(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
+    events = count_words(facts.last_seq - facts.processed_until, "new event")
+    since = facts.dirty_since
+    age = "" if since is None else f", the oldest for {duration_words((facts.now - since).total_seconds())}"
+    yield f"{events} (seq {facts.processed_until + 1} to {facts.last_seq}){age}."
+    if facts.invalidated_by is not None and facts.invalidated_at is not None:
+        yield f"Asked for because {_TRIGGERS.get(facts.invalidated_by, facts.invalidated_by)}."
+    elif reason is Reason.TIMER:
+        turns = facts.last_turn - facts.processed_turn
+        yield (
+            f"Sooner if it passes {count_words(rules.turn_threshold, 'turn')} ({turns} so far), "
+            "or if a prompt arrives in another session of this agent."
+        )
+
+
+def _until(moment: datetime, now: datetime) -> str:
+    return f"until {moment_words(moment, now)} (in {duration_words((moment - now).total_seconds())})"
+
+
+def _from(moment: datetime, now: datetime) -> str:
+    return f"at {moment_words(moment, now)} (in {duration_words((moment - now).total_seconds())})"
+
+
+def _due(facts: Facts) -> str:
+    if facts.flush_due_at is None or facts.flush_due_at <= facts.now:
+        return ""
+    return f" {_from(facts.flush_due_at, facts.now)}"
+
+
+def _ago(seconds: float) -> str:
+    return f"{duration_words(seconds)} ago"

@@ -1,0 +1,73 @@
+"""Payloads that could not be taken: what they were, why they were refused, what became of them.
+
+A letter whose tenant could not be read belongs to nobody, and is shown to every operator.
+
+Must not know: how a letter is driven again.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
+
+from models import DeadLetter
+from services.reports.names import UnknownName
+
+LetterState = Literal["open", "redriven", "dismissed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One letter; the payload as it came."""
+
+    id: int
+    tenant: str | None
+    task: str
+    error: str
+    state: str
+    created_at: datetime
+    decided_at: datetime | None
+    payload: dict[str, Any]
+
+
+def of_tenant(tenant: str) -> ColumnElement[bool]:
+    """The letters that an operator of `tenant` may see."""
+    return or_(DeadLetter.tenant == tenant, DeadLetter.tenant.is_(None))
+
+
+def list_letters(
+    connection: Connection, tenant: str, *, state: LetterState | None = "open", limit: int = 100
+) -> list[Letter]:
+    """The newest `limit` letters in `state`, in any where it is None."""
+    query = _letters(tenant)
+    if state is not None:
+        query = query.where(DeadLetter.state == state)
+    return [Letter(*row) for row in connection.execute(query.order_by(DeadLetter.id.desc()).limit(limit))]
+
+
+def read_letter(connection: Connection, tenant: str, number: int) -> Letter:
+    """Answer one letter. Raises UnknownName."""
+    row = connection.execute(_letters(tenant).where(DeadLetter.id == number)).first()
+    if row is None:
+        raise UnknownName(f"no dead letter {number} in tenant {tenant!r}; `slowwave dead-letters list` shows them")
+    return Letter(*row)
+
+
+def count_open(connection: Connection, tenant: str) -> int:
+    """How many letters wait for a decision."""
+    query = select(func.count()).select_from(DeadLetter).where(DeadLetter.state == "open", of_tenant(tenant))
+    return connection.execute(query).scalar_one()
+
+
+def _letters(tenant: str) -> Select[*tuple[Any, ...]]:
+    return select(
+        DeadLetter.id,
+        DeadLetter.tenant,
+        DeadLetter.task,
+        DeadLetter.error,
+        DeadLetter.state,
+        DeadLetter.created_at,
+        DeadLetter.decided_at,
+        DeadLetter.payload,
+    ).where(of_tenant(tenant))

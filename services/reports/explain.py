@@ -1,0 +1,191 @@
+"""Why a memory exists: what was said, by whom and when, which flush took it up, and every change since.
+
+Must not know: how signals are weighed.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, select
+
+from models import Agent, Event, Flush, Memory, MemoryChange, MemorySource, Scope, Session
+from services.reports.names import UnknownName
+
+SOURCES_READ = 200
+CHANGES_READ = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEvent:
+    """An event that says it, as it was recorded."""
+
+    agent: str
+    session: str
+    seq: int
+    role: str
+    name: str | None
+    content: str
+    happened_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeMade:
+    """One change. before and after hold what differed; flush is the number of the flush that made it, if one did."""
+
+    action: str
+    reason: str
+    made_at: datetime
+    flush: int | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class MakingFlush:
+    """A flush that made or touched the memory. from_seq and to_seq bound the window that it read."""
+
+    id: int
+    agent: str
+    session: str
+    from_seq: int
+    to_seq: int
+    extractor: str
+    extractor_version: str
+    attempt: int
+    committed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A memory with its reasons. signals: what spoke for keeping it, as the extractor named it.
+
+    confidence and importance: 0..1. sources and changes: oldest first; flushes: in the order of their changes.
+    """
+
+    id: UUID
+    scope: str
+    type: str
+    status: str
+    content: str
+    confidence: float
+    importance: float
+    trust: str
+    entities: tuple[str, ...]
+    valid_from: datetime
+    valid_to: datetime | None
+    recorded_at: datetime
+    superseded_by: UUID | None
+    archive_reason: str | None
+    signals: tuple[str, ...]
+    sources: tuple[SourceEvent, ...]
+    flushes: tuple[MakingFlush, ...]
+    changes: tuple[ChangeMade, ...]
+
+
+def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explanation:
+    """Answer all that is known of a memory of `tenant`. Raises UnknownName."""
+    query = (
+        select(
+            Memory.id,
+            Memory.type,
+            Memory.status,
+            Memory.content,
+            Memory.confidence,
+            Memory.importance,
+            Memory.trust,
+            Memory.entities,
+            Memory.valid_from,
+            Memory.valid_to,
+            Memory.recorded_at,
+            Memory.superseded_by,
+            Memory.archive_reason,
+            Scope.kind.label("scope_kind"),
+            Scope.name.label("scope_name"),
+        )
+        .join(Scope, Scope.id == Memory.scope_id)
+        .where(Memory.id == memory, Scope.tenant == tenant)
+    )
+    row = connection.execute(query).mappings().first()
+    if row is None:
+        raise UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memories AGENT` lists them")
+    columns = dict(row)
+    scope = f"{columns.pop('scope_kind')}:{columns.pop('scope_name')}"
+    columns["entities"] = tuple(columns["entities"])
+    changes = _changes(connection, memory)
+    created = next((change.reason for change in changes if change.action == "created"), "")
+    return Explanation(
+        **columns,
+        scope=scope,
+        signals=tuple(signal for signal in created.split(", ") if signal),
+        sources=_sources(connection, tenant, memory),
+        flushes=_flushes(connection, tenant, memory),
+        changes=changes,
+    )
+
+
+def _sources(connection: Connection, tenant: str, memory: UUID) -> tuple[SourceEvent, ...]:
+    query = (
+        select(
+            Agent.name.label("agent"),
+            Session.name.label("session"),
+            Event.seq,
+            Event.role,
+            Event.name,
+            Event.content,
+            Event.happened_at,
+        )
+        .join_from(MemorySource, Event, (Event.session_id == MemorySource.session_id) & (Event.seq == MemorySource.seq))
+        .join(Session, Session.id == Event.session_id)
+        .join(Agent, Agent.id == Session.agent_id)
+        .where(Agent.tenant == tenant, MemorySource.memory_id == memory)
+        .order_by(Event.happened_at, Session.name, Event.seq)
+        .limit(SOURCES_READ)
+    )
+    rows = connection.execute(query).mappings()
+    return tuple(SourceEvent(**row) for row in rows)
+
+
+def _changes(connection: Connection, memory: UUID) -> tuple[ChangeMade, ...]:
+    query = (
+        select(
+            MemoryChange.action,
+            MemoryChange.reason,
+            MemoryChange.made_at,
+            MemoryChange.flush_id.label("flush"),
+            MemoryChange.before,
+            MemoryChange.after,
+        )
+        .where(MemoryChange.memory_id == memory)
+        .order_by(MemoryChange.id)
+        .limit(CHANGES_READ)
+    )
+    rows = connection.execute(query).mappings()
+    return tuple(ChangeMade(**row) for row in rows)
+
+
+def _flushes(connection: Connection, tenant: str, memory: UUID) -> tuple[MakingFlush, ...]:
+    query = (
+        select(
+            Flush.id,
+            Agent.name.label("agent"),
+            Session.name.label("session"),
+            Flush.from_seq,
+            Flush.to_seq,
+            Flush.extractor,
+            Flush.extractor_version,
+            Flush.attempt,
+            Flush.committed_at,
+        )
+        .join(Session, Session.id == Flush.session_id)
+        .join(Agent, Agent.id == Session.agent_id)
+        .where(
+            Agent.tenant == tenant,
+            Flush.id.in_(select(MemoryChange.flush_id).where(MemoryChange.memory_id == memory).limit(CHANGES_READ)),
+        )
+        .order_by(Flush.id)
+        .limit(CHANGES_READ)
+    )
+    rows = connection.execute(query).mappings()
+    return tuple(MakingFlush(**row) for row in rows)

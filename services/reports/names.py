@@ -1,0 +1,77 @@
+"""From names to rows: agents, sessions and scopes of one tenant, and the nearest name where there is none.
+
+Must not know: what is asked of them.
+"""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from models import Agent, Scope, Session
+from slowwave.errors import SlowwaveError
+
+NAMES_COMPARED = 2000
+"""So many of the newest names are compared with one that is not known."""
+
+
+class UnknownName(SlowwaveError):
+    """There is no such agent, session, memory or letter. The message names the nearest ones, as does `nearest`."""
+
+    def __init__(self, message: str, nearest: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.nearest = tuple(nearest)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSession:
+    """A session by its names, and the ids behind them."""
+
+    id: int
+    agent_id: int
+    scope_id: int
+    agent: str
+    name: str
+
+
+def find_agent(connection: Connection, tenant: str, agent: str) -> int:
+    """Answer the id of an agent. Raises UnknownName."""
+    found = connection.execute(select(Agent.id).where(Agent.tenant == tenant, Agent.name == agent)).scalar()
+    if found is not None:
+        return found
+    known = connection.execute(
+        select(Agent.name).where(Agent.tenant == tenant).order_by(Agent.id.desc()).limit(NAMES_COMPARED)
+    ).scalars()
+    raise _unknown(f"no agent {agent!r} in tenant {tenant!r}", agent, list(known))
+
+
+def find_session(connection: Connection, tenant: str, agent: str, session: str) -> FoundSession:
+    """Answer a session of an agent. Raises UnknownName for either of them."""
+    agent_id = find_agent(connection, tenant, agent)
+    row = connection.execute(
+        select(Session.id, Session.scope_id).where(Session.agent_id == agent_id, Session.name == session)
+    ).first()
+    if row is not None:
+        return FoundSession(row.id, agent_id, row.scope_id, agent, session)
+    known = connection.execute(
+        select(Session.name).where(Session.agent_id == agent_id).order_by(Session.id.desc()).limit(NAMES_COMPARED)
+    ).scalars()
+    raise _unknown(f"agent {agent!r} has no session {session!r}", session, list(known))
+
+
+def find_scope(connection: Connection, tenant: str, kind: str, name: str) -> int | None:
+    """Answer the id of a scope; None where nothing was ever written to it."""
+    query = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
+    return connection.execute(query).scalar()
+
+
+def _unknown(message: str, name: str, known: list[str]) -> UnknownName:
+    folded = {candidate.casefold(): candidate for candidate in reversed(known)}
+    close = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    nearest = [folded[key] for key in close]
+    if nearest:
+        hint = f"; did you mean {' or '.join(repr(n) for n in nearest)}?"
+    else:
+        hint = f"; there is {known[0]!r}, for one" if known else "; there is none yet"
+    return UnknownName(message + hint, nearest)

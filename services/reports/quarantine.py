@@ -1,0 +1,70 @@
+"""Events that were set aside because no flush could digest them, with the error that condemned each.
+
+Must not know: how an event is tried again.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, select
+
+from models import Agent, Event, Flush, Session
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantinedEvent:
+    """One event, in full, and why it was set aside."""
+
+    agent: str
+    session: str
+    seq: int
+    role: str
+    name: str | None
+    content: str
+    happened_at: datetime
+    quarantined_at: datetime
+    error: str | None
+
+
+def list_quarantined(
+    connection: Connection, tenant: str, *, agent: str | None = None, session: str | None = None, limit: int = 100
+) -> list[QuarantinedEvent]:
+    """The newest `limit` events of `tenant` that are set aside, of one agent or session where these are given."""
+    query = _of_tenant(
+        select(
+            Agent.name.label("agent"),
+            Session.name.label("session"),
+            Event.seq,
+            Event.role,
+            Event.name,
+            Event.content,
+            Event.happened_at,
+            Event.quarantined_at,
+            Flush.error,
+        ),
+        tenant,
+    )
+    if agent is not None:
+        query = query.where(Agent.name == agent)
+    if session is not None:
+        query = query.where(Session.name == session)
+    rows = connection.execute(query.order_by(Flush.id.desc(), Event.seq).limit(limit)).mappings()
+    return [QuarantinedEvent(**row) for row in rows]
+
+
+def count_quarantined(connection: Connection, tenant: str) -> int:
+    """How many events of `tenant` are set aside."""
+    count: int = connection.execute(_of_tenant(select(func.count()), tenant)).scalar_one()
+    return count
+
+
+def _of_tenant(query: Select[*tuple[Any, ...]], tenant: str) -> Select[*tuple[Any, ...]]:
+    # By way of the ledger: its quarantined windows are few and indexed, events are many.
+    return (
+        query.select_from(Flush)
+        .join(Event, (Event.session_id == Flush.session_id) & Event.seq.between(Flush.from_seq, Flush.to_seq))
+        .join(Session, Session.id == Flush.session_id)
+        .join(Agent, Agent.id == Session.agent_id)
+        .where(Agent.tenant == tenant, Flush.outcome == "quarantined", Event.quarantined_at.is_not(None))
+    )

@@ -1,0 +1,99 @@
+"""Where things stand for one tenant: what waits, how long it takes from a turn to its memory, what went wrong.
+
+Must not know: how it is shown; workers (only Celery can ask them).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from redis.exceptions import RedisError
+from sqlalchemy import Connection, func, select
+
+from models import Agent, Flush, Session
+from services.reports.dead_letters import count_open
+from services.reports.quarantine import count_quarantined
+from slowwave.coordination.flush_queue import FlushQueue
+
+FLUSHES_READ = 50_000
+"""So many of the last hour's flushes, newest first, are read for the lag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Seconds from the arrival of a window's oldest event to the commit of its memories; None without a flush."""
+
+    p50_seconds: float | None
+    p95_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """queues: messages in each, None when the broker can't be reached (it holds the messages of all tenants).
+    flushes: committed in the last hour, by outcome. Everything else is of `tenant` alone, and of now.
+    """
+
+    tenant: str
+    queues: dict[str, int] | None
+    dirty_sessions: int
+    events_waiting: int
+    oldest_dirty_seconds: float | None
+    backing_off: int
+    overdue: int
+    flushes: dict[str, int]
+    lag: Lag
+    quarantined: int
+    dead_letters: int
+
+
+def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: datetime) -> Status:
+    """Read all of it, each figure by one bounded query; a broker that can't be reached is part of the answer."""
+    dirty = connection.execute(
+        select(
+            func.count().label("sessions"),
+            func.coalesce(func.sum(Session.last_seq - Session.processed_until), 0).label("events"),
+            func.min(Session.dirty_since).label("oldest"),
+            func.count().filter(Session.not_before > now).label("backing_off"),
+            func.count().filter(Session.flush_due_at <= now).label("overdue"),
+        )
+        .join(Agent, Agent.id == Session.agent_id)
+        .where(Agent.tenant == tenant, Session.dirty_since.is_not(None))
+    ).one()
+    outcomes, lag = _last_hour(connection, tenant, now)
+    return Status(
+        tenant=tenant,
+        queues=_depths(queue),
+        dirty_sessions=dirty.sessions,
+        events_waiting=int(dirty.events),
+        oldest_dirty_seconds=None if dirty.oldest is None else max(0.0, (now - dirty.oldest).total_seconds()),
+        backing_off=dirty.backing_off,
+        overdue=dirty.overdue,
+        flushes=outcomes,
+        lag=lag,
+        quarantined=count_quarantined(connection, tenant),
+        dead_letters=count_open(connection, tenant),
+    )
+
+
+def _depths(queue: FlushQueue) -> dict[str, int] | None:
+    try:
+        return queue.depths()
+    except RedisError:
+        return None
+
+
+def _last_hour(connection: Connection, tenant: str, now: datetime) -> tuple[dict[str, int], Lag]:
+    recent = (
+        select(Flush.outcome, (Flush.committed_at - Flush.oldest_recorded_at).label("lag"))
+        .join(Session, Session.id == Flush.session_id)
+        .join(Agent, Agent.id == Session.agent_id)
+        .where(Agent.tenant == tenant, Flush.committed_at > now - timedelta(hours=1))
+        .order_by(Flush.committed_at.desc())
+        .limit(FLUSHES_READ)
+        .subquery()
+    )
+    counts = connection.execute(select(recent.c.outcome, func.count()).group_by(recent.c.outcome)).tuples()
+    shares = connection.execute(
+        select(*(func.percentile_cont(share).within_group(recent.c.lag) for share in (0.5, 0.95)))
+    ).one()
+    outcomes = dict.fromkeys(("stored", "no_reply", "quarantined"), 0) | dict(counts)
+    return outcomes, Lag(*(None if share is None else share.total_seconds() for share in shares))

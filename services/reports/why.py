@@ -1,0 +1,96 @@
+"""Why a session is not flushed at this moment: reads the facts of Postgres and Redis and lets the domain decide.
+
+Must not know: the words of the answer, Celery (which queues have a listener is an argument).
+"""
+
+from datetime import datetime
+
+from redis.exceptions import RedisError
+from sqlalchemy import Connection, func, select
+
+from domain.waiting import waiting_for
+from domain.waiting_facts import Facts, Waiting
+from models import Agent, Event, Flush, Session
+from services.reports.names import find_session
+from slowwave.coordination.answers import Sighting
+from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.identity import SessionRef
+from slowwave.settings import AutoFlush
+
+_COLUMNS = (
+    Session.last_seq,
+    Session.processed_until,
+    Session.last_turn,
+    Session.processed_turn,
+    Session.last_seen_at,
+    Session.dirty_since,
+    Session.invalidated_at,
+    Session.invalidated_by,
+    Session.flush_due_at,
+    Session.not_before,
+    Session.attempts,
+    Session.failures,
+    Session.window_limit,
+    Session.last_error,
+    Agent.deleted_at,
+)
+
+
+def why_waiting(
+    connection: Connection,
+    queue: FlushQueue,
+    ref: SessionRef,
+    rules: AutoFlush,
+    *,
+    now: datetime,
+    listening: frozenset[str] | None = None,
+    swept_ago: float | None = None,
+) -> Waiting:
+    """Answer what `ref` waits for.
+
+    listening: queues that some worker takes from, None when nobody could be asked; swept_ago: seconds since the last
+    sweep, None without a trace of one. A broker that can't be reached is part of the answer and no error.
+    Raises UnknownName.
+    """
+    session = find_session(connection, ref.tenant, ref.agent, ref.session)
+    query = (
+        select(*_COLUMNS)
+        .join_from(Session, Agent, Agent.id == Session.agent_id)
+        .where(Agent.tenant == ref.tenant, Agent.id == session.agent_id, Session.id == session.id)
+    )
+    columns = connection.execute(query).mappings().one()
+    sighting, depths = _seen(queue, ref)
+    facts = Facts(
+        **columns,
+        now=now,
+        quarantined=_quarantined(connection, session.id),
+        flushed_at=_flushed_at(connection, session.id),
+        sighting=sighting,
+        depths=tuple(depths.items()),
+        listening=listening,
+        swept_ago=swept_ago,
+    )
+    return waiting_for(facts, rules)
+
+
+def _seen(queue: FlushQueue, ref: SessionRef) -> tuple[Sighting | None, dict[str, int]]:
+    try:
+        return queue.inspect(ref), queue.depths()
+    except RedisError:
+        return None, {}
+
+
+def _quarantined(connection: Connection, session_id: int) -> int:
+    """Events of the session that are still set aside; the ledger names their windows."""
+    query = (
+        select(func.count())
+        .select_from(Flush)
+        .join(Event, (Event.session_id == Flush.session_id) & Event.seq.between(Flush.from_seq, Flush.to_seq))
+        .where(Flush.session_id == session_id, Flush.outcome == "quarantined", Event.quarantined_at.is_not(None))
+    )
+    return connection.execute(query).scalar_one()
+
+
+def _flushed_at(connection: Connection, session_id: int) -> datetime | None:
+    newest = select(Flush.committed_at).where(Flush.session_id == session_id).order_by(Flush.from_seq.desc()).limit(1)
+    return connection.execute(newest).scalar()
