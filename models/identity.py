@@ -31,8 +31,8 @@ class Agent(Base):
 class Scope(Base):
     """Where memories live: an agent's own (`agent`, named as the agent), a room or a team.
 
-    The search statistics belong to a scope: how many documents it had when its common terms were last counted, and
-    how long they were on average, in lexemes.
+    The search statistics belong to a scope: how many documents it had when its common terms were last counted, how
+    long they were on average, in lexemes, and how many events had been flushed by then, which shows its growth since.
     """
 
     __tablename__ = "scopes"
@@ -47,5 +47,6 @@ class Scope(Base):
     name: Mapped[str]
     counted_documents: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     counted_mean_length: Mapped[float] = mapped_column(Float, server_default=text("0"))
+    counted_events: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     counted_at: Mapped[Moment | None]
     created_at: Mapped[CreatedAt]

@@ -12,7 +12,6 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     Index,
-    Integer,
     LargeBinary,
     Text,
     Uuid,
@@ -44,6 +43,13 @@ class Memory(Base):
         Index(
             "memories_recent_idx", "scope_id", text("valid_from DESC"), postgresql_where=text("status <> 'archived'")
         ),
+        Index(
+            "memories_important_idx",
+            "scope_id",
+            text("importance DESC"),
+            text("valid_from DESC"),
+            postgresql_where=text("status IN ('inbox', 'episode', 'active') AND valid_to IS NULL"),
+        ),
         Index("memories_search_idx", "search", postgresql_using="gin"),
     )
 
@@ -63,7 +69,6 @@ class Memory(Base):
     superseded_by: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
     archive_reason: Mapped[str | None]
     search: Mapped[str] = mapped_column(TSVECTOR)
-    length: Mapped[int] = mapped_column(Integer)
 
 
 class MemorySource(Base):

@@ -3,7 +3,7 @@
 Must not know: how answers are ranked.
 """
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, Text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -27,7 +27,6 @@ class Passage(Base):
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
     search: Mapped[str] = mapped_column(TSVECTOR)
-    length: Mapped[int] = mapped_column(Integer)
 
 
 class CommonTerm(Base):

@@ -37,7 +37,7 @@ BEGIN
         RETURN;
     END IF;
     IF v.not_before > p_now OR NOT (
-        v.invalidated_at > v.processed_until
+        coalesce(v.invalidated_at > v.processed_until, false)
         OR v.last_seen_at <= p_now - make_interval(secs => p_idle_seconds)
         OR v.dirty_since <= p_now - make_interval(secs => p_max_dirty_age_seconds)
     ) THEN
@@ -83,7 +83,7 @@ $$;
 -- nothing is written: committed is false. The ledger's unique key (session, from_seq) backs this up.
 -- p_candidates: [{content, hash (hex), type, status, confidence, importance, trust, entities, valid_from, sources,
 --   reason}, …], ordered by (type, hash) so that two flushes of one scope never wait for each other crosswise.
--- p_passages: [{seq, text, speaker, at, previous}, …].
+-- p_passages: [{seq, text, speaker, at}, …]: the window's events, and up to two before it that are context only.
 -- A statement that the scope has already gains sources; heard in another session it gains confidence. The oldest event
 -- time stays: facts are ordered by when they were said (I9).
 CREATE FUNCTION slowwave.commit_flush(
@@ -150,12 +150,10 @@ BEGIN
         WHERE f.id = flush_id;
     END IF;
 
-    INSERT INTO slowwave.passages (session_id, seq, scope_id, search, length)
-    SELECT p_session_id, p.seq, v_session.scope_id, v.vector, slowwave.vector_length(v.vector)
-    FROM jsonb_to_recordset(p_passages) AS p (seq bigint, text text, speaker text, at timestamptz, previous text)
-    CROSS JOIN LATERAL (
-        SELECT slowwave.passage_vector(v_session.scope_id, p.text, p.speaker, p.at, p.previous) AS vector
-    ) AS v;
+    INSERT INTO slowwave.passages (session_id, seq, scope_id, search)
+    SELECT p_session_id, v.seq, v_session.scope_id, v.search
+    FROM slowwave.passage_vectors(v_session.scope_id, p_passages) AS v
+    WHERE v.seq >= p_from_seq;
     IF p_outcome = 'quarantined' THEN
         UPDATE slowwave.events e SET quarantined_at = p_now
         WHERE e.session_id = p_session_id AND e.seq BETWEEN p_from_seq AND p_to_seq;
@@ -165,7 +163,7 @@ BEGIN
     WHERE e.session_id = p_session_id AND e.seq = p_to_seq + 1;
     -- Still asked for: a later event was there when processing was asked for, or it was asked for again meanwhile.
     due := v_session.last_seq > p_to_seq AND (
-        v_session.invalidated_at > p_to_seq
+        coalesce(v_session.invalidated_at > p_to_seq, false)
         OR v_session.last_seen_at <= p_now - make_interval(secs => p_idle_seconds)
         OR v_next.recorded_at <= p_now - make_interval(secs => p_max_dirty_age_seconds));
     UPDATE slowwave.sessions s SET
@@ -206,15 +204,15 @@ LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_vector tsvector := slowwave.memory_vector(p_scope_id, p_content, p_valid_from, p_entities);
     v_old record;
 BEGIN
     INSERT INTO slowwave.memories AS m (
         scope_id, type, content, content_hash, status, confidence, importance, trust, entities, valid_from,
-        recorded_at, search, length
+        recorded_at, search
     ) VALUES (
         p_scope_id, p_type, p_content, p_hash, p_status, p_confidence, p_importance, p_trust,
-        coalesce(p_entities, '{}'), p_valid_from, p_now, v_vector, slowwave.vector_length(v_vector)
+        coalesce(p_entities, '{}'), p_valid_from, p_now,
+        slowwave.memory_vector(p_scope_id, p_content, p_valid_from, p_entities)
     )
     ON CONFLICT (scope_id, type, content_hash) WHERE status <> 'archived' DO NOTHING
     RETURNING m.id INTO id;

@@ -56,6 +56,7 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("counted_documents", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("counted_mean_length", sa.Float(), server_default=sa.text("0"), nullable=False),
+        sa.Column("counted_events", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("counted_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.CheckConstraint("kind IN ('agent', 'room', 'team')", name=op.f("scopes_kind_check")),
@@ -90,7 +91,6 @@ def upgrade() -> None:
         sa.Column("superseded_by", sa.Uuid(), nullable=True),
         sa.Column("archive_reason", sa.Text(), nullable=True),
         sa.Column("search", postgresql.TSVECTOR(), nullable=False),
-        sa.Column("length", sa.Integer(), nullable=False),
         sa.CheckConstraint(
             "status IN ('inbox', 'episode', 'active', 'archived', 'review')", name=op.f("memories_status_check")
         ),
@@ -107,6 +107,14 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["superseded_by"], ["slowwave.memories.id"], name=op.f("memories_superseded_by_fkey")),
         sa.PrimaryKeyConstraint("id", name=op.f("memories_pkey")),
         schema="slowwave",
+    )
+    op.create_index(
+        "memories_important_idx",
+        "memories",
+        ["scope_id", sa.literal_column("importance DESC"), sa.literal_column("valid_from DESC")],
+        unique=False,
+        schema="slowwave",
+        postgresql_where=sa.text("status IN ('inbox', 'episode', 'active') AND valid_to IS NULL"),
     )
     op.create_index(
         "memories_live_content_idx",
@@ -267,7 +275,6 @@ def upgrade() -> None:
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("scope_id", sa.BigInteger(), nullable=False),
         sa.Column("search", postgresql.TSVECTOR(), nullable=False),
-        sa.Column("length", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["scope_id"], ["slowwave.scopes.id"], name=op.f("passages_scope_id_fkey")),
         sa.ForeignKeyConstraint(["session_id"], ["slowwave.sessions.id"], name=op.f("passages_session_id_fkey")),
         sa.PrimaryKeyConstraint("session_id", "seq", name=op.f("passages_pkey")),
@@ -343,6 +350,12 @@ def downgrade() -> None:
         postgresql_where=sa.text("dirty_since IS NOT NULL"),
     )
     op.drop_table("sessions", schema="slowwave")
+    op.drop_index(
+        "memories_important_idx",
+        table_name="memories",
+        schema="slowwave",
+        postgresql_where=sa.text("status IN ('inbox', 'episode', 'active') AND valid_to IS NULL"),
+    )
     op.drop_index("memories_search_idx", table_name="memories", schema="slowwave", postgresql_using="gin")
     op.drop_index(
         "memories_recent_idx",
