@@ -1,1 +1,42 @@
-"""The schedule."""
+"""The whole schedule on one page: what beat sends, how often, to which queue.
+
+Ticks are idempotent and expire with their period, so a second beat or a worker that was away does no harm.
+
+Must not know: what the tasks do.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from slowwave.messages import REFRESH_SEARCH, SWEEP_SESSIONS, WAKE_STALE
+from slowwave.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One periodic task: its name, its period in seconds, its queue."""
+
+    task: str
+    seconds: float
+    queue: str = "maintenance"
+
+
+def schedule(settings: Settings) -> dict[str, Tick]:
+    """Every tick by name."""
+    return {
+        "sweep": Tick(SWEEP_SESSIONS, settings.memory.auto_flush.flush_interval_seconds),
+        "wake-stale": Tick(WAKE_STALE, 600),
+        "refresh-search": Tick(REFRESH_SEARCH, 60),
+    }
+
+
+def celery_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
+    """The same in the form of Celery's `beat_schedule`."""
+    return {
+        name: {
+            "task": tick.task,
+            "schedule": tick.seconds,
+            "options": {"queue": tick.queue, "expires": tick.seconds},
+        }
+        for name, tick in schedule(settings).items()
+    }

@@ -19,6 +19,17 @@ class FailureKind(StrEnum):
     POISON = "poison"
 
 
+class TransientError(Exception):
+    """What an extractor raises when the surroundings failed and not the window. Anything else it raises is poison.
+
+    retry_after: seconds that the other side asked for, or None.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class Action(StrEnum):
     """The decision: try the same window later, halve it, or quarantine its only event."""
 
@@ -42,7 +53,7 @@ def backoff(failures: int, jitter: float, *, retry_after: float | None = None) -
     Full jitter on the upper half, so that sessions that failed together do not come back together. A server's own
     `retry_after` is a floor.
     """
-    ceiling = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** min(max(failures - 1, 0), 16))
+    ceiling = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * (1 << min(max(failures - 1, 0), 16)))
     delay = ceiling / 2 + ceiling / 2 * min(max(jitter, 0.0), 1.0)
     return max(delay, retry_after or 0.0)
 

@@ -101,9 +101,6 @@ DECLARE
     v_session record;
     v_next record;
     v_oldest timestamptz;
-    v_candidate record;
-    v_memory record;
-    v_known boolean;
 BEGIN
     committed := false;
     stored := 0;
@@ -126,29 +123,15 @@ BEGIN
     SELECT e.recorded_at INTO v_oldest FROM slowwave.events e
     WHERE e.session_id = p_session_id AND e.seq = p_from_seq;
     INSERT INTO slowwave.flushes (
-        session_id, from_seq, to_seq, outcome, extractor, extractor_version, attempt, candidates, noise, redactions,
+        session_id, from_seq, to_seq, outcome, extractor, extractor_version, attempt, noise, redactions,
         error, oldest_recorded_at, started_at, committed_at
     ) VALUES (
         p_session_id, p_from_seq, p_to_seq, p_outcome, p_extractor, p_extractor_version, p_attempt,
-        jsonb_array_length(p_candidates), p_noise, p_redactions, p_error, v_oldest, p_started_at, p_now
+        p_noise, p_redactions, p_error, v_oldest, p_started_at, p_now
     ) RETURNING id INTO flush_id;
 
-    FOR v_candidate IN
-        SELECT c.* FROM jsonb_to_recordset(p_candidates) AS c (
-            content text, hash text, type text, status text, confidence double precision, importance double precision,
-            trust text, entities text[], valid_from timestamptz, sources bigint[], reason text)
-    LOOP
-        SELECT * INTO v_memory FROM slowwave.store_memory(
-            v_session.scope_id, p_session_id, flush_id, v_candidate.content, decode(v_candidate.hash, 'hex'),
-            v_candidate.type, v_candidate.status, v_candidate.confidence, v_candidate.importance, v_candidate.trust,
-            v_candidate.entities, v_candidate.valid_from, v_candidate.sources, v_candidate.reason, p_now);
-        stored := stored + v_memory.is_new::integer;
-        repeated := repeated + (NOT v_memory.is_new)::integer;
-    END LOOP;
-    IF jsonb_array_length(p_candidates) > 0 THEN
-        UPDATE slowwave.flushes f SET stored = commit_flush.stored, repeated = commit_flush.repeated
-        WHERE f.id = flush_id;
-    END IF;
+    SELECT c.stored, c.repeated INTO stored, repeated
+    FROM slowwave.store_candidates(v_session.scope_id, p_session_id, flush_id, p_candidates, p_now) AS c;
 
     INSERT INTO slowwave.passages (session_id, seq, scope_id, search)
     SELECT p_session_id, v.seq, v_session.scope_id, v.search
@@ -251,6 +234,76 @@ BEGIN
     INSERT INTO slowwave.memory_sources (memory_id, session_id, seq)
     SELECT id, p_session_id, unnest(p_sources)
     ON CONFLICT DO NOTHING;
+END
+$$;
+
+-- store_candidates: the statements of one flush, each kept or noted as a repetition, and counted in the ledger.
+CREATE FUNCTION slowwave.store_candidates(
+    p_scope_id bigint, p_session_id bigint, p_flush_id bigint, p_candidates jsonb, p_now timestamptz,
+    OUT stored integer, OUT repeated integer
+)
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_candidate record;
+    v_memory record;
+BEGIN
+    stored := 0;
+    repeated := 0;
+    IF jsonb_array_length(p_candidates) = 0 THEN
+        RETURN;
+    END IF;
+    FOR v_candidate IN
+        SELECT c.* FROM jsonb_to_recordset(p_candidates) AS c (
+            content text, hash text, type text, status text, confidence double precision, importance double precision,
+            trust text, entities text[], valid_from timestamptz, sources bigint[], reason text)
+    LOOP
+        SELECT * INTO v_memory FROM slowwave.store_memory(
+            p_scope_id, p_session_id, p_flush_id, v_candidate.content, decode(v_candidate.hash, 'hex'),
+            v_candidate.type, v_candidate.status, v_candidate.confidence, v_candidate.importance, v_candidate.trust,
+            v_candidate.entities, v_candidate.valid_from, v_candidate.sources, v_candidate.reason, p_now);
+        stored := stored + v_memory.is_new::integer;
+        repeated := repeated + (NOT v_memory.is_new)::integer;
+    END LOOP;
+    UPDATE slowwave.flushes f
+    SET candidates = jsonb_array_length(p_candidates), stored = store_candidates.stored,
+        repeated = store_candidates.repeated
+    WHERE f.id = p_flush_id;
+END
+$$;
+
+-- commit_retry: a quarantined event was extracted after all. Its window is in the ledger already (I2), so the row changes
+-- its outcome, by compare-and-swap, in one transaction with the memories; committed is false where it was done before.
+CREATE FUNCTION slowwave.commit_retry(
+    p_session_id bigint, p_seq bigint, p_outcome text, p_extractor text, p_extractor_version text,
+    p_candidates jsonb, p_noise integer, p_redactions integer, p_now timestamptz,
+    OUT committed boolean, OUT stored integer, OUT repeated integer
+)
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_flush bigint;
+    v_scope bigint;
+BEGIN
+    committed := false;
+    stored := 0;
+    repeated := 0;
+    UPDATE slowwave.flushes f
+    SET outcome = p_outcome, extractor = p_extractor, extractor_version = p_extractor_version, error = NULL,
+        noise = p_noise, redactions = p_redactions, attempt = f.attempt + 1, committed_at = p_now
+    FROM slowwave.sessions s
+    WHERE f.session_id = p_session_id AND f.from_seq = p_seq AND f.to_seq = p_seq AND f.outcome = 'quarantined'
+      AND s.id = f.session_id
+    RETURNING f.id, s.scope_id INTO v_flush, v_scope;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    UPDATE slowwave.events e SET quarantined_at = NULL WHERE e.session_id = p_session_id AND e.seq = p_seq;
+    SELECT c.stored, c.repeated INTO stored, repeated
+    FROM slowwave.store_candidates(v_scope, p_session_id, v_flush, p_candidates, p_now) AS c;
+    committed := true;
 END
 $$;
 

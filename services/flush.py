@@ -1,0 +1,199 @@
+"""One flush: take a session's lease, read its window, extract, commit, hand the lease on.
+
+    claim ── not ours ─────────────────────────────────▶ stop (stale, busy, parked)
+      │
+    begin_flush: count the attempt, read the window ───▶ release and stop (clean, early, unknown)
+      │
+    extract, with no transaction open ── fails ────────▶ wait, halve the window, or quarantine its only event
+      │
+    commit_flush: memories, ledger, passages, watermark
+      │
+    release, then offer what was asked for meanwhile: the agent's next parked session, this one if it has more
+
+A failure never moves the watermark. A lost compare-and-swap writes nothing and is not tried again: whoever was faster
+did the work.
+
+Must not know: Celery, how messages travel, which extractor runs.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, Protocol, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import OperationalError
+
+from domain.candidates import ExtractionContext, Extractor, Window
+from domain.failures import Action, Decision, FailureKind, TransientError, decide
+from domain.windows import cut_window
+from services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
+from slowwave.coordination.answers import Priority, Verdict
+from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.queue_messages import new_id
+from slowwave.identity import SessionRef
+from slowwave.settings import AutoFlush
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+POSTGRES_TRIES = 5  # 0.1 + 0.3 + 0.9 + 2.7 s between them: longer than a restart takes
+PRECEDING_EVENTS = 4
+
+FlushOutcome = Literal[
+    "stale", "busy", "parked", "unknown", "clean", "early", "stored", "no_reply", "quarantined", "lost", "failed"
+]
+
+
+class LeaseKeeper(Protocol):
+    """Renews the leases of running flushes, so that a long one keeps its session."""
+
+    def keep(self, ref: SessionRef, token: str) -> AbstractContextManager[None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FlushResult:
+    """What one flush did. `more`: the session is still due; window: (from, to) of what was committed."""
+
+    outcome: FlushOutcome
+    more: bool = False
+    window: tuple[int, int] | None = None
+    stored: int = 0
+    repeated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Flusher:
+    """The collaborators of a flush.
+
+    engine: in autocommit, since each of its statements is a transaction of its own. clock: the time now, aware.
+    jitter: a number in 0..1. pause: waits that many seconds between two tries to reach Postgres.
+    """
+
+    engine: Engine
+    queue: FlushQueue
+    keeper: LeaseKeeper
+    extractor: Extractor
+    settings: AutoFlush
+    clock: Callable[[], datetime]
+    jitter: Callable[[], float]
+    pause: Callable[[float], None]
+
+    def flush(self, ref: SessionRef) -> FlushResult:
+        """Flush one window of a session, if its ticket is still to be had.
+
+        Raises what the servers raise when they are away; the session stays dirty then, and the sweep offers it again.
+        """
+        token = new_id()
+        claim = self.queue.claim(ref, token)
+        if not claim.ours:
+            return FlushResult(_UNCLAIMED[claim.verdict])
+        more = False
+        try:
+            with self.keeper.keep(ref, token):
+                result = self._flush_window(ref)
+            more = result.more
+        finally:
+            self._hand_on(ref, token, more, claim.priority)
+        return result
+
+    def _hand_on(self, ref: SessionRef, token: str, more: bool, priority: Priority | None) -> None:
+        """Release the lease and offer what waits for it: first the parked session, then this one's backlog."""
+        release = self.queue.release(ref, token)
+        offers: list[tuple[SessionRef, Priority]] = []
+        if release.parked is not None:
+            offers.append((release.parked.ref, release.parked.priority))
+        if release.rerun is not None:
+            offers.append((ref, release.rerun))
+        elif more:
+            offers.append((ref, priority or "normal"))
+        if offers:
+            self.queue.offer_many(offers)
+
+    def _flush_window(self, ref: SessionRef) -> FlushResult:
+        now = self.clock()
+        begun = self._reaching_postgres(lambda c: begin_flush(c, ref, self.settings, now, preceding=PRECEDING_EVENTS))
+        if begun.state != "begin":
+            return FlushResult(begun.state)
+        bounds = self.settings.extractor
+        window = cut_window(
+            begun.events,
+            max_messages=min(begun.window_limit or bounds.max_messages_per_flush, bounds.max_messages_per_flush),
+            max_chars=bounds.max_chars_per_flush,
+        )
+        if begun.attempts > bounds.max_retries + 1:
+            # Nobody noted a failure, yet the window was begun again and again: it kills its workers.
+            return self._fail(begun, window, FailureKind.POISON, "the worker died on every attempt", now)
+        context = ExtractionContext(ref.agent, begun.time_zone, begun.preceding)
+        try:
+            extraction = self.extractor.extract(window, context, now)
+        except TransientError as error:
+            return self._fail(begun, window, FailureKind.TRANSIENT, str(error), now, error.retry_after)
+        except Exception as error:  # noqa: BLE001 - whatever an extractor raises is noted, counted and shown
+            log.warning("extraction of %s/%s failed: %s", ref.agent, ref.session, type(error).__name__)
+            return self._fail(begun, window, FailureKind.POISON, f"{type(error).__name__}: {error}", now)
+        return self._commit(Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now))
+
+    def _fail(
+        self,
+        begun: Begun,
+        window: Window,
+        kind: FailureKind,
+        error: str,
+        now: datetime,
+        retry_after: float | None = None,
+    ) -> FlushResult:
+        decision = decide(
+            kind,
+            attempts=begun.attempts,
+            failures=begun.failures + 1,
+            window_events=len(window.events),
+            bisecting=begun.window_limit is not None,
+            max_retries=self.settings.extractor.max_retries,
+            jitter=self.jitter(),
+            retry_after=retry_after,
+        )
+        if decision.action is Action.QUARANTINE:
+            return self._commit(Commit.of_quarantine(begun, window, error, self.extractor, self.settings, now))
+        failure = Failure(
+            attempts=_attempts_after(decision, kind, begun.attempts),
+            window_limit=decision.window_limit or begun.window_limit,
+            not_before=now + timedelta(seconds=decision.delay_seconds) if decision.delay_seconds else None,
+            error=error,
+        )
+        self._reaching_postgres(lambda c: fail_flush(c, begun, failure, now))
+        return FlushResult("failed", more=decision.action is Action.HALVE)
+
+    def _commit(self, commit: Commit) -> FlushResult:
+        """Commit with the answer in hand: while Postgres restarts, the commit is tried again, never the extraction."""
+        committed = self._reaching_postgres(lambda c: commit_flush(c, commit, self.clock()))
+        if not committed.committed:
+            return FlushResult("lost")
+        return FlushResult(
+            commit.outcome, committed.due, (commit.from_seq, commit.to_seq), committed.stored, committed.repeated
+        )
+
+    def _reaching_postgres(self, statement: Callable[[Connection], T]) -> T:
+        """Run one statement; when the connection turns out to be dead, again on a new one. Each is safe to repeat."""
+        for attempt in range(1, POSTGRES_TRIES + 1):
+            try:
+                with self.engine.connect() as connection:
+                    return statement(connection)
+            except OperationalError:
+                if attempt == POSTGRES_TRIES:
+                    raise
+                self.pause(0.1 * 3 ** (attempt - 1))
+        raise AssertionError("unreachable: the last try answers or raises")
+
+
+_UNCLAIMED: dict[Verdict, FlushOutcome] = {Verdict.STALE: "stale", Verdict.BUSY: "busy", Verdict.PARKED: "parked"}
+
+
+def _attempts_after(decision: Decision, kind: FailureKind, attempts: int) -> int:
+    """What the next attempt counts on: a transient failure used none up, a halved window starts afresh."""
+    if decision.action is Action.HALVE:
+        return 0
+    return attempts - 1 if kind is FailureKind.TRANSIENT else attempts

@@ -1,0 +1,302 @@
+"""What a flush reads from and writes to Postgres: rows in, dataclasses out. The SQL itself lives in the migrations.
+
+Must not know: Redis, leases, when a flush is due.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection
+
+from domain.candidates import Candidate, Extraction, Extractor, Window
+from domain.events import Event
+from domain.redaction import redact
+from domain.statements import content_hash
+from slowwave.identity import SessionRef
+from slowwave.settings import AutoFlush
+
+MAX_ERROR_CHARACTERS = 2000
+
+_BEGIN = "SELECT * FROM slowwave.begin_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_COMMIT = "SELECT * FROM slowwave.commit_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_FAIL = "SELECT slowwave.fail_flush(%s, %s, %s, %s, %s, %s, %s, %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A begun flush, or why there is none. `events` are contiguous from processed_until + 1."""
+
+    state: Literal["begin", "unknown", "clean", "early"]
+    session_id: int = 0
+    time_zone: str = "UTC"
+    processed_until: int = 0
+    invalidated_at: int | None = None
+    attempts: int = 0
+    failures: int = 0
+    window_limit: int | None = None
+    events: tuple[Event, ...] = ()
+    preceding: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The answer of a commit. committed False: another worker was faster and nothing was written."""
+
+    committed: bool
+    flush_id: int | None
+    stored: int
+    repeated: int
+    due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Everything that one window writes, ready to be sent again if the server goes away in between."""
+
+    session_id: int
+    from_seq: int
+    to_seq: int
+    invalidated_at: int | None
+    outcome: Literal["stored", "no_reply", "quarantined"]
+    extractor: str
+    extractor_version: str
+    attempt: int
+    candidates: str
+    passages: str
+    noise: int
+    redactions: int
+    error: str | None
+    window_limit: int | None
+    idle_seconds: float
+    max_dirty_age_seconds: float
+    started_at: datetime
+
+    @classmethod
+    def of_extraction(
+        cls,
+        begun: Begun,
+        window: Window,
+        extraction: Extraction,
+        extractor: Extractor,
+        settings: AutoFlush,
+        now: datetime,
+    ) -> "Commit":
+        """The commit of a window that was read to its end. A window cut by bisection doubles its bound again."""
+        limit = begun.window_limit
+        if limit is not None:
+            limit = limit * 2 if limit * 2 < settings.extractor.max_messages_per_flush else None
+        return cls._of(
+            begun,
+            window,
+            extractor,
+            settings,
+            now,
+            outcome="stored" if extraction.candidates else "no_reply",
+            candidates=candidates_json(extraction.candidates),
+            noise=extraction.noise,
+            redactions=extraction.redactions,
+            window_limit=limit,
+        )
+
+    @classmethod
+    def of_quarantine(
+        cls, begun: Begun, window: Window, error: str, extractor: Extractor, settings: AutoFlush, now: datetime
+    ) -> "Commit":
+        """The commit that sets a window's only event aside and moves on."""
+        return cls._of(begun, window, extractor, settings, now, outcome="quarantined", error=_clean(error))
+
+    @classmethod
+    def _of(
+        cls,
+        begun: Begun,
+        window: Window,
+        extractor: Extractor,
+        settings: AutoFlush,
+        now: datetime,
+        *,
+        outcome: Literal["stored", "no_reply", "quarantined"],
+        candidates: str = "[]",
+        noise: int = 0,
+        redactions: int = 0,
+        error: str | None = None,
+        window_limit: int | None = None,
+    ) -> "Commit":
+        return cls(
+            session_id=begun.session_id,
+            from_seq=window.from_seq,
+            to_seq=window.to_seq,
+            invalidated_at=begun.invalidated_at,
+            outcome=outcome,
+            extractor=extractor.name,
+            extractor_version=extractor.version,
+            attempt=begun.attempts,
+            candidates=candidates,
+            passages=_passages_json(window, begun.preceding),
+            noise=noise,
+            redactions=redactions,
+            error=error,
+            window_limit=window_limit,
+            idle_seconds=settings.idle_seconds,
+            max_dirty_age_seconds=settings.max_dirty_age_seconds,
+            started_at=now,
+        )
+
+
+def begin_flush(
+    connection: Connection,
+    ref: SessionRef,
+    settings: AutoFlush,
+    now: datetime,
+    *,
+    preceding: int,
+) -> Begun:
+    """Count an attempt and read the window; one round trip, committed before the work starts."""
+    row = (
+        connection.exec_driver_sql(
+            _BEGIN,
+            (
+                ref.tenant,
+                ref.agent,
+                ref.session,
+                settings.extractor.max_messages_per_flush,
+                preceding,
+                settings.idle_seconds,
+                settings.max_dirty_age_seconds,
+                settings.lease_seconds + 1,
+                now,
+            ),
+        )
+        .mappings()
+        .one()
+    )
+    if row["state"] != "begin":
+        return Begun(row["state"])
+    return Begun(
+        state="begin",
+        session_id=row["session_id"],
+        time_zone=row["time_zone"],
+        processed_until=row["processed_until"],
+        invalidated_at=row["invalidated_at"],
+        attempts=row["attempts"],
+        failures=row["failures"],
+        window_limit=row["window_limit"],
+        events=tuple(event_of(e) for e in row["events"] or ()),
+        preceding=tuple(event_of(e) for e in row["preceding"] or ()),
+    )
+
+
+def commit_flush(connection: Connection, commit: Commit, now: datetime) -> Committed:
+    """Write the window, or nothing: one statement, one transaction, one round trip."""
+    row = (
+        connection.exec_driver_sql(
+            _COMMIT,
+            (
+                commit.session_id,
+                commit.from_seq,
+                commit.to_seq,
+                commit.invalidated_at,
+                commit.outcome,
+                commit.extractor,
+                commit.extractor_version,
+                commit.attempt,
+                commit.candidates,
+                commit.passages,
+                commit.noise,
+                commit.redactions,
+                commit.error,
+                commit.window_limit,
+                commit.idle_seconds,
+                commit.max_dirty_age_seconds,
+                commit.started_at,
+                now,
+            ),
+        )
+        .mappings()
+        .one()
+    )
+    return Committed(**row)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a failed window leaves behind: the count of attempts that goes on, the next bound, when to try again."""
+
+    attempts: int
+    window_limit: int | None
+    not_before: datetime | None
+    error: str
+
+
+def fail_flush(connection: Connection, begun: Begun, failure: Failure, now: datetime) -> None:
+    """Note a failure of the window, unless the session has moved on meanwhile."""
+    connection.exec_driver_sql(
+        _FAIL,
+        (
+            begun.session_id,
+            begun.processed_until,
+            failure.attempts,
+            begun.failures + 1,
+            failure.window_limit,
+            failure.not_before,
+            _clean(failure.error),
+            now,
+        ),
+    )
+
+
+def event_of(row: dict[str, Any]) -> Event:
+    """An event from its JSON form in the database."""
+    return Event(
+        seq=row["seq"],
+        kind=row["kind"],
+        role=row["role"],
+        content=row["content"],
+        happened_at=datetime.fromisoformat(row["happened_at"]),
+        name=row["name"],
+        metadata=row["metadata"] or {},
+    )
+
+
+def candidate_row(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as `store_memory` takes it. Dated events are episodes; everything else waits in the inbox."""
+    return {
+        "content": candidate.content,
+        "hash": content_hash(candidate.content).hex(),
+        "type": candidate.type,
+        "status": "episode" if candidate.type == "event" else "inbox",
+        "confidence": candidate.confidence,
+        "importance": candidate.importance,
+        "trust": candidate.trust,
+        "entities": list(candidate.entities),
+        "valid_from": candidate.valid_from.isoformat(),
+        "sources": list(candidate.sources),
+        "reason": ", ".join(candidate.signals),
+    }
+
+
+def candidates_json(candidates: tuple[Candidate, ...]) -> str:
+    """Candidates as the database takes them, in the order in which their keys are locked."""
+    rows = sorted((candidate_row(c) for c in candidates), key=lambda row: (row["type"], row["hash"]))
+    return json.dumps(rows)
+
+
+def _passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
+    """The window as search reads it: redacted, with the two events before it as context."""
+    return json.dumps(
+        [
+            {
+                "seq": event.seq,
+                "text": redact(event.content).text,
+                "speaker": event.name or event.kind,
+                "at": event.happened_at.isoformat(),
+            }
+            for event in (*preceding[-2:], *window.events)
+        ]
+    )
+
+
+def _clean(error: str) -> str:
+    """An error's text as it may be stored: no NUL, no secret, bounded."""
+    return redact(error.replace("\0", "\ufffd")[:MAX_ERROR_CHARACTERS]).text

@@ -1,0 +1,98 @@
+"""The base of every task: where its collaborators come from, and what becomes of a payload that can't be taken.
+
+Must not know: how the runtime is built; a single task's work.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from celery import Celery, Task
+from celery.exceptions import Reject
+from pydantic import BaseModel, ValidationError
+from redis import Redis
+from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
+
+from services.dead_letters import bury
+from services.flush import Flusher
+from slowwave import Memory
+from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.errors import SlowwaveError
+from slowwave.settings import Settings
+
+log = logging.getLogger(__name__)
+
+Payload = TypeVar("Payload", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The collaborators of this process: made after the fork, once."""
+
+    settings: Settings
+    engine: Engine
+    redis: Redis
+    queue: FlushQueue
+    flusher: Flusher
+    memory: Memory
+    clock: Callable[[], datetime]
+
+
+class RuntimeSource(Protocol):
+    """A Celery app that knows its runtime; `workers.app` makes it."""
+
+    def runtime(self) -> Runtime: ...
+
+
+class SlowwaveTask(Task[..., Any]):
+    """A task whose outcome lives in Postgres: it keeps no result, and no failure of it is tried again by Celery."""
+
+    abstract = True
+    ignore_result = True
+
+    @property
+    def runtime(self) -> Runtime:
+        """The collaborators, from the app that this task is bound to."""
+        app: Celery = self.app
+        source: RuntimeSource = app.slowwave  # type: ignore[attr-defined]
+        return source.runtime()
+
+    def parse(self, model: type[Payload], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Payload | None:
+        """The payload as its model, or None: then it lies in `dead_letters` with its error and is not tried again.
+
+        Positional arguments take the names of the model's fields in their order.
+        """
+        names = list(model.model_fields)
+        raw: dict[str, Any] = dict(zip(names, args, strict=False)) | dict(kwargs)
+        if len(args) > len(names):
+            self.bury(raw | {"args": list(args)}, f"{len(args)} arguments, at most {len(names)} are known: {names}")
+            return None
+        try:
+            return model.model_validate(raw)
+        except ValidationError as error:
+            problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'payload'}: {e['msg']}" for e in error.errors())
+            self.bury(raw, problems)
+        except SlowwaveError as error:
+            self.bury(raw, str(error))
+        return None
+
+    def bury(self, payload: Mapping[str, Any], error: str) -> None:
+        """Put a payload into `dead_letters`. While Postgres is away the message goes back to its queue instead."""
+        runtime = self.runtime
+        tenant = payload.get("tenant")
+        try:
+            with runtime.engine.connect() as connection:
+                letter = bury(
+                    connection,
+                    task=self.name,
+                    tenant=tenant if isinstance(tenant, str) else runtime.settings.tenant,
+                    payload=payload,
+                    error=error,
+                    now=runtime.clock(),
+                )
+        except OperationalError as outage:
+            raise Reject(f"no dead letter could be written: {outage}", requeue=True) from outage
+        log.warning("%s: dead letter %s: %s", self.name, letter, error)

@@ -1,0 +1,34 @@
+"""The chain of sweeps: a cycle that hit its cap sends the next one to the end of the flush queue.
+
+There it is reached when the workers have taken what stands before it, so a backlog drains at their full speed, without
+polling and without a queue that grows. One chain lives at a time; a lost link is replaced after LINK_SECONDS by beat.
+
+Must not know: what a sweep does.
+"""
+
+from redis import Redis
+
+from slowwave.coordination.keys import NORMAL_QUEUE, PREFIX
+from slowwave.coordination.queue_messages import envelope, new_id, publish
+from slowwave.messages import SWEEP_SESSIONS
+
+LINK_KEY = f"{PREFIX}sweep-link"
+LINK_SECONDS = 10
+
+
+def is_next_link(redis: Redis, link: str | None) -> bool:
+    """Whether this sweep may run. One from beat (link None) may unless a chain is alive; a link only once."""
+    if link is None:
+        return not redis.exists(LINK_KEY)
+    current = redis.get(LINK_KEY)
+    if current is not None and current != link.encode():
+        return False
+    redis.delete(LINK_KEY)
+    return True
+
+
+def continue_sweep(redis: Redis) -> None:
+    """Send the next link, unless another chain has one on its way."""
+    link = new_id()
+    if redis.set(LINK_KEY, link, nx=True, ex=LINK_SECONDS):
+        publish(redis, NORMAL_QUEUE, envelope(SWEEP_SESSIONS, [link], {}, NORMAL_QUEUE, task_id=link))

@@ -1,0 +1,32 @@
+"""Queues `flush.high` and `flush`: one window of one session.
+
+Must not know: what a flush consists of.
+"""
+
+import logging
+from typing import Any
+
+from celery import shared_task
+
+from services.sweep import request_flush
+from slowwave.identity import SessionRef
+from slowwave.messages import FLUSH_SESSION, FlushSession
+from tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name=FLUSH_SESSION, base=SlowwaveTask, bind=True)
+def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+    """Flush a session. A message without a ticket comes from another service: it asks for a flush, now."""
+    payload = self.parse(FlushSession, args, kwargs)
+    if payload is None:
+        return None
+    runtime = self.runtime
+    ref = SessionRef(payload.tenant or runtime.settings.tenant, payload.agent, payload.session)
+    if payload.ticket is None:
+        request_flush(runtime.engine, runtime.queue, [ref], by="request", priority="normal", now=runtime.clock())
+        return "requested"
+    result = runtime.flusher.flush(ref)
+    log.info("flush %s/%s: %s %s", ref.agent, ref.session, result.outcome, result.window or "")
+    return result.outcome

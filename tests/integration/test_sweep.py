@@ -1,0 +1,116 @@
+"""The sweep on real servers: I3, fairness, and what it repairs."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+
+from services.sweep import sweep, wake_stale
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
+from slowwave.identity import SessionRef
+from slowwave.settings import AutoFlush, Batch
+from tests.flushing import Scene, make_scene
+
+pytestmark = pytest.mark.servers
+
+
+@pytest.fixture
+def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
+    settings = AutoFlush(batch=Batch(max_sessions_per_cycle=20, max_sessions_per_agent_per_cycle=3))
+    scene = make_scene(database_url, redis_client, settings)
+    yield scene
+    scene.engine.dispose()
+
+
+def test_an_idle_session_is_offered_when_its_time_has_come(scene: Scene) -> None:
+    scene.say("s1", "Maya plays the cello.")
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).taken == 0
+    scene.clock.pass_time(scene.settings.idle_seconds)
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+
+
+def test_mistake_13_a_session_that_never_rests_is_flushed_by_its_age(scene: Scene) -> None:
+    waited = 0.0
+    while not sweep(scene.engine, scene.queue, scene.settings, scene.clock()).taken:
+        scene.say("s1", "…", kind="assistant", role="assistant")
+        scene.clock.pass_time(60)
+        waited += 60
+        assert waited <= scene.settings.max_dirty_age_seconds + 60
+
+
+def test_one_agent_with_many_sessions_takes_no_turn_from_the_others(scene: Scene) -> None:
+    for number in range(50):
+        scene.say(f"busy-{number}", "Maya plays the cello.", trigger="idle", agent="busy")
+    for agent in "abcde":
+        scene.say(f"quiet-{agent}", "Maya plays the cello.", trigger="idle", agent=agent)
+    with scene.engine.connect() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT agent FROM slowwave.take_due(%s, %s, %s, %s)", (20, 3, 30, scene.clock())
+        ).scalars()
+        taken = Counter(rows)
+    assert taken == {"busy": 3, "a": 1, "b": 1, "c": 1, "d": 1, "e": 1}
+
+
+def test_a_sweep_takes_what_it_offers_so_the_next_one_sees_the_others(scene: Scene) -> None:
+    for number in range(8):
+        scene.say(f"s{number}", "Maya plays the cello.", trigger="idle", agent="maya")
+    cycles = [sweep(scene.engine, scene.queue, scene.settings, scene.clock()) for _ in range(4)]
+    assert [(c.taken, c.more) for c in cycles] == [(3, True), (3, True), (2, False), (0, False)]
+
+
+def test_mistake_08_a_crashed_flush_blocks_nothing(scene: Scene) -> None:
+    """Mistakes 5, 15, 28 too: the lease ends by itself, and nobody needs to know the dead worker's name."""
+    ref = SessionRef("default", "maya", "s1")
+    scene.say("s1", "Maya plays the cello.", trigger="idle")
+    scene.queue.offer(ref, "normal")
+
+    class Killed(BaseException):
+        pass
+
+    def die(_window: object) -> None:
+        raise Killed
+
+    scene.extractor.interrupt = die
+    with pytest.raises(Killed):
+        scene.flusher.flush(ref)
+    scene.queue._redis.flushall()  # as if the lease had run out, and every message were lost
+    scene.extractor.interrupt = lambda _window: None
+    scene.clock.pass_time(scene.settings.lease_seconds + 1)
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+    assert scene.flusher.flush(ref).outcome == "stored"
+
+
+def test_a_backlog_waits_in_postgres_and_not_in_a_growing_queue(scene: Scene) -> None:
+    short = scene.settings.model_copy(update={"max_queued": 5})
+    for number in range(30):
+        scene.say(f"s{number}", "Maya plays the cello.", trigger="idle", agent=f"agent-{number}")
+    reports = [sweep(scene.engine, scene.queue, short, scene.clock()) for _ in range(3)]
+    assert [r.enqueued for r in reports] == [5, 0, 0]
+    assert all(r.more for r in reports)
+    assert scene.queue.depths()[NORMAL_QUEUE] == 5
+
+
+def test_boosted_sessions_are_offered_in_the_high_queue(scene: Scene) -> None:
+    scene.say("s1", "Maya plays the cello.")
+    scene.sql("SELECT * FROM slowwave.boost('default', 'maya', 's2', 5, :now)", now=scene.clock())
+    sweep(scene.engine, scene.queue, scene.settings, scene.clock())
+    assert scene.queue.depths()[HIGH_QUEUE] == 1
+
+
+def test_mistake_06_a_stale_session_gets_a_last_flush_and_keeps_its_events(scene: Scene) -> None:
+    scene.say("s1", "Maya plays the cello.")
+    scene.sql("UPDATE slowwave.sessions SET flush_due_at = NULL RETURNING 1")  # as if its due time had been lost
+    scene.clock.pass_time(scene.settings.stale_ttl_seconds + 1)
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).taken == 0
+
+    assert wake_stale(scene.engine, scene.settings, scene.clock()) == 1
+
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+    assert scene.sql("SELECT count(*) AS n FROM slowwave.events")[0].n == 1
+
+
+def test_auto_flush_can_be_switched_off(scene: Scene) -> None:
+    scene.say("s1", "Maya plays the cello.", trigger="idle")
+    off = scene.settings.model_copy(update={"enabled": False})
+    assert sweep(scene.engine, scene.queue, off, scene.clock()).taken == 0
