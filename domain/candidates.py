@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from domain.events import Event
 
 MemoryType = Literal["fact", "preference", "decision", "task", "event", "summary"]
+MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]
 Trust = Literal["user", "assistant", "task"]
 
 
