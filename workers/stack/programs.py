@@ -1,0 +1,121 @@
+"""The Celery programs of the stack: two workers, beat and Flower, and how to tell that each is up.
+
+Must not know: who starts them, where the servers come from.
+"""
+
+import socket
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
+from workers.stack.child import Child, Program
+from workers.stack.data_folder import DataFolder
+from workers.stack.ports import HOST
+
+# Programs that use the servers stop before them.
+_STAGE = 2
+# The soft shutdown takes 4 s; then the pool is terminated and messages go back to their queues.
+_WORKER_GRACE_SECONDS = 5.5
+_OTHER_GRACE_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One worker process: its name, the queues it takes from in their order, its pool's size."""
+
+    name: str
+    queues: tuple[str, ...]
+    concurrency: int
+
+    @property
+    def node(self) -> str:
+        """The name by which Celery knows it."""
+        return f"{self.name}@{socket.gethostname()}"
+
+
+def default_workers(concurrency: int) -> tuple[Worker, ...]:
+    """Answer one small worker that nothing but urgent flushes can occupy, and one for everything."""
+    return (Worker("fast", (HIGH_QUEUE,), 1), Worker("main", QUEUES, concurrency))
+
+
+class CeleryPrograms:
+    """Commands and probes of one stack. app: what `celery -A` gets; environment: carries URLs and passwords."""
+
+    def __init__(self, folder: DataFolder, app: str, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._celery = (sys.executable, "-m", "celery", "-A", app)
+        # Without it SIGTERM waits for the running task without limit, and the soft shutdown is never used.
+        self._environment = {**environment, "REMAP_SIGTERM": "SIGQUIT"}
+
+    def worker(self, worker: Worker) -> Program:
+        """Answer how to run a worker. It sends events (-E), which Flower reads; no gossip, which nobody reads."""
+        options = ("-Q", ",".join(worker.queues), "-n", worker.node, "--concurrency", str(worker.concurrency))
+        quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO", "-E")
+        return Program(
+            name=f"worker-{worker.name}",
+            command=(*self._celery, "worker", *options, *quiet),
+            environment=self._environment,
+            stage=_STAGE,
+            grace_seconds=_WORKER_GRACE_SECONDS,
+        )
+
+    @property
+    def _schedule(self) -> Path:
+        return self._folder.beat / "schedule"
+
+    def beat(self) -> Program:
+        """Answer how to run beat; when each tick was last sent stays in the data folder."""
+        self._folder.beat.mkdir(mode=0o700, exist_ok=True)
+        return Program(
+            name="beat",
+            command=(*self._celery, "beat", "--schedule", str(self._schedule), "--loglevel", "INFO"),
+            environment=self._environment,
+            stage=_STAGE,
+            grace_seconds=_OTHER_GRACE_SECONDS,
+        )
+
+    def flower(self, port: int, basic_auth: str) -> Program:
+        """Answer how to run Flower on the loopback address; basic_auth: "USER:PASSWORD".
+
+        The password goes in by the environment, since a command line is readable for everyone on the machine.
+        """
+        return Program(
+            name="flower",
+            command=(*self._celery, "flower", f"--address={HOST}", f"--port={port}", "--persistent=False"),
+            environment={**self._environment, "FLOWER_BASIC_AUTH": basic_auth},
+            stage=_STAGE,
+            grace_seconds=_OTHER_GRACE_SECONDS,
+        )
+
+    def beat_runs(self, child: Child) -> bool:
+        """Whether beat has opened its schedule in its present life."""
+        files = self._folder.beat.glob(f"{self._schedule.name}*")
+        return child.pid is not None and any(file.stat().st_mtime >= child.started_at for file in files)
+
+
+def worker_answers(broker_url: str, node: str) -> bool:
+    """Whether the worker of that name answers a ping through the broker. Raises nothing: no broker, no answer."""
+    app = Celery(broker=broker_url, set_as_current=False)
+    try:
+        with app.connection_for_write(connect_timeout=2) as connection:
+            return bool(app.control.ping(destination=[node], timeout=1.0, connection=connection))
+    except (OperationalError, OSError):
+        return False
+    finally:
+        app.close()
+
+
+def flower_answers(port: int) -> bool:
+    """Whether Flower's health check says that it is up."""
+    try:
+        with urllib.request.urlopen(f"http://{HOST}:{port}/healthcheck", timeout=2) as answer:
+            return bool(answer.status == 200)  # noqa: PLR2004  (HTTP's own number)
+    except (urllib.error.URLError, OSError):
+        return False

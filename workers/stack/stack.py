@@ -1,0 +1,263 @@
+"""The whole stack: servers, schema, workers, beat and Flower, started in order, supervised, stopped in order.
+
+    with Stack(StackOptions(data=folder)) as stack:
+        memory = Memory(stack.settings)
+
+Servers that the settings name are used instead of embedded ones, each by itself.
+
+Must not know: what the tasks do.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import redis
+from sqlalchemy.exc import OperationalError
+
+from models.engine import make_engine
+from models.schema import WrongSchema, migrate
+from slowwave.settings import PREFIX, Settings, load_settings, variable_of
+from workers.stack.child import Child, Say
+from workers.stack.data_folder import DataFolder
+from workers.stack.embedded_postgres import EmbeddedPostgres
+from workers.stack.embedded_valkey import EmbeddedValkey
+from workers.stack.environment import write_environment
+from workers.stack.errors import StackFailed, StartInterrupted
+from workers.stack.ports import HOST, settle_ports
+from workers.stack.programs import CeleryPrograms, default_workers, flower_answers, worker_answers
+from workers.stack.supervisor import Supervisor
+
+_POLL_SECONDS = 0.1
+# Recovery after a crash of the machine may take Postgres a while.
+_SERVER_SECONDS = 120.0
+_PROGRAM_SECONDS = 90.0
+# While starting, who dies this often has a reason that waiting does not cure.
+_DEATHS_ALLOWED = 3
+_LINES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class StackOptions:
+    """What to run and where.
+
+    data: folder of everything that is kept between starts. Ports: 0 means as before, or any that is free. concurrency:
+    pool processes of the main worker (None: one a core). flower_auth: "USER:PASSWORD" (None: made once and kept).
+    app: what `celery -A` gets.
+    """
+
+    data: Path
+    postgres_port: int = 0
+    valkey_port: int = 0
+    flower_port: int = 0
+    concurrency: int | None = None
+    flower: bool = True
+    flower_auth: str | None = None
+    app: str = "workers"
+
+
+class Stack:
+    """A context manager: inside it everything is up, after it no process is left.
+
+    say: hears (part, line) about whatever happens, from several threads. environment: the variables of this process.
+    `settings` connects to the stack; `flower_url` is None without Flower; `children` are the supervised programs.
+    Entering raises a StackError with one sentence; whatever was started is stopped again first.
+    """
+
+    def __init__(self, options: StackOptions, say: Say, environment: Mapping[str, str] | None = None) -> None:
+        self.options = options
+        self.folder = DataFolder(options.data)
+        self.flower_url: str | None = None
+        self._say = say
+        self._environment = dict(os.environ if environment is None else environment)
+        self._given = load_settings(self._environment)
+        self._settings: Settings | None = None
+        self._stopping = threading.Event()
+        self._claims = ExitStack()
+        self._held = -1
+        self._supervisor: Supervisor | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The settings with the addresses of this stack's servers. Raises StackFailed before it has servers."""
+        if self._settings is None:
+            raise StackFailed("the stack has no servers yet: enter it first")
+        return self._settings
+
+    @property
+    def children(self) -> dict[str, Child]:
+        """The supervised programs by name."""
+        return {} if self._supervisor is None else self._supervisor.children
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def request_stop(self) -> None:
+        """End `wait`, or cut the start short. The second call kills. May be called from a signal handler."""
+        if self._stopping.is_set() and self._supervisor is not None:
+            self._supervisor.hurry()
+        self._stopping.set()
+
+    def wait(self) -> None:
+        """Return when somebody has called `request_stop`."""
+        # In slices, since a signal handler must get its turn on every platform.
+        while not self._stopping.wait(1.0):
+            pass
+
+    def _start(self) -> None:
+        self._held = self._claims.enter_context(self.folder.claim())
+        self._supervisor = Supervisor(self.folder.logs, self._say, held=self._held)
+        ports = settle_ports(self.folder.ports, self._wanted_ports())
+        database_url = self._start_postgres(ports, self._supervisor)
+        broker_url = self._start_valkey(ports, self._supervisor)
+        self._settings = self._given.model_copy(update={"database_url": database_url, "broker_url": broker_url})
+        self._migrate(database_url)
+        self._start_programs(ports, self._supervisor)
+        self._publish()
+
+    def _wanted_ports(self) -> dict[str, int]:
+        wanted = {}
+        if not self._names_database:
+            wanted["postgres"] = self.options.postgres_port
+        if not self._names_broker:
+            wanted["valkey"] = self.options.valkey_port
+        if self.options.flower:
+            wanted["flower"] = self.options.flower_port
+        return wanted
+
+    @property
+    def _names_database(self) -> bool:
+        return "database_url" in self._given.model_fields_set
+
+    @property
+    def _names_broker(self) -> bool:
+        return "broker_url" in self._given.model_fields_set
+
+    def _start_postgres(self, ports: Mapping[str, int], supervisor: Supervisor) -> str:
+        if self._names_database:
+            self._say("postgres", f"using the server that {variable_of('database_url')} names")
+            return self._given.database_url
+        server = EmbeddedPostgres(self.folder, ports["postgres"], self._say)
+        server.create(self._held, self._stopping)
+        child = supervisor.start(server.program(self._server_environment()))
+        self._await("postgres", server.answers, _SERVER_SECONDS, child)
+        server.prepare_database()
+        self._say("postgres", f"ready on {HOST}:{ports['postgres']}, data in {self.folder.postgres}")
+        return server.url
+
+    def _start_valkey(self, ports: Mapping[str, int], supervisor: Supervisor) -> str:
+        if self._names_broker:
+            self._say("valkey", f"using the server that {variable_of('broker_url')} names")
+            _check_broker(self._given.broker_url)
+            return self._given.broker_url
+        server = EmbeddedValkey(self.folder, ports["valkey"])
+        child = supervisor.start(server.program(self._server_environment()))
+        self._await("valkey", server.answers, _SERVER_SECONDS, child)
+        self._say("valkey", f"ready on {HOST}:{ports['valkey']}, data in {self.folder.valkey}")
+        return server.url
+
+    def _server_environment(self) -> dict[str, str]:
+        """The variables without those that would change how the servers run, or are none of their business."""
+        return {name: value for name, value in self._environment.items() if not name.startswith(("PG", PREFIX))}
+
+    def _migrate(self, database_url: str) -> None:
+        engine = make_engine(database_url)
+        try:
+            before, after = migrate(engine)
+        except (OperationalError, WrongSchema) as error:
+            raise StackFailed(f"the schema can't be brought up to date: {str(error).splitlines()[0]}") from None
+        finally:
+            engine.dispose()
+        self._say("schema", f"at revision {after}" + ("" if before == after else f" (was {before or 'empty'})"))
+        self._check_stop()
+
+    def _start_programs(self, ports: Mapping[str, int], supervisor: Supervisor) -> None:
+        settings = self.settings
+        urls = {name: getattr(settings, name) for name in ("database_url", "broker_url")}
+        environment = self._environment | {variable_of(name): url for name, url in urls.items()}
+        programs = CeleryPrograms(self.folder, self.options.app, environment)
+        workers = default_workers(self.options.concurrency or os.cpu_count() or 1)
+        started = [(worker, supervisor.start(programs.worker(worker))) for worker in workers]
+        beat = supervisor.start(programs.beat())
+        flower = None
+        if self.options.flower:
+            flower = supervisor.start(programs.flower(ports["flower"], self._flower_auth()))
+        for worker, child in started:
+            self._await(child.program.name, partial(worker_answers, settings.broker_url, worker.node), child=child)
+            self._say(child.program.name, f"ready, {worker.concurrency} at a time from {', '.join(worker.queues)}")
+        self._await("beat", lambda: programs.beat_runs(beat), child=beat)
+        self._say("beat", "ready")
+        if flower is not None:
+            self._await("flower", lambda: flower_answers(ports["flower"]), child=flower)
+            self.flower_url = f"http://{HOST}:{ports['flower']}"
+            self._say("flower", f"ready at {self.flower_url}")
+
+    def _flower_auth(self) -> str:
+        return self.options.flower_auth or f"slowwave:{self.folder.secret('flower')}"
+
+    def _publish(self) -> None:
+        variables = {variable_of(name): str(getattr(self.settings, name)) for name in ("database_url", "broker_url")}
+        if self.flower_url is not None:
+            variables |= {"FLOWER_URL": self.flower_url, "FLOWER_BASIC_AUTH": self._flower_auth()}
+        write_environment(self.folder, variables)
+        self.folder.enter("ready")
+
+    def _await(
+        self, name: str, condition: Callable[[], bool], seconds: float = _PROGRAM_SECONDS, child: Child | None = None
+    ) -> None:
+        """Wait until `condition` holds. Raises StartInterrupted, or StackFailed with the last lines of the log."""
+        deadline = time.monotonic() + seconds
+        while True:
+            self._check_stop()
+            if condition():
+                return
+            failed = child is not None and child.deaths >= _DEATHS_ALLOWED
+            if failed or time.monotonic() > deadline:
+                why = f"died {_DEATHS_ALLOWED} times" if failed else f"was not ready within {seconds:.0f} s"
+                log = "" if child is None else f"; the end of {child.log}:\n{_last_lines(child.log)}"
+                raise StackFailed(f"{name} {why}{log}")
+            self._stopping.wait(_POLL_SECONDS)
+
+    def _check_stop(self) -> None:
+        if self._stopping.is_set():
+            raise StartInterrupted("stopped while starting")
+
+    def _stop(self) -> None:
+        if self._held >= 0:
+            self.folder.enter("stopping")
+            self.folder.environment.unlink(missing_ok=True)
+        if self._supervisor is not None:
+            self._supervisor.stop()
+        self._held = -1
+        self._claims.close()
+
+
+def _check_broker(url: str) -> None:
+    try:
+        client = redis.Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3)
+        client.ping()
+        client.close()
+    except (redis.RedisError, ValueError) as error:
+        raise StackFailed(f"the server that {variable_of('broker_url')} names does not answer: {error}") from None
+
+
+def _last_lines(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    return "\n".join(f"    {line}" for line in lines[-_LINES_SHOWN:]) or "    (empty)"

@@ -1,0 +1,78 @@
+"""`slowwave up`: the stack in the foreground, told to a person, until Ctrl-C or SIGTERM.
+
+Must not know: how the stack starts its parts.
+"""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from rich.console import Console
+from rich.markup import escape
+
+from workers.stack.errors import StackError, StartInterrupted
+from workers.stack.stack import Stack, StackOptions
+
+FAILED = 3
+INTERRUPTED = 130
+
+
+def run_stack(options: StackOptions, console: Console) -> int:
+    """Run the stack until a signal says stop; answer the exit code (0, 3 it could not start, 130 stopped before ready).
+
+    Call it from the main thread: it handles SIGINT, SIGTERM and SIGHUP. A second signal kills instead of waiting.
+    Raises InvalidSettings.
+    """
+    stack = Stack(options, _say(console))
+    began = time.monotonic()
+    with _stop_on_signals(stack.request_stop):
+        try:
+            with stack:
+                _tell_ready(stack, console, time.monotonic() - began)
+                stack.wait()
+                console.print("[bold]stopping[/] …")
+                began = time.monotonic()
+        except StartInterrupted:
+            console.print("stopped before everything was up; nothing is left running")
+            return INTERRUPTED
+        except StackError as error:
+            console.print(f"[bold red]error:[/] {escape(str(error))}")
+            return FAILED
+    console.print(f"stopped after {time.monotonic() - began:.1f} s; the data stays in {escape(str(stack.folder.root))}")
+    return 0
+
+
+def _say(console: Console) -> Callable[[str, str], None]:
+    def say(name: str, text: str) -> None:
+        console.print(f"[cyan]{escape(name):>12}[/]  {escape(text)}", highlight=False, soft_wrap=True)
+
+    return say
+
+
+def _tell_ready(stack: Stack, console: Console, seconds: float) -> None:
+    data = escape(str(stack.folder.root))
+    console.print(f"[bold green]ready[/] after {seconds:.1f} s", highlight=False)
+    lines = {
+        "connect": f"export $(slowwave env --data {data})",
+        "logs": escape(str(stack.folder.logs)),
+        "stop": "Ctrl-C",
+    }
+    if stack.flower_url is not None:
+        lines = {"Flower": f"{stack.flower_url} (user and password: FLOWER_BASIC_AUTH in `slowwave env`)"} | lines
+    for name, text in lines.items():
+        console.print(f"[dim]{name:>12}[/]  {text}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _stop_on_signals(request_stop: Callable[[], None]) -> Iterator[None]:
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        request_stop()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
