@@ -15,8 +15,8 @@ from redis.retry import Retry
 
 from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Sighting, Verdict, priority_or_none
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, WAITING_SECONDS, agent_keys
-from slowwave.coordination.queue_messages import flush_template, new_id
-from slowwave.coordination.scripts import Script
+from slowwave.coordination.queue_messages import flush_templates, new_id
+from slowwave.coordination.scripts import Call, Script
 from slowwave.identity import SessionRef
 
 _OFFER = Script("offer", key_count=5)
@@ -24,8 +24,11 @@ _CLAIM = Script("claim", key_count=3)
 _RENEW = Script("renew", key_count=2)
 _RELEASE = Script("release", key_count=3)
 
-_FLUSH_TEMPLATE = flush_template().encode()
-_WAITING_MS = b"%d" % (WAITING_SECONDS * 1000)
+# Bytes, since the client packs these faster than text.
+_HIGH_QUEUE, _NORMAL_QUEUE = HIGH_QUEUE.encode(), NORMAL_QUEUE.encode()
+_OFFERS: dict[bytes | str, Offer] = {answer.value: answer for answer in Offer}
+_OFFERS |= {answer.value.encode(): answer for answer in Offer}
+_WAITING_MS = WAITING_SECONDS * 1000
 _BEHIND = 1e15  # as in state.lua: what a normal place has on top of its time
 
 
@@ -62,24 +65,26 @@ class FlushQueue:
         per_agent_concurrency: int = 1,
     ) -> None:
         self._redis = redis
-        self._ticket_ms = _milliseconds(ticket_seconds)
+        mark, ticket_ms = new_id()[:16], _milliseconds(ticket_seconds)
+        settings = (*flush_templates(), mark, ticket_ms, per_agent_concurrency)
+        self._offer_settings = "".join(f"{setting}\n" for setting in settings).encode()
         self._lease_ms = _milliseconds(lease_seconds)
-        self._limit = b"%d" % per_agent_concurrency
+        self._limit = per_agent_concurrency
 
     def offer(self, ref: SessionRef, priority: Priority) -> Offer:
         """Ask for a flush of `ref`. One round trip, in which the message is sent too if one is needed."""
-        return Offer(_text(_OFFER.run(self._redis, self._offer_call(ref, priority))))
+        return _OFFERS[_OFFER.run(self._redis, self._offer_call(ref, priority))]
 
     def offer_many(self, offers: Iterable[tuple[SessionRef, Priority]]) -> list[Offer]:
         """Make many offers in one round trip; each is a step of its own. Answers in the same order."""
         calls = [self._offer_call(ref, priority) for ref, priority in offers]
-        return [Offer(_text(answer)) for answer in _OFFER.run_many(self._redis, calls)]
+        return [_OFFERS[answer] for answer in _OFFER.run_many(self._redis, calls)]
 
     def claim(self, ref: SessionRef, token: str) -> Claim:
-        """Try to turn the session's ticket into a lease, held by `token` (a fresh `new_id()` for every claim)."""
+        """Try to turn the session's ticket into a lease, held by `token`: a fresh `new_id()` for every claim."""
         keys = agent_keys(ref.tenant, ref.agent)
         call = (
-            *(keys.session_prefix + ref.session, keys.running, keys.waiting),
+            *(keys.session_prefix + ref.session.encode(), keys.running, keys.waiting),
             *(token, self._lease_ms, self._limit, _WAITING_MS, ref.session),
         )
         verdict, priority = _CLAIM.run(self._redis, call)
@@ -98,7 +103,7 @@ class FlushQueue:
         """End the lease, and learn what to offer now."""
         keys = agent_keys(ref.tenant, ref.agent)
         call = (
-            *(keys.session_prefix + ref.session, keys.running, keys.waiting),
+            *(keys.session_prefix + ref.session.encode(), keys.running, keys.waiting),
             *(token, self._limit, ref.session),
         )
         ours, rerun, session, place = _RELEASE.run(self._redis, call)
@@ -109,7 +114,7 @@ class FlushQueue:
     def inspect(self, ref: SessionRef) -> Sighting:
         """See what `ref` waits for. Changes nothing; one round trip, all of it of one moment."""
         keys = agent_keys(ref.tenant, ref.agent)
-        key = keys.session_prefix + ref.session
+        key = keys.session_prefix + ref.session.encode()
         with self._redis.pipeline(transaction=True) as pipeline:
             pipeline.time()
             pipeline.get(key)
@@ -135,17 +140,17 @@ class FlushQueue:
                 pipeline.llen(queue)
             return dict(zip(QUEUES, pipeline.execute(), strict=True))
 
-    def _offer_call(self, ref: SessionRef, priority: Priority) -> tuple[str | bytes, ...]:
+    def _offer_call(self, ref: SessionRef, priority: Priority) -> Call:
         keys = agent_keys(ref.tenant, ref.agent)
+        session = ref.session.encode()
         return (
-            *(keys.session_prefix + ref.session, keys.running, keys.waiting, HIGH_QUEUE, NORMAL_QUEUE),
-            *(priority, self._ticket_ms, self._limit, new_id()),
-            *(ref.tenant, ref.agent, ref.session, _FLUSH_TEMPLATE),
+            *(keys.session_prefix + session, keys.running, keys.waiting, _HIGH_QUEUE, _NORMAL_QUEUE),
+            *(priority, self._offer_settings + keys.names + session),
         )
 
-    def _renew_call(self, ref: SessionRef, token: str) -> tuple[str | bytes, ...]:
+    def _renew_call(self, ref: SessionRef, token: str) -> Call:
         keys = agent_keys(ref.tenant, ref.agent)
-        return (keys.session_prefix + ref.session, keys.running, token, self._lease_ms, ref.session)
+        return (keys.session_prefix + ref.session.encode(), keys.running, token, self._lease_ms, ref.session)
 
 
 def _held(state: str, expires_in: float, live: int) -> Sighting:
@@ -156,8 +161,8 @@ def _held(state: str, expires_in: float, live: int) -> Sighting:
     return Sighting("running", priority_or_none(priority), expires_in, rerun, None, None, live)
 
 
-def _milliseconds(seconds: float) -> bytes:
-    return b"%d" % max(1, round(seconds * 1000))
+def _milliseconds(seconds: float) -> int:
+    return max(1, round(seconds * 1000))
 
 
 def _text(answer: bytes | str) -> str:

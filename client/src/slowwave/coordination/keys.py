@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
+from slowwave.identity import check_name
+
 PREFIX = "slowwave:"
 
 HIGH_QUEUE = "flush.high"
@@ -32,15 +34,26 @@ WAITING_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class AgentKeys:
-    """The keys of one agent."""
+    """The keys of one agent, and its names as `offer.lua` reads them."""
 
-    session_prefix: str
-    running: str
-    waiting: str
+    session_prefix: bytes
+    running: bytes
+    waiting: bytes
+    names: bytes
 
 
 @lru_cache(maxsize=4096)
 def agent_keys(tenant: str, agent: str) -> AgentKeys:
-    """Answer the keys of an agent. Remembered, since quoting would be the dearest part of preparing an offer."""
-    tag = f"{PREFIX}{{{quote(tenant, safe='')}/{quote(agent, safe='')}}}"
-    return AgentKeys(session_prefix=f"{tag}:session:", running=f"{tag}:running", waiting=f"{tag}:waiting")
+    """Answer the keys of an agent. Remembered, since quoting would be the dearest part of preparing an offer.
+
+    Raises `InvalidName`.
+    """
+    check_name("tenant", tenant)
+    check_name("agent", agent)
+    tag = f"{PREFIX}{{{quote(tenant, safe='')}/{quote(agent, safe='')}}}".encode()
+    return AgentKeys(
+        session_prefix=tag + b":session:",
+        running=tag + b":running",
+        waiting=tag + b":waiting",
+        names=f"{tenant}\n{agent}\n".encode(),  # no name holds a line break
+    )

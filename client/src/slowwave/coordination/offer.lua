@@ -11,8 +11,10 @@
 --   idle                           ENQUEUE    new ticket, new message
 --
 -- KEYS  1 session   2 running   3 waiting   4 the high queue   5 the normal queue
--- ARGV  1 priority  2 ticket_ms  3 per_agent_concurrency  4 ticket, also the message's id
---       5 tenant  6 agent  7 session  8 the envelope, with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for what differs
+-- ARGV  1 priority
+--       2 what a duplicate has no use for, a line each: the envelope and its body, with "@ID@", "@QUEUE@", "@BODY@" and
+--         "@ARGS@" for what differs; the offering client's own mark; ticket_ms; per_agent_concurrency; tenant; agent;
+--         session. One argument, since a client spends more on packing each than the server on its whole answer.
 -- Answers the word above.
 
 local priority = ARGV[1]
@@ -30,32 +32,42 @@ if state then
     end
     return redis.status_reply('RERUN')
   end
-else
-  local place = redis.call('ZSCORE', KEYS[3], ARGV[7])
+end
+
+local LINES = '^([^\n]+)\n([^\n]+)\n(%x+)\n(%d+)\n(%d+)\n([^\n]+)\n([^\n]+)\n(.+)$'
+local envelope, body, mark, ticket_ms, limit, tenant, agent, session = string.match(ARGV[2], LINES)
+
+if not state then
+  local place = redis.call('ZSCORE', KEYS[3], session)
   if place then
     place = tonumber(place)
     if priority_of(place) == 'high' then
       priority = 'high'
     end
-    if not has_room(KEYS[2], now_ms(), ARGV[3]) then
+    if not has_room(KEYS[2], now_ms(), limit) then
       if priority == 'high' and place >= BEHIND then
-        redis.call('ZADD', KEYS[3], whole(place - BEHIND), ARGV[7])
+        redis.call('ZADD', KEYS[3], whole(place - BEHIND), session)
       end
       return redis.status_reply('PARKED')
     end
-    redis.call('ZREM', KEYS[3], ARGV[7])
+    redis.call('ZREM', KEYS[3], session)
   end
 end
 
+-- Also the message's id. The server runs one script at a time, so the microsecond tells apart what one client offers.
+local time = redis.call('TIME')
+local ticket = string.format('%s-%d-%06d', mark, time[1], time[2])
+
 local queue = priority == 'high' and KEYS[4] or KEYS[5]
-local args = cjson.encode({ARGV[5], ARGV[6], ARGV[7], ARGV[4]})
-local body = '[' .. args .. ', {}, {"callbacks": null, "errbacks": null, "chain": null, "chord": null}]'
-local envelope = string.gsub(ARGV[8], '"@(%u+)@"', {
-  ID = cjson.encode(ARGV[4]),
+local args = cjson.encode({tenant, agent, session, ticket})
+local GAP = '"@(%u+)@"'
+body = string.gsub(body, GAP, {ARGS = args})
+local message = string.gsub(envelope, GAP, {
+  ID = cjson.encode(ticket),
   QUEUE = cjson.encode(queue),
   BODY = cjson.encode(body),
   ARGS = cjson.encode(args),
 })
-redis.call('SET', KEYS[1], 'pending ' .. priority .. ' ' .. ARGV[4], 'PX', ARGV[2])
-redis.call('LPUSH', queue, envelope)
+redis.call('SET', KEYS[1], 'pending ' .. priority .. ' ' .. ticket, 'PX', ticket_ms)
+redis.call('LPUSH', queue, message)
 return redis.status_reply('ENQUEUE')

@@ -47,9 +47,10 @@ def envelope(
     return json.dumps(message)
 
 
-def flush_template() -> str:
-    """Answer the envelope of a flush with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for what `offer.lua` fills in."""
-    return json.dumps(_message(FLUSH_TASK, "@QUEUE@", "@ID@", body="@BODY@", shown="@ARGS@"))
+def flush_templates() -> tuple[str, str]:
+    """Answer a flush's envelope and body with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" where `offer.lua` fills in."""
+    message = _message(FLUSH_TASK, "@QUEUE@", "@ID@", body="@BODY@", shown="@ARGS@")
+    return json.dumps(message), json.dumps(["@ARGS@", {}, _NO_CALLBACKS])
 
 
 def publish(redis: Redis, queue: str, message: str) -> None:

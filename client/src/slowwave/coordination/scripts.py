@@ -3,13 +3,17 @@
 Must not know: what the scripts do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha1
 from importlib.resources import files
 from typing import Any
 
 from redis import Redis
 from redis.exceptions import NoScriptError
+
+Execute = Callable[..., Any]
+Call = tuple[str | bytes | int, ...]
+"""The keys of a script, then its arguments."""
 
 
 class Script:
@@ -22,18 +26,19 @@ class Script:
         folder = files("slowwave.coordination")
         self.text = (folder / "state.lua").read_text("utf-8") + (folder / f"{name}.lua").read_text("utf-8")
         # The digest is how Redis names a script; nothing is kept secret by it.
-        self._digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
-        self._key_count = key_count
+        digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+        self._head = ("EVALSHA", digest.encode(), b"%d" % key_count)
 
-    def run(self, redis: Redis, call: Sequence[str | bytes]) -> Any:
+    def run(self, redis: Redis, call: Call) -> Any:
         """Run it with these keys and arguments, and answer what it answers."""
+        execute: Execute = redis.execute_command  # two calls less on the way than `redis.evalsha`
         try:
-            return redis.evalsha(self._digest, self._key_count, *call)
+            return execute(*self._head, *call)
         except NoScriptError:
             redis.script_load(self.text)
-            return redis.evalsha(self._digest, self._key_count, *call)
+            return execute(*self._head, *call)
 
-    def run_many(self, redis: Redis, calls: Sequence[Sequence[str | bytes]]) -> list[Any]:
+    def run_many(self, redis: Redis, calls: Sequence[Call]) -> list[Any]:
         """Run all calls in one round trip (three if the server must be taught), answers in the same order.
 
         Each call is a step of its own. Raises the first error, after all of them have run.
@@ -52,8 +57,9 @@ class Script:
                 raise answer
         return answers
 
-    def _pipeline(self, redis: Redis, calls: Sequence[Sequence[str | bytes]]) -> list[Any]:
+    def _pipeline(self, redis: Redis, calls: Sequence[Call]) -> list[Any]:
         with redis.pipeline(transaction=False) as pipeline:
+            execute: Execute = pipeline.execute_command
             for call in calls:
-                pipeline.evalsha(self._digest, self._key_count, *call)
+                execute(*self._head, *call)
             return list(pipeline.execute(raise_on_error=False))

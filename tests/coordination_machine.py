@@ -1,0 +1,303 @@
+"""The queue of sessions against a model of itself: every interleaving of producers, workers, crashes and expiry.
+
+A subclass says which server it runs on. Time passes as a step: what would expire is removed at once, so that no test
+waits. A message is real (popped from the server's list); a worker is a token that believes it holds a lease.
+
+Must not know: the scripts' inside; only what they answer, and the keys they leave behind.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from redis import Redis
+
+from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Verdict
+from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
+from slowwave.coordination.queue_messages import new_id
+from slowwave.identity import SessionRef
+
+AGENTS = (("default", "Maya"), ("default", "Jo}nas/{x"))
+SESSIONS = tuple(SessionRef(*agent, session) for agent in AGENTS for session in ("breakfast", "a b:é", "{}"))
+BEHIND = 1e15
+
+refs = st.sampled_from(SESSIONS)
+priorities: st.SearchStrategy[Priority] = st.sampled_from(("high", "normal"))
+
+
+@dataclass
+class Modelled:
+    """What the model believes of one session."""
+
+    state: str = "idle"
+    priority: Priority = "normal"
+    rerun: Priority | None = None
+    token: str = ""
+    place: float = 0.0
+    wanted: bool = False  # offered since a worker last began to read it
+
+
+@dataclass
+class Model:
+    """The state machine in plain Python: what each operation must answer, and what it leaves."""
+
+    limit: int
+    sessions: dict[SessionRef, Modelled] = field(default_factory=lambda: {ref: Modelled() for ref in SESSIONS})
+
+    def running(self, ref: SessionRef) -> int:
+        return sum(self.sessions[other].state == "running" for other in SESSIONS if other.agent == ref.agent)
+
+    def full(self, ref: SessionRef) -> bool:
+        return self.running(ref) >= self.limit
+
+    def offer(self, ref: SessionRef, priority: Priority) -> Offer:
+        it = self.sessions[ref]
+        it.wanted = True
+        if it.state == "running":
+            it.rerun = "high" if "high" in {it.rerun, priority} else "normal"
+            return Offer.RERUN
+        if it.state == "pending" and (it.priority == "high" or priority == "normal"):
+            return Offer.DUPLICATE
+        if it.state == "parked":
+            priority = "high" if "high" in {it.priority, priority} else "normal"
+            if self.full(ref):
+                if priority != it.priority:
+                    it.priority, it.place = priority, it.place - BEHIND
+                return Offer.PARKED
+        it.state, it.priority = "pending", priority
+        return Offer.ENQUEUE
+
+    def claim(self, ref: SessionRef, token: str) -> Claim:
+        it = self.sessions[ref]
+        if it.state == "running":
+            return Claim(Verdict.BUSY, None)
+        if it.state != "pending":
+            return Claim(Verdict.STALE, None)
+        if self.full(ref):
+            it.state = "parked"
+            return Claim(Verdict.PARKED, it.priority)
+        it.state, it.token, it.rerun, it.wanted = "running", token, None, False
+        return Claim(Verdict.CLAIMED, it.priority)
+
+    def holds(self, ref: SessionRef, token: str) -> bool:
+        it = self.sessions[ref]
+        return it.state == "running" and it.token == token
+
+    def release(self, ref: SessionRef, token: str) -> Release:
+        it = self.sessions[ref]
+        ours, rerun = self.holds(ref, token), None
+        if ours:
+            it.state, rerun = "idle", it.rerun
+        parked = [other for other in SESSIONS if other.agent == ref.agent and self.sessions[other].state == "parked"]
+        if self.full(ref) or not parked:
+            return Release(ours, rerun, None)
+        first = min(parked, key=lambda other: (self.sessions[other].place, other.session.encode()))
+        return Release(ours, rerun, Parked(first, self.sessions[first].priority))
+
+
+class CoordinationMachine(RuleBasedStateMachine):
+    """Subclasses give `connect`; everything else is here."""
+
+    def connect(self) -> Redis:
+        raise NotImplementedError
+
+    @initialize(limit=st.integers(1, 2))
+    def start(self, limit: int) -> None:
+        self.redis: Any = self.connect()
+        self.redis.flushall()
+        self.queue = FlushQueue(self.redis, per_agent_concurrency=limit)
+        self.model = Model(limit)
+        self.workers: dict[str, SessionRef] = {}
+        self.delivered: list[SessionRef] = []
+        self.faults = 0  # steps that only the sweep repairs
+
+    # Producers
+
+    @rule(ref=refs, priority=priorities)
+    def offer(self, ref: SessionRef, priority: Priority) -> None:
+        queued = self.messages()
+        expected = self.model.offer(ref, priority)
+        assert self.queue.offer(ref, priority) is expected
+        assert len(self.messages()) - len(queued) == (expected is Offer.ENQUEUE)
+
+    @rule(offers=st.lists(st.tuples(refs, priorities), max_size=5))
+    def offer_many(self, offers: list[tuple[SessionRef, Priority]]) -> None:
+        assert self.queue.offer_many(offers) == [self.model.offer(ref, priority) for ref, priority in offers]
+
+    # Workers
+
+    @rule()
+    def deliver(self) -> None:
+        """A worker takes the next message, high ones first, and may or may not get the lease."""
+        ref = self.take()
+        if ref:
+            self.delivered.append(ref)
+            self.claim(ref)
+
+    @precondition(lambda self: self.delivered)
+    @rule(data=st.data())
+    def deliver_again_or_late(self, data: st.DataObject) -> None:
+        self.claim(data.draw(st.sampled_from(self.delivered)))
+
+    @precondition(lambda self: self.workers)
+    @rule(data=st.data())
+    def renew(self, data: st.DataObject) -> None:
+        token = data.draw(st.sampled_from(sorted(self.workers)))
+        ref = self.workers[token]
+        assert self.queue.renew(ref, token) is self.model.holds(ref, token)
+
+    @precondition(lambda self: self.workers)
+    @rule(data=st.data(), dies_before_its_offers=st.booleans())
+    def release(self, data: st.DataObject, dies_before_its_offers: bool) -> None:
+        token = data.draw(st.sampled_from(sorted(self.workers)))
+        ref = self.workers.pop(token)
+        answer = self.queue.release(ref, token)
+        assert answer == self.model.release(ref, token)
+        if dies_before_its_offers:
+            self.faults += 1
+        else:
+            self.follow(ref, answer)
+
+    # What goes wrong
+
+    @precondition(lambda self: self.workers)
+    @rule(data=st.data())
+    def worker_vanishes(self, data: st.DataObject) -> None:
+        ref = self.workers.pop(data.draw(st.sampled_from(sorted(self.workers))))
+        self.model.sessions[ref].wanted = True
+        self.faults += 1
+
+    @rule(ref=refs)
+    def ticket_or_lease_expires(self, ref: SessionRef) -> None:
+        it = self.model.sessions[ref]
+        if it.state not in {"pending", "running"}:
+            return
+        keys = agent_keys(ref.tenant, ref.agent)
+        self.redis.delete(keys.session_prefix + ref.session.encode())
+        if it.state == "running":
+            self.redis.zadd(keys.running, {ref.session: 1}, xx=True)
+        it.state, it.wanted, it.rerun = "idle", True, None
+        self.faults += 1
+
+    @rule(agent=st.sampled_from(AGENTS))
+    def waiting_set_expires(self, agent: tuple[str, str]) -> None:
+        if self.redis.delete(agent_keys(*agent).waiting):
+            for ref in SESSIONS:
+                if (ref.tenant, ref.agent) == agent and self.model.sessions[ref].state == "parked":
+                    self.model.sessions[ref].state = "idle"
+            self.faults += 1
+
+    @rule()
+    def message_is_lost(self) -> None:
+        self.faults += self.take() is not None
+
+    @rule(scripts_too=st.booleans())
+    def server_is_emptied(self, scripts_too: bool) -> None:
+        self.redis.flushall()
+        if scripts_too:
+            self.redis.script_flush()
+        for it in self.model.sessions.values():
+            it.wanted = it.wanted or it.state == "running"
+            it.state, it.rerun = "idle", None
+        self.faults += 1
+
+    # What holds after every step
+
+    @invariant()
+    def the_server_is_as_the_model_says(self) -> None:
+        for ref, it in self.model.sessions.items():
+            seen = self.queue.inspect(ref)
+            assert seen.state == it.state
+            assert seen.priority == (None if it.state == "idle" else it.priority)
+            assert seen.rerun == (it.rerun if it.state == "running" else None)
+            assert seen.agent_running == self.model.running(ref)
+
+    @invariant()
+    def i4_never_more_leases_than_allowed(self) -> None:
+        for ref in SESSIONS:
+            assert self.queue.inspect(ref).agent_running <= self.model.limit
+            held = [token for token, session in self.workers.items() if session == ref]
+            assert sum(self.model.holds(ref, token) for token in held) <= 1
+
+    @invariant()
+    def every_key_has_a_lifetime(self) -> None:
+        for key in self.redis.keys("*"):
+            assert key.decode() in QUEUES or self.redis.pttl(key) > 0, key
+
+    @invariant()
+    def i3_no_wake_up_is_lost_without_a_fault(self) -> None:
+        if self.faults:
+            return
+        queued = self.messages()
+        alive = {
+            ref.agent
+            for ref, it in self.model.sessions.items()
+            if it.state == "running" or (it.state == "pending" and ref in queued)
+        }
+        for ref, it in self.model.sessions.items():
+            if it.wanted:
+                assert (
+                    (it.state == "pending" and ref in queued)
+                    or (it.state == "running" and it.rerun)
+                    or (it.state == "parked" and ref.agent in alive)
+                ), (ref, it)
+
+    def teardown(self) -> None:
+        """Quiet, then the sweep: whatever went wrong, each session that is wanted gets its turn."""
+        if not hasattr(self, "model"):
+            return
+        for ref in SESSIONS:  # dead workers' leases run out; tickets too, or their lost messages would be waited for
+            self.ticket_or_lease_expires(ref)
+        self.workers.clear()
+        for _ in range(len(SESSIONS)):
+            for ref, it in self.model.sessions.items():
+                if it.wanted:
+                    self.offer(ref, "normal")
+            self.work_until_quiet()
+        assert not [ref for ref, it in self.model.sessions.items() if it.wanted or it.state != "idle"]
+        assert not self.redis.keys("*:session:*")
+        self.redis.close()
+
+    def work_until_quiet(self) -> None:
+        while ref := self.take():
+            token = self.claim(ref)
+            if token:
+                answer = self.queue.release(self.workers.pop(token), token)
+                assert answer == self.model.release(ref, token)
+                self.follow(ref, answer)
+
+    def claim(self, ref: SessionRef) -> str | None:
+        token = new_id()
+        expected = self.model.claim(ref, token)
+        assert self.queue.claim(ref, token) == expected
+        if expected.verdict is Verdict.PARKED:
+            it = self.model.sessions[ref]
+            it.place = self.redis.zscore(agent_keys(ref.tenant, ref.agent).waiting, ref.session)
+            assert (it.place >= BEHIND) == (it.priority == "normal")
+        if not expected.ours:
+            return None
+        assert self.queue.claim(ref, token) == expected  # asked twice: the first answer may be lost on its way
+        self.workers[token] = ref
+        return token
+
+    def follow(self, ref: SessionRef, answer: Release) -> None:
+        if answer.rerun:
+            self.offer(ref, answer.rerun)
+        if answer.parked:
+            self.offer(answer.parked.ref, answer.parked.priority)
+
+    def messages(self) -> list[SessionRef]:
+        return [ref_of(raw) for queue in (HIGH_QUEUE, NORMAL_QUEUE) for raw in self.redis.lrange(queue, 0, -1)]
+
+    def take(self) -> SessionRef | None:
+        raw = self.redis.rpop(HIGH_QUEUE) or self.redis.rpop(NORMAL_QUEUE)
+        return ref_of(raw) if raw else None
+
+
+def ref_of(raw: bytes) -> SessionRef:
+    """Read the session out of a message as a worker would."""
+    tenant, agent, session, _ = json.loads(json.loads(raw)["body"])[0]
+    return SessionRef(tenant, agent, session)

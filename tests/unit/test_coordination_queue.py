@@ -1,0 +1,187 @@
+"""What single answers of the queue promise, on a server in this process; the state machine's test mixes them."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import fakeredis
+import pytest
+from redis import Redis
+
+from slowwave.coordination.answers import Offer, Parked, Priority, Verdict
+from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
+from slowwave.coordination.queue_messages import envelope, new_id, publish
+from slowwave.errors import InvalidName
+from slowwave.identity import SessionRef
+
+BREAKFAST, LUNCH, DINNER, SUPPER = (
+    SessionRef("default", "Maya", name) for name in ("breakfast", "lunch", "dinner", "supper")
+)
+
+
+@pytest.fixture(params=[False, True], ids=["bytes", "text"])
+def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
+    client = fakeredis.FakeRedis(decode_responses=request.param)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def queue(redis: Redis) -> FlushQueue:
+    return FlushQueue(redis)
+
+
+def run(queue: FlushQueue, ref: SessionRef) -> str:
+    """Bring a session under a lease, and answer the token."""
+    token = new_id()
+    assert queue.offer(ref, "normal") is Offer.ENQUEUE
+    assert queue.claim(ref, token).ours
+    return token
+
+
+def park(queue: FlushQueue, ref: SessionRef, priority: Priority) -> None:
+    assert queue.offer(ref, priority) is Offer.ENQUEUE
+    assert queue.claim(ref, new_id()).verdict is Verdict.PARKED
+
+
+def sessions_in(redis: Redis, name: str) -> list[str]:
+    """Sessions of the waiting messages, the next one first."""
+    raw: Any = redis.lrange(name, 0, -1)
+    return [json.loads(json.loads(message)["body"])[0][2] for message in reversed(raw)]
+
+
+def test_a_higher_offer_overtakes_and_the_older_message_is_stale(redis: Redis, queue: FlushQueue) -> None:
+    assert queue.offer(BREAKFAST, "normal") is Offer.ENQUEUE
+    assert queue.offer(BREAKFAST, "high") is Offer.ENQUEUE
+    assert queue.offer(BREAKFAST, "normal") is Offer.DUPLICATE
+    assert (sessions_in(redis, HIGH_QUEUE), sessions_in(redis, NORMAL_QUEUE)) == (["breakfast"], ["breakfast"])
+    token = new_id()
+    claim = queue.claim(BREAKFAST, token)
+    assert (claim.verdict, claim.priority) == (Verdict.CLAIMED, "high")
+    queue.release(BREAKFAST, token)
+    assert queue.claim(BREAKFAST, new_id()).verdict is Verdict.STALE
+
+
+def test_messages_leave_a_queue_in_the_order_of_their_offers(redis: Redis, queue: FlushQueue) -> None:
+    queue.offer_many([(LUNCH, "normal"), (BREAKFAST, "normal"), (DINNER, "normal")])
+    assert sessions_in(redis, NORMAL_QUEUE) == ["lunch", "breakfast", "dinner"]
+
+
+def test_a_message_that_outlived_its_ticket_may_use_the_next_one(redis: Redis, queue: FlushQueue) -> None:
+    queue.offer(BREAKFAST, "normal")
+    redis.delete(agent_keys("default", "Maya").session_prefix + b"breakfast")
+    assert queue.claim(BREAKFAST, new_id()).verdict is Verdict.STALE
+    assert queue.offer(BREAKFAST, "normal") is Offer.ENQUEUE
+    assert queue.claim(BREAKFAST, new_id()).ours  # whichever of both messages comes first
+
+
+def test_an_offer_during_a_flush_is_answered_at_its_release_at_the_highest_priority(queue: FlushQueue) -> None:
+    token = run(queue, BREAKFAST)
+    assert [queue.offer(BREAKFAST, priority) for priority in ("normal", "high", "normal")] == [Offer.RERUN] * 3
+    assert queue.inspect(BREAKFAST).rerun == "high"
+    assert queue.renew(BREAKFAST, token)
+    assert queue.release(BREAKFAST, token).rerun == "high"
+
+
+def test_parked_sessions_come_high_first_then_in_the_order_of_parking(queue: FlushQueue) -> None:
+    token = run(queue, BREAKFAST)
+    park(queue, LUNCH, "normal")
+    park(queue, DINNER, "normal")
+    park(queue, SUPPER, "high")
+    assert queue.offer(DINNER, "high") is Offer.PARKED  # rises, and keeps its seniority: it was parked before supper
+    assert [queue.inspect(ref).ahead for ref in (DINNER, SUPPER, LUNCH)] == [0, 1, 2]
+    assert queue.offer(DINNER, "normal") is Offer.PARKED
+    assert queue.inspect(DINNER).priority == "high"
+    assert queue.release(BREAKFAST, token).parked == Parked(DINNER, "high")
+
+
+def test_an_offer_of_a_parked_session_unparks_it_when_its_agent_has_room(redis: Redis, queue: FlushQueue) -> None:
+    token = run(queue, BREAKFAST)
+    park(queue, LUNCH, "high")
+    queue.release(BREAKFAST, token)  # and its worker dies before it offers lunch
+    assert queue.offer(LUNCH, "normal") is Offer.ENQUEUE
+    assert sessions_in(redis, HIGH_QUEUE) == ["lunch", "lunch"]  # at its place's priority
+    assert queue.inspect(LUNCH).state == "pending"
+
+
+def test_mistake_08_a_crashed_lease_makes_room(redis: Redis, queue: FlushQueue) -> None:
+    token = run(queue, BREAKFAST)
+    park(queue, LUNCH, "normal")
+    keys = agent_keys("default", "Maya")
+    redis.delete(keys.session_prefix + b"breakfast")
+    redis.zadd(keys.running, {"breakfast": 1})
+    assert queue.offer(LUNCH, "normal") is Offer.ENQUEUE
+    assert not queue.renew(BREAKFAST, token)
+    late = queue.release(BREAKFAST, token)
+    assert (late.ours, late.rerun, late.parked) == (False, None, None)
+
+
+def test_mistake_11_a_late_worker_neither_renews_nor_releases_the_lease_of_another(queue: FlushQueue) -> None:
+    run(queue, BREAKFAST)
+    assert not queue.renew(BREAKFAST, "another's")
+    assert not queue.release(BREAKFAST, "another's").ours
+    assert queue.inspect(BREAKFAST).state == "running"
+
+
+def test_a_claim_that_is_asked_twice_is_ours_both_times(queue: FlushQueue) -> None:
+    token = run(queue, BREAKFAST)
+    assert queue.claim(BREAKFAST, token).ours
+    assert queue.claim(BREAKFAST, new_id()).verdict is Verdict.BUSY
+
+
+def test_agents_and_tenants_do_not_count_against_each_other(queue: FlushQueue) -> None:
+    run(queue, BREAKFAST)
+    run(queue, SessionRef("default", "Jonas", "breakfast"))
+    run(queue, SessionRef("other", "Maya", "breakfast"))
+
+
+def test_renew_many_answers_each_lease(queue: FlushQueue) -> None:
+    token = run(queue, BREAKFAST)
+    assert queue.renew_many([(BREAKFAST, token), (LUNCH, token)]) == [True, False]
+    assert queue.renew_many([]) == []
+    assert queue.offer_many([]) == []
+
+
+def test_inspect_says_what_a_session_waits_for(queue: FlushQueue) -> None:
+    assert queue.inspect(BREAKFAST).state == "idle"
+    queue.offer(BREAKFAST, "high")
+    pending = queue.inspect(BREAKFAST)
+    assert (pending.state, pending.priority, pending.agent_running) == ("pending", "high", 0)
+    assert 55 < (pending.expires_in or 0) <= 60
+    queue.claim(BREAKFAST, new_id())
+    running = queue.inspect(BREAKFAST)
+    assert (running.state, running.priority, running.rerun, running.agent_running) == ("running", "high", None, 1)
+    assert 5 < (running.expires_in or 0) <= 8
+    park(queue, LUNCH, "normal")
+    parked = queue.inspect(LUNCH)
+    assert (parked.state, parked.priority, parked.ahead, parked.agent_running) == ("parked", "normal", 0, 1)
+    assert 0 <= (parked.parked_for or 0) < 5
+
+
+def test_depths_count_every_queue(redis: Redis, queue: FlushQueue) -> None:
+    queue.offer_many([(BREAKFAST, "high"), (LUNCH, "normal"), (DINNER, "normal")])
+    publish(redis, "days", envelope("slowwave.finalize_days", [], {}, "days", task_id=new_id()))
+    assert queue.depths() == dict.fromkeys(QUEUES, 0) | {HIGH_QUEUE: 1, NORMAL_QUEUE: 2, "days": 1}
+
+
+def test_i8_hostile_names_stay_inside_their_own_agents_keys() -> None:
+    names = ["a", "a/b", "a}b", "{a", "%7D", "}", "a:session:b", "é", " ", "{}", "a%2Fb"]
+    seen = [agent_keys(tenant, agent) for tenant in names for agent in names]
+    assert len({keys.running for keys in seen}) == len(names) ** 2
+    for keys in seen:
+        tag = keys.running.split(b"{", 1)[1].split(b"}", 1)[0]
+        assert keys.running == b"slowwave:{%b}:running" % tag
+        assert keys.session_prefix == b"slowwave:{%b}:session:" % tag
+        assert tag.count(b"/") == 1
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "\x00", "a" * 201])
+def test_a_name_that_could_break_an_offer_is_refused(queue: FlushQueue, name: str) -> None:
+    with pytest.raises(InvalidName):
+        queue.offer(SessionRef("default", name, "breakfast"), "normal")
+
+
+def test_a_client_from_an_url_gives_up_in_time() -> None:
+    options: dict[str, Any] = redis_from_url("redis://127.0.0.1:6379/3").connection_pool.connection_kwargs
+    assert (options["socket_connect_timeout"], options["socket_timeout"], options["db"]) == (3, 10, 3)
