@@ -44,7 +44,7 @@ class Check:
 
 def check_postgres(engine: Engine) -> Iterator[Check]:
     """Whether it can be reached, and is at the revision that this version needs."""
-    where = engine.url.render_as_string(hide_password=True)
+    where = engine.url.set(drivername="postgresql").render_as_string(hide_password=True)
     try:
         with engine.connect() as connection:
             version = connection.exec_driver_sql("SHOW server_version").scalar_one()

@@ -7,19 +7,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import Connection, exists, func, select
 
+from domain.candidates import MemoryStatus, MemoryType
 from models import Agent, Memory, MemorySource, Session
 from services.reports.names import find_agent, find_scope, find_session
 
 SOURCES_SHOWN = 20
 """So many sources of one memory are listed; `source_count` tells how many there are."""
-
-MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]
-MemoryType = Literal["fact", "preference", "decision", "task", "event", "summary"]
 
 
 @dataclass(frozen=True, slots=True)

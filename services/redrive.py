@@ -1,0 +1,73 @@
+"""Dead letters, decided: sent to their task again, or dismissed.
+
+A letter is sent before its row commits. Should this process die in between it stays open and may be sent twice, which
+its task bears: hooks carry keys, and everything else is a wake-up.
+
+Must not know: how a message is built, Celery.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from models import DeadLetter
+from services.reports.dead_letters import of_tenant
+from slowwave.errors import SlowwaveError
+
+AT_ONCE = 1000
+
+Send = Callable[[str, Mapping[str, Any]], None]
+"""(task, payload as keyword arguments) → sent. Raises SlowwaveError for what can't be sent."""
+
+
+def redrive(
+    connection: Connection, tenant: str, numbers: Sequence[int] | None, *, send: Send, now: datetime
+) -> tuple[list[int], dict[int, str]]:
+    """Send open letters of `tenant` again (all where `numbers` is None, AT_ONCE at most), in one transaction.
+
+    Answers the letters that were sent, and why others were not. Letters that someone else decides on are left alone.
+    """
+    query = select(DeadLetter.id, DeadLetter.task, DeadLetter.payload).where(_open(tenant, numbers))
+    rows = connection.execute(query.order_by(DeadLetter.id).limit(AT_ONCE).with_for_update(skip_locked=True)).all()
+    sent: list[int] = []
+    refused: dict[int, str] = {}
+    for row in rows:
+        if "cut" in row.payload:
+            refused[row.id] = "its payload was too large to be kept whole"
+            continue
+        try:
+            send(row.task, row.payload)
+        except SlowwaveError as error:
+            refused[row.id] = str(error)
+            continue
+        sent.append(row.id)
+    _decide(connection, sent, "redriven", now)
+    connection.commit()
+    return sent, refused | _missing(numbers, [row.id for row in rows])
+
+
+def dismiss(
+    connection: Connection, tenant: str, numbers: Sequence[int] | None, *, now: datetime
+) -> tuple[list[int], dict[int, str]]:
+    """Close open letters of `tenant` without sending them (all where `numbers` is None, AT_ONCE at most)."""
+    query = select(DeadLetter.id).where(_open(tenant, numbers)).order_by(DeadLetter.id).limit(AT_ONCE)
+    found = list(connection.execute(query.with_for_update(skip_locked=True)).scalars())
+    _decide(connection, found, "dismissed", now)
+    connection.commit()
+    return found, _missing(numbers, found)
+
+
+def _open(tenant: str, numbers: Sequence[int] | None) -> Any:
+    wanted = of_tenant(tenant) & (DeadLetter.state == "open")
+    return wanted if numbers is None else wanted & DeadLetter.id.in_(numbers)
+
+
+def _decide(connection: Connection, numbers: Sequence[int], state: str, now: datetime) -> None:
+    if numbers:
+        connection.execute(update(DeadLetter).where(DeadLetter.id.in_(numbers)).values(state=state, decided_at=now))
+
+
+def _missing(numbers: Sequence[int] | None, found: Sequence[int]) -> dict[int, str]:
+    return {number: "there is no such open letter" for number in numbers or () if number not in found}

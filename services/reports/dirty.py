@@ -1,0 +1,75 @@
+"""Which sessions hold events that no flush has read, and whether these are read by now.
+
+Must not know: who waits for them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select, tuple_
+
+from models import Agent, Session
+from services.reports.names import find_agent
+from slowwave.identity import SessionRef
+
+AT_ONCE = 2000
+"""So many sessions are asked for in one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """The watermark that a session should reach."""
+
+    session_id: int
+    ref: SessionRef
+    until: int
+
+
+def dirty_sessions(connection: Connection, tenant: str, agent: str, limit: int = 10_000) -> list[str]:
+    """The names of the agent's dirty sessions, the oldest events first. Raises UnknownName."""
+    agent_id = find_agent(connection, tenant, agent)
+    query = (
+        select(Session.name)
+        .where(Session.agent_id == agent_id, Session.dirty_since.is_not(None))
+        .order_by(Session.dirty_since)
+        .limit(limit)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def goals_of(connection: Connection, refs: Sequence[SessionRef]) -> list[Goal]:
+    """What each of `refs` holds now, as a goal; those that are clean or unknown have none."""
+    return [goal for part in _parts(refs) for goal in _goals(connection, part)]
+
+
+def unmet(connection: Connection, goals: Sequence[Goal]) -> list[Goal]:
+    """The goals that are not reached yet, in their order. Looks at the first ones only: the others wait their turn."""
+    first = goals[:AT_ONCE]
+    reached = dict(
+        connection.execute(
+            select(Session.id, Session.processed_until)
+            .where(Session.id.in_([goal.session_id for goal in first]))
+            .limit(AT_ONCE)
+        ).tuples()
+    )
+    # A session that is gone (forgotten) has nothing left to wait for.
+    left = [goal for goal in first if reached.get(goal.session_id, goal.until) < goal.until]
+    return [*left, *goals[AT_ONCE:]]
+
+
+def _goals(connection: Connection, refs: Sequence[SessionRef]) -> Iterator[Goal]:
+    names = tuple_(Agent.tenant, Agent.name, Session.name)
+    rows = connection.execute(
+        select(Session.id, Agent.tenant, Agent.name.label("agent"), Session.name.label("session"), Session.last_seq)
+        .join(Agent, Agent.id == Session.agent_id)
+        .where(names.in_([(ref.tenant, ref.agent, ref.session) for ref in refs]), Session.dirty_since.is_not(None))
+        .order_by(Session.dirty_since)
+        .limit(AT_ONCE)
+    )
+    for row in rows:
+        yield Goal(row.id, SessionRef(row.tenant, row.agent, row.session), row.last_seq)
+
+
+def _parts(refs: Sequence[SessionRef]) -> Iterator[Sequence[SessionRef]]:
+    for start in range(0, len(refs), AT_ONCE):
+        yield refs[start : start + AT_ONCE]

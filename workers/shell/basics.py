@@ -1,0 +1,113 @@
+"""`slowwave migrate | doctor | version`: whether it is installed well, and runs well.
+
+Must not know: how commands of other topics work.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from workers.shell.options import OPERATE, RUN, Json
+from workers.shell.output import console, print_json, print_rows, styled
+from workers.shell.sentences import FOUND
+from workers.shell.state import Shell, shell_of
+
+if TYPE_CHECKING:
+    from services.reports.doctor import Check
+
+_STYLES = {"ok": "green", "problem": "bold red", "unknown": "yellow"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=RUN)(migrate)
+    app.command(rich_help_panel=RUN)(version)
+    app.command(rich_help_panel=OPERATE)(doctor)
+
+
+def migrate(
+    context: typer.Context,
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 3 if a migration is needed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring the database to the revision that this version needs."""
+    from models.schema import current_revision, head_revision
+    from models.schema import migrate as bring_to_head
+
+    shell = shell_of(context)
+    if check:
+        with shell.connection() as connection:
+            before = after = current_revision(connection)
+    else:
+        before, after = bring_to_head(shell.engine)
+    if as_json:
+        print_json({"before": before, "after": after, "needed": head_revision()})
+    elif before == after:
+        console().print(f"The database is at revision {after}, which this version needs.")
+    else:
+        console().print(f"The database was {'empty' if before is None else f'at {before}'} and is at {after} now.")
+
+
+def version(*, as_json: Json = False) -> None:
+    """Print the version."""
+    from importlib.metadata import version as installed
+
+    number = installed("slowwave-service")
+    if as_json:
+        print_json({"version": number})
+    else:
+        console().print(f"slowwave {number}")
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Only: do the servers answer, is the schema right?")] = False,
+    as_json: Json = False,
+) -> None:
+    """Look for what is wrong, and say the cure. Exit 1 if there is a problem."""
+    shell = shell_of(context)
+    checks = list(_examine(shell, quick=quick))
+    problems = sum(check.verdict == "problem" for check in checks)
+    if as_json:
+        print_json({"healthy": not problems, "checks": checks})
+    else:
+        _show(checks, problems)
+    if problems:
+        raise typer.Exit(FOUND)
+
+
+def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
+    from services.reports import doctor as checks
+
+    postgres = list(checks.check_postgres(shell.engine))
+    yield from postgres
+    yield from checks.check_broker(shell.redis)
+    if quick:
+        return
+    rules = shell.settings.memory.auto_flush
+    yield checks.check_workers(shell.listening())
+    yield checks.check_sweeps(shell.redis, rules)
+    yield checks.check_clocks(shell.engine, shell.redis, shell.now)
+    if all(check.verdict == "ok" for check in postgres):
+        with shell.connection() as connection:
+            queued = (shell.depths() or {}).get("flush")
+            yield checks.check_stranded(connection, rules, queued=queued, now=shell.now())
+            yield checks.check_quarantine(connection)
+            yield checks.check_letters(connection)
+    spooled = shell.spooled()
+    yield checks.check_spool(spooled.files, spooled.size_bytes, str(spooled.folder))
+
+
+def _show(checks: "list[Check]", problems: int) -> None:
+    rows: list[tuple[str | Text, ...]] = []
+    for check in checks:
+        rows.append((styled(check.verdict, _STYLES[check.verdict]), check.name, check.finding))
+        if check.cure is not None:
+            rows.append(("", "", styled(f"→ {check.cure}", "cyan")))
+    out = console()
+    print_rows(out, rows)
+    out.print("\nAll is well." if not problems else f"\n{problems} of {len(checks)} checks found a problem.")

@@ -1,0 +1,40 @@
+"""The program `slowwave`: its commands by topic, and what holds for all of them.
+
+Must not know: what a command does.
+"""
+
+from typing import Annotated
+
+import typer
+
+from workers.shell import basics, dead_letters, memories, operate, quarantine, recall, running
+from workers.shell.sentences import SentenceGroup
+from workers.shell.state import Shell
+
+app = typer.Typer(
+    name="slowwave",
+    cls=SentenceGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(epilog="Exit codes: 0 fine · 1 problems found, or nothing by that name · 2 usage · 3 unavailable or late")
+def slowwave(
+    context: typer.Context,
+    tenant: Annotated[str | None, typer.Option(help="Whose agents; default: the settings' tenant.")] = None,
+) -> None:
+    """Background memory consolidation for AI agents."""
+    context.obj = Shell(tenant)
+
+
+for _module in (running, basics, recall, memories, operate, quarantine, dead_letters):
+    _module.register(app)
+
+
+def main() -> None:
+    """The entry point of the script `slowwave`."""
+    app()

@@ -1,0 +1,151 @@
+"""`slowwave status | why | flush`: where things stand, what a session waits for, and not to wait any longer.
+
+Must not know: SQL, the rules behind an answer.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from domain.spoken_time import count_words, duration_words
+from slowwave.identity import SessionRef
+from workers.shell.options import MEND, OPERATE, Agent, Json, Timeout, Wait
+from workers.shell.output import console, document, print_json, print_rows, safe, styled
+from workers.shell.state import shell_of
+
+if TYPE_CHECKING:
+    from services.reports.status import Status
+    from workers.shell.state import Spooled
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=OPERATE)(status)
+    app.command(rich_help_panel=OPERATE)(why)
+    app.command(rich_help_panel=MEND)(flush)
+
+
+def status(context: typer.Context, *, as_json: Json = False) -> None:
+    """Show queues, dirty sessions, how long a turn takes to become memory, and the workers."""
+    from services.reports.status import read_status
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        found = read_status(connection, shell.queue, shell.tenant, shell.now())
+    workers, spooled, swept_ago = shell.listening(), shell.spooled(), shell.swept_ago()
+    if as_json:
+        more = {"swept_ago_seconds": swept_ago, "spool": spooled, "workers": workers}
+        print_json(document(found) | more)
+        return
+    print_rows(console(), [*_standing(found), *_around(workers, spooled, swept_ago)])
+
+
+def _standing(found: "Status") -> list[tuple[str, str]]:
+    lag = found.lag
+    if found.queues is None:
+        queues = "unknown: the broker does not answer"
+    else:
+        queues = " · ".join(f"{queue} {depth:,}" for queue, depth in found.queues.items())
+    dirty = count_words(found.dirty_sessions, "dirty session")
+    if found.oldest_dirty_seconds is not None:
+        dirty += (
+            f", {count_words(found.events_waiting, 'event')} waiting, the oldest for "
+            f"{duration_words(found.oldest_dirty_seconds)} ({found.overdue:,} due, {found.backing_off:,} backing off)"
+        )
+    outcomes = ", ".join(f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in found.flushes.items())
+    total = sum(found.flushes.values())
+    rows = [
+        ("tenant", found.tenant),
+        ("queues", queues),
+        ("sessions", dirty),
+        ("last hour", f"{count_words(total, 'flush', 'flushes')}" + (f": {outcomes}" if total else "")),
+    ]
+    if lag.p50_seconds is not None and lag.p95_seconds is not None:
+        shares = f"half within {duration_words(lag.p50_seconds)}, 95 % within {duration_words(lag.p95_seconds)}"
+        rows.append(("turn to memory", shares))
+    aside = f"{count_words(found.quarantined, 'event')} quarantined, {count_words(found.dead_letters, 'dead letter')}"
+    return [*rows, ("set aside", aside)]
+
+
+def _around(
+    workers: Mapping[str, frozenset[str]] | None, spooled: "Spooled", swept_ago: float | None
+) -> list[tuple[str, str]]:
+    sweep = "no trace of any" if swept_ago is None else f"{duration_words(swept_ago)} ago"
+    waiting = f"{count_words(spooled.files, 'file')}, {spooled.size_bytes:,} bytes" if spooled.files else "empty"
+    rows = [("last sweep", sweep), ("spool", waiting)]
+    if workers is None:
+        return [*rows, ("workers", "unknown: the broker does not answer")]
+    if not workers:
+        return [*rows, ("workers", "none answers")]
+    names = [f"{worker}: {', '.join(sorted(queues))}" for worker, queues in workers.items()]
+    return [*rows, ("workers", "\n".join(names))]
+
+
+def why(
+    context: typer.Context,
+    agent: Agent,
+    session: Annotated[str, typer.Argument(help="The session's id.", show_default=False)],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Say what a session waits for."""
+    from services.reports.why import why_waiting
+
+    shell = shell_of(context)
+    ref = SessionRef(shell.tenant, agent, session).checked()
+    listening = shell.queues_with_listener()
+    with shell.connection() as connection:
+        waiting = why_waiting(
+            connection,
+            shell.queue,
+            ref,
+            shell.settings.memory.auto_flush,
+            now=shell.now(),
+            listening=listening,
+            swept_ago=shell.swept_ago(),
+        )
+    if as_json:
+        print_json(waiting)
+        return
+    out = console()
+    out.print(styled(waiting.sentence, "bold"), soft_wrap=True)
+    for sentence in waiting.also:
+        out.print(f"  {safe(sentence)}", soft_wrap=True)
+    if waiting.cure is not None:
+        out.print(styled(f"  → {waiting.cure}", "cyan"), soft_wrap=True)
+
+
+def flush(
+    context: typer.Context,
+    agent: Agent,
+    sessions: Annotated[
+        list[str] | None, typer.Argument(help="Sessions; default: all that are dirty.", show_default=False)
+    ] = None,
+    *,
+    high: Annotated[bool, typer.Option("--high", help="Ahead of everything that is queued.")] = False,
+    wait: Wait = False,
+    timeout: Timeout = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Ask for a flush now; it ends a back-off, too."""
+    from services.reports.dirty import dirty_sessions
+    from services.reports.names import find_session
+    from workers.shell.patience import ask_for_flush, wait_until_processed
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        for name in sessions or ():
+            find_session(connection, shell.tenant, agent, name)
+        names = sessions or dirty_sessions(connection, shell.tenant, agent)
+    refs = [SessionRef(shell.tenant, agent, name).checked() for name in names]
+    asked = ask_for_flush(shell, refs, priority="high" if high else "normal")
+    if wait:
+        wait_until_processed(shell, asked, timeout)
+    if as_json:
+        print_json({"asked": [ref.session for ref in asked], "processed": wait})
+    elif not asked:
+        console().print("Nothing to flush: " + ("these sessions are" if sessions else "every session is") + " clean.")
+    else:
+        done = "processed" if wait else "asked for"
+        console().print(f"{count_words(len(asked), 'session')} {done}.")

@@ -1,0 +1,92 @@
+"""How answers are shown: one JSON document for programs, plain sentences and columns for people.
+
+Conversation text comes from strangers: before it reaches a terminal its control characters are made visible.
+
+Must not know: what the answers mean.
+"""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+PIPE_WIDTH = 120
+_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes text as it is: no markup, no guessing at highlights."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=width)
+
+
+def safe(text: str) -> str:
+    """Text that a terminal shows and does not obey: control characters become their hexadecimal names."""
+    return text.translate(_VISIBLE)
+
+
+def one_line(text: str, limit: int = 100) -> str:
+    """The beginning of a text on one line."""
+    flat = " ".join(safe(text).split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def styled(text: str, style: str = "") -> Text:
+    """Safe text in a style."""
+    return Text(safe(text), style=style)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document to stdout."""
+    sys.stdout.write(json.dumps(document(value), ensure_ascii=False, indent=2) + "\n")
+
+
+def document(value: Any) -> Any:
+    """A value as JSON has it: dataclasses as objects, times in ISO 8601, ids and paths as text.
+
+    Raises TypeError for what has no form there.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: document(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): document(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [document(item) for item in value]
+    return value if value is None or isinstance(value, (str, int, float)) else _word(value)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    if isinstance(value, (UUID, Path)):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def print_rows(out: Console, rows: Iterable[tuple[str | Text, ...]], *, indent: int = 0) -> None:
+    """Print rows in aligned columns; on a terminal the last column wraps, in a pipe every row stays one line."""
+    filled = [[cell if isinstance(cell, Text) else styled(cell) for cell in row] for row in rows]
+    widths = [max(cell.cell_len for cell in column) for column in zip(*filled, strict=True)]
+    if out.is_terminal:
+        table = Table.grid(padding=(0, 2))
+        for width in widths[:-1]:
+            table.add_column(no_wrap=True, width=width)
+        table.add_column(overflow="fold")
+        for row in filled:
+            table.add_row(*row)
+        out.print(Padding(table, (0, 0, 0, indent), expand=False))
+        return
+    margin = "\n" + " " * (indent + sum(width + 2 for width in widths[:-1]))
+    for *first, last in filled:
+        aligned = [cell.plain + " " * (width - cell.cell_len + 2) for cell, width in zip(first, widths, strict=False)]
+        out.print(" " * indent + "".join(aligned) + last.plain.replace("\n", margin), soft_wrap=True)

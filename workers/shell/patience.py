@@ -1,0 +1,83 @@
+"""Waiting for sessions to be processed: asks for their flush, watches their watermarks, and says why when time is up.
+
+Waiting ends when what was there at the beginning is processed: a conversation that goes on holds nobody up.
+
+Must not know: which command waits.
+"""
+
+import time
+from collections.abc import Sequence
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from services.reports.dirty import Goal, goals_of, unmet
+from services.reports.why import why_waiting
+from services.sweep import request_flush
+from slowwave.coordination.answers import Priority
+from slowwave.identity import SessionRef
+from workers.shell.output import console
+from workers.shell.sentences import UNAVAILABLE, complain
+from workers.shell.state import Shell
+
+POLL_SECONDS = 0.25
+REASONS_SHOWN = 5
+
+
+def ask_for_flush(shell: Shell, refs: Sequence[SessionRef], *, priority: Priority) -> list[SessionRef]:
+    """Ask for a flush of each dirty one of `refs`, and answer these. Raises RedisError after Postgres knows of it."""
+    if not refs:
+        return []
+    dirty = request_flush(shell.writer, shell.queue, refs, by="operator", priority=priority, now=shell.now())
+    return [ref for ref, is_dirty in zip(refs, dirty, strict=True) if is_dirty]
+
+
+def wait_until_processed(shell: Shell, refs: Sequence[SessionRef], timeout_seconds: float) -> None:
+    """Return when all that `refs` held at the beginning is processed; show progress on stderr.
+
+    Raises typer.Exit(3) after `timeout_seconds`, having said what the first of the others wait for.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    with shell.connection() as connection:
+        left = goals_of(connection, refs)
+    total = len(left)
+    err = console(stderr=True)
+    with Progress(
+        TextColumn("waiting for {task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
+    ) as progress:
+        bar = progress.add_task("sessions", total=total)
+        while left:
+            with shell.engine.connect() as connection:
+                left = unmet(connection, left)
+            first = f"{left[0].ref.agent}/{left[0].ref.session}" if left else "nothing"
+            progress.update(bar, completed=total - len(left), description=first)
+            if left and time.monotonic() > deadline:
+                break
+            if left:
+                time.sleep(POLL_SECONDS)
+    if left:
+        _give_up(shell, left, timeout_seconds)
+
+
+def _give_up(shell: Shell, left: Sequence[Goal], timeout_seconds: float) -> None:
+    complain(f"after {timeout_seconds:g} s, {len(left):,} sessions are not processed yet; the first wait for:")
+    listening, swept_ago = shell.queues_with_listener(), shell.swept_ago()
+    with shell.connection() as connection:
+        for goal in left[:REASONS_SHOWN]:
+            waiting = why_waiting(
+                connection,
+                shell.queue,
+                goal.ref,
+                shell.settings.memory.auto_flush,
+                now=shell.now(),
+                listening=listening,
+                swept_ago=swept_ago,
+            )
+            complain(f"{goal.ref.agent} {goal.ref.session}: {waiting.sentence}", waiting.cure)
+    raise typer.Exit(UNAVAILABLE)

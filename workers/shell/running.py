@@ -1,0 +1,75 @@
+"""`slowwave up | env | demo`: the whole stack on this machine.
+
+Must not know: how the stack starts and supervises its parts.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workers.shell.options import RUN, Json
+from workers.shell.output import print_json
+
+DEFAULT_DATA = Path("~/.local/share/slowwave")
+
+Data = Annotated[Path, typer.Option(help="Where everything is kept between starts.")]
+Port = Annotated[int, typer.Option(min=0, max=65_535, help="0: as before, or any that is free.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=RUN)(up)
+    app.command(rich_help_panel=RUN)(env)
+    app.command(rich_help_panel=RUN)(demo)
+
+
+def up(
+    *,
+    data: Data = DEFAULT_DATA,
+    postgres_port: Port = 0,
+    valkey_port: Port = 0,
+    flower_port: Port = 0,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, help="Processes of the main worker; default: cores.")
+    ] = None,
+    no_flower: Annotated[bool, typer.Option("--no-flower", help="Without the dashboard.")] = False,
+    flower_auth: Annotated[str | None, typer.Option(metavar="USER:PASSWORD", help="Default: made once, kept.")] = None,
+) -> None:
+    """Run Postgres, Valkey, workers, beat and Flower until Ctrl-C."""
+    from rich.console import Console
+
+    from workers.stack.stack import StackOptions
+    from workers.stack.up import run_stack
+
+    options = StackOptions(
+        data=data.expanduser(),
+        postgres_port=postgres_port,
+        valkey_port=valkey_port,
+        flower_port=flower_port,
+        concurrency=concurrency,
+        flower=not no_flower,
+        flower_auth=flower_auth,
+    )
+    raise typer.Exit(run_stack(options, Console()))
+
+
+def env(*, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """Print the variables that connect other programs to a running stack, as NAME=value lines."""
+    from workers.stack.environment import environment_of
+
+    lines = environment_of(data.expanduser())
+    if as_json:
+        print_json(dict(line.split("=", 1) for line in lines))
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+def demo() -> None:
+    """Replay conversations through the whole stack in a temporary folder, and show what becomes of them."""
+    from rich.console import Console
+
+    from workers.demo import run_demo
+
+    raise typer.Exit(run_demo(Console()))

@@ -1,0 +1,89 @@
+"""Failures that are expected end in one sentence on stderr and a documented exit code, never in a traceback.
+
+    0  done, or nothing wrong
+    1  problems were found, or what was named is not there
+    2  the call or the settings can't be understood
+    3  a server can't be reached or is at another version, or the time is up
+
+Must not know: any single command.
+"""
+
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from slowwave.errors import InvalidName, InvalidSettings, SlowwaveError
+from workers.shell.output import one_line
+
+FOUND = 1
+USAGE = 2
+UNAVAILABLE = 3
+INTERRUPTED = 130
+LONGEST_SENTENCE = 1000
+
+Expected = tuple[int, str, str | None]
+
+
+class SentenceGroup(TyperGroup):
+    """A group of commands that turns expected failures into a sentence and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (typer.TyperException, typer.Exit, typer.Abort):
+            raise
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+        except Exception as error:
+            expected = explain_failure(error)
+            if expected is None:
+                raise
+            code, sentence, cure = expected
+            complain(sentence, cure)
+            raise typer.Exit(code) from None
+
+
+def complain(sentence: str, cure: str | None = None) -> None:
+    """Say on stderr what is wrong and what to do."""
+    sys.stderr.write(f"slowwave: {one_line(sentence, LONGEST_SENTENCE)}\n")
+    if cure:
+        sys.stderr.write(f"  → {cure}\n")
+
+
+def explain_failure(error: Exception) -> Expected | None:
+    """The exit code, the sentence and the cure of an expected failure; None for one that nobody foresaw."""
+    if isinstance(error, (InvalidSettings, InvalidName)):
+        return USAGE, str(error), None
+    return _explain_own(error) or _explain_server(error)
+
+
+def _explain_own(error: Exception) -> Expected | None:
+    from models.schema import WrongSchema
+    from services.reports.names import UnknownName
+    from workers.stack.errors import StackError
+
+    if isinstance(error, UnknownName):
+        return FOUND, str(error), None
+    if isinstance(error, (WrongSchema, StackError)):
+        return UNAVAILABLE, str(error), None
+    if isinstance(error, SlowwaveError):
+        return FOUND, str(error), None
+    return (USAGE, str(error), None) if isinstance(error, FileNotFoundError | IsADirectoryError) else None
+
+
+def _explain_server(error: Exception) -> Expected | None:
+    import psycopg
+    from redis.exceptions import RedisError
+    from sqlalchemy.exc import InterfaceError, OperationalError
+
+    from services.reports.doctor import first_line
+
+    if isinstance(error, (OperationalError, InterfaceError, psycopg.OperationalError)):
+        cure = "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is; `slowwave doctor` looks at all of it"
+        return UNAVAILABLE, f"Postgres does not answer: {first_line(error)}", cure
+    if isinstance(error, RedisError):
+        cure = "start it, or set SLOWWAVE_BROKER_URL to where it is; nothing is lost meanwhile"
+        return UNAVAILABLE, f"the broker does not answer: {first_line(error)}", cure
+    return None

@@ -1,0 +1,137 @@
+"""What the commands of one invocation share: settings, and connections that are opened when a command needs them.
+
+Must not know: any single command.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+# Imported where they are needed, so that `slowwave --help` answers at once.
+if TYPE_CHECKING:
+    from redis import Redis
+    from sqlalchemy import Connection, Engine
+
+    from slowwave.coordination.flush_queue import FlushQueue
+    from slowwave.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """Files with events that wait for Postgres in `folder`, and their bytes."""
+
+    folder: Path
+    files: int
+    size_bytes: int
+
+
+@dataclass
+class Shell:
+    """One invocation. tenant_option: what `--tenant` said, None for the settings' tenant."""
+
+    tenant_option: str | None = None
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """Raises InvalidSettings."""
+        from slowwave.settings import load_settings
+
+        return load_settings() if self.tenant_option is None else load_settings(tenant=self.tenant_option)
+
+    @property
+    def tenant(self) -> str:
+        return self.settings.tenant
+
+    @cached_property
+    def engine(self) -> "Engine":
+        from models.engine import make_engine
+
+        return make_engine(self.settings.database_url)
+
+    @cached_property
+    def writer(self) -> "Engine":
+        """The same engine for services that write by single statements, each a transaction of its own."""
+        return self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    @cached_property
+    def redis(self) -> "Redis":
+        from slowwave.coordination.flush_queue import redis_from_url
+
+        return redis_from_url(self.settings.broker_url)
+
+    @cached_property
+    def queue(self) -> "FlushQueue":
+        from slowwave.coordination.flush_queue import FlushQueue
+
+        rules = self.settings.memory.auto_flush
+        return FlushQueue(
+            self.redis,
+            ticket_seconds=rules.ticket_seconds,
+            lease_seconds=rules.lease_seconds,
+            per_agent_concurrency=rules.per_agent_concurrency,
+        )
+
+    @contextmanager
+    def connection(self) -> "Iterator[Connection]":
+        """A connection to a database that is at the right revision. Raises WrongSchema, OperationalError."""
+        from models.schema import require_current
+
+        with self.engine.connect() as connection:
+            require_current(connection)
+            yield connection
+
+    def listening(self) -> Mapping[str, frozenset[str]] | None:
+        """The queues of each worker that answers within a second; None when the broker can't be reached."""
+        from workers.shell.listening import listening
+
+        return listening(self.redis, self.settings.broker_url)
+
+    def queues_with_listener(self) -> frozenset[str] | None:
+        """The queues that some worker takes from; None when nobody could be asked."""
+        workers = self.listening()
+        return None if workers is None else frozenset[str]().union(*workers.values())
+
+    def depths(self) -> dict[str, int] | None:
+        """Messages in each queue; None when the broker can't be reached."""
+        from redis.exceptions import RedisError
+
+        try:
+            return self.queue.depths()
+        except RedisError:
+            return None
+
+    def spooled(self) -> "Spooled":
+        """What waits in this host's spool."""
+        folder = self.settings.spool.expanduser()
+        sizes = [file.stat().st_size for file in folder.glob("*.jsonl")] if folder.is_dir() else []
+        waiting = [size for size in sizes if size]
+        return Spooled(folder, len(waiting), sum(waiting))
+
+    def swept_ago(self) -> float | None:
+        """Seconds since the last sweep; None without a trace, or without a broker."""
+        from redis.exceptions import RedisError
+
+        from slowwave.coordination.heartbeat import swept_ago
+
+        try:
+            return swept_ago(self.redis)
+        except RedisError:
+            return None
+
+    @staticmethod
+    def now() -> datetime:
+        return datetime.now(UTC)
+
+
+def shell_of(context: typer.Context) -> Shell:
+    """The shell of this invocation."""
+    shell = context.find_object(Shell)
+    if shell is None:
+        raise RuntimeError("a command was called outside of the shell")
+    return shell
