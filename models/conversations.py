@@ -79,7 +79,8 @@ class Event(Base):
         CheckConstraint("kind IN ('user', 'assistant', 'task')", name="kind"),
     )
 
-    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
+    # No foreign key: the one writer holds the lock of the session's row, and the check took a sixth of a capture.
+    session_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     turn: Mapped[int] = mapped_column(Integer)
     kind: Mapped[str]

@@ -209,7 +209,6 @@ def upgrade() -> None:
         sa.Column("metadata", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
         sa.Column("quarantined_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint("kind IN ('user', 'assistant', 'task')", name=op.f("events_kind_check")),
-        sa.ForeignKeyConstraint(["session_id"], ["slowwave.sessions.id"], name=op.f("events_session_id_fkey")),
         sa.PrimaryKeyConstraint("session_id", "seq", name=op.f("events_pkey")),
         schema="slowwave",
     )
