@@ -3,21 +3,17 @@
 Must not know: Redis, leases, when a flush is due.
 """
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy import Connection
 
-from domain.candidates import Candidate, Extraction, Extractor, Window
+from domain.candidates import Extraction, Extractor, Window
 from domain.events import Event
-from domain.redaction import redact
-from domain.statements import content_hash
+from services.flush_rows import candidates_json, clean_error, event_of, passages_json
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
-
-MAX_ERROR_CHARACTERS = 2000
 
 _BEGIN = "SELECT * FROM slowwave.begin_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _COMMIT = "SELECT * FROM slowwave.commit_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
@@ -105,7 +101,7 @@ class Commit:
         cls, begun: Begun, window: Window, error: str, extractor: Extractor, settings: AutoFlush, now: datetime
     ) -> "Commit":
         """The commit that sets a window's only event aside and moves on."""
-        return cls._of(begun, window, extractor, settings, now, outcome="quarantined", error=_clean(error))
+        return cls._of(begun, window, extractor, settings, now, outcome="quarantined", error=clean_error(error))
 
     @classmethod
     def _of(
@@ -133,7 +129,7 @@ class Commit:
             extractor_version=extractor.version,
             attempt=begun.attempts,
             candidates=candidates,
-            passages=_passages_json(window, begun.preceding),
+            passages=passages_json(window, begun.preceding),
             noise=noise,
             redactions=redactions,
             error=error,
@@ -240,63 +236,7 @@ def fail_flush(connection: Connection, begun: Begun, failure: Failure, now: date
             begun.failures + 1,
             failure.window_limit,
             failure.not_before,
-            _clean(failure.error),
+            clean_error(failure.error),
             now,
         ),
     )
-
-
-def event_of(row: dict[str, Any]) -> Event:
-    """An event from its JSON form in the database."""
-    return Event(
-        seq=row["seq"],
-        kind=row["kind"],
-        role=row["role"],
-        content=row["content"],
-        happened_at=datetime.fromisoformat(row["happened_at"]),
-        name=row["name"],
-        metadata=row["metadata"] or {},
-    )
-
-
-def candidate_row(candidate: Candidate) -> dict[str, Any]:
-    """A candidate as `store_memory` takes it. Dated events are episodes; everything else waits in the inbox."""
-    return {
-        "content": candidate.content,
-        "hash": content_hash(candidate.content).hex(),
-        "type": candidate.type,
-        "status": "episode" if candidate.type == "event" else "inbox",
-        "confidence": candidate.confidence,
-        "importance": candidate.importance,
-        "trust": candidate.trust,
-        "entities": list(candidate.entities),
-        "valid_from": candidate.valid_from.isoformat(),
-        "sources": list(candidate.sources),
-        "reason": ", ".join(candidate.signals),
-    }
-
-
-def candidates_json(candidates: tuple[Candidate, ...]) -> str:
-    """Candidates as the database takes them, in the order in which their keys are locked."""
-    rows = sorted((candidate_row(c) for c in candidates), key=lambda row: (row["type"], row["hash"]))
-    return json.dumps(rows)
-
-
-def _passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
-    """The window as search reads it: redacted, with the two events before it as context."""
-    return json.dumps(
-        [
-            {
-                "seq": event.seq,
-                "text": redact(event.content).text,
-                "speaker": event.name or event.kind,
-                "at": event.happened_at.isoformat(),
-            }
-            for event in (*preceding[-2:], *window.events)
-        ]
-    )
-
-
-def _clean(error: str) -> str:
-    """An error's text as it may be stored: no NUL, no secret, bounded."""
-    return redact(error.replace("\0", "\ufffd")[:MAX_ERROR_CHARACTERS]).text

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from domain.candidates import Extraction, ExtractionContext, Extractor
 from domain.windows import cut_window
-from services.flush_store import candidates_json, event_of
+from services.flush_rows import candidates_json, event_of
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 

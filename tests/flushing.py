@@ -80,15 +80,8 @@ class Scene:
 
     def say(self, session: str, *lines: str, agent: str = "maya", trigger: str | None = None, **event: Any) -> bool:
         """Capture user lines; answers whether a flush is due."""
-        events = [{"kind": "user", "role": "user", "content": line, **event} for line in lines]
-        item = {
-            "agent": agent,
-            "session": session,
-            "scope_kind": "agent",
-            "scope_name": agent,
-            "trigger": trigger,
-            "events": events,
-        }
+        events = [{"kind": "user", "step": n, "content": line, **event} for n, line in enumerate(lines, start=1)]
+        item = {"agent": agent, "session": session, "trigger": trigger, "events": events}
         row = self.sql(
             "SELECT due FROM slowwave.capture('default', :batch, :idle, :age, :turns, 'UTC', 0, :now)",
             batch=json.dumps([item]),

@@ -33,7 +33,7 @@ def test_an_idle_session_is_offered_when_its_time_has_come(scene: Scene) -> None
 def test_mistake_13_a_session_that_never_rests_is_flushed_by_its_age(scene: Scene) -> None:
     waited = 0.0
     while not sweep(scene.engine, scene.queue, scene.settings, scene.clock()).taken:
-        scene.say("s1", "…", kind="assistant", role="assistant")
+        scene.say("s1", "…", kind="assistant", step=0)
         scene.clock.pass_time(60)
         waited += 60
         assert waited <= scene.settings.max_dirty_age_seconds + 60

@@ -1,0 +1,44 @@
+# Everything that people and CI run. `make demo` and `make test` are all that a newcomer needs.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test lint types contracts check bench lock clean
+
+setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
+
+.venv/ready: pyproject.toml requirements.lock
+	@if command -v uv >/dev/null 2>&1; then \
+		uv venv -q --allow-existing --python $(PYTHON) .venv && \
+		VIRTUAL_ENV=.venv uv pip install -q -c requirements.lock -e '.[dev,bench]'; \
+	else \
+		$(PYTHON) -m venv .venv && \
+		$(BIN)/python -m pip install -q --disable-pip-version-check -c requirements.lock -e '.[dev,bench]'; \
+	fi
+	@touch $@
+
+demo: setup  ## conversations become memories before your eyes, on servers of their own, and nothing stays behind
+	@$(BIN)/slowwave demo
+
+test: setup  ## the whole suite, on real servers
+	@$(BIN)/pytest
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: setup
+	@$(BIN)/mypy
+
+contracts: setup  ## which layer may import which
+	@$(BIN)/lint-imports --no-logo
+
+check: lint types contracts test
+
+bench: setup  ## every measured comparison, as one table
+	@$(BIN)/python -m bench
+
+lock: setup  ## pin what is installed now
+	@$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

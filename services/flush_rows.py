@@ -1,0 +1,72 @@
+"""Events, candidates and passages in the form in which they travel to and from Postgres.
+
+Must not know: the statements that carry them.
+"""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from domain.redaction import redact
+
+from domain.candidates import Candidate, Window
+from domain.events import Event
+from domain.statements import content_hash
+
+MAX_ERROR_CHARACTERS = 2000
+
+
+def event_of(row: dict[str, Any]) -> Event:
+    """An event from its JSON form in the database."""
+    return Event(
+        seq=row["seq"],
+        kind=row["kind"],
+        role=row["role"],
+        content=row["content"],
+        happened_at=datetime.fromisoformat(row["happened_at"]),
+        name=row["name"],
+        metadata=row["metadata"] or {},
+    )
+
+
+def candidate_row(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as `store_memory` takes it. Dated events are episodes; everything else waits in the inbox."""
+    return {
+        "content": candidate.content,
+        "hash": content_hash(candidate.content).hex(),
+        "type": candidate.type,
+        "status": "episode" if candidate.type == "event" else "inbox",
+        "confidence": candidate.confidence,
+        "importance": candidate.importance,
+        "trust": candidate.trust,
+        "entities": list(candidate.entities),
+        "valid_from": candidate.valid_from.isoformat(),
+        "sources": list(candidate.sources),
+        "reason": ", ".join(candidate.signals),
+    }
+
+
+def candidates_json(candidates: tuple[Candidate, ...]) -> str:
+    """Candidates as the database takes them, in the order in which their keys are locked."""
+    rows = sorted((candidate_row(c) for c in candidates), key=lambda row: (row["type"], row["hash"]))
+    return json.dumps(rows)
+
+
+def passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
+    """The window as search reads it: redacted, with the two events before it as context."""
+    return json.dumps(
+        [
+            {
+                "seq": event.seq,
+                "text": redact(event.content).text,
+                "speaker": event.name or event.kind,
+                "at": event.happened_at.isoformat(),
+            }
+            for event in (*preceding[-2:], *window.events)
+        ]
+    )
+
+
+def clean_error(error: str) -> str:
+    """An error's text as it may be stored: no NUL, no secret, bounded."""
+    return redact(error.replace("\0", "\ufffd")[:MAX_ERROR_CHARACTERS]).text

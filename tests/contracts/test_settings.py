@@ -1,0 +1,77 @@
+"""Settings: every key declared is a key used and documented; a wrong one is named, with the nearest right one."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from slowwave.errors import InvalidSettings
+from slowwave.settings import Settings, known_keys, load_settings, variable_of
+
+ROOT = Path(__file__).parent.parent.parent
+FOLDERS = ("client/src/slowwave", "domain", "models", "services", "tasks", "workers")
+
+
+def _code() -> str:
+    files = [p for f in FOLDERS for p in (ROOT / f).rglob("*.py") if p.name != "settings.py"]
+    return "\n".join(p.read_text(encoding="utf-8") for p in [*files, ROOT / "beat_schedule.py"])
+
+
+@pytest.mark.parametrize("key", known_keys())
+def test_mistake_32_every_declared_setting_is_read(key: str) -> None:
+    leaf = key.rsplit(".", 1)[-1]
+    assert re.search(rf"\.{leaf}\b", _code()), f"nothing reads {key}"
+
+
+@pytest.mark.parametrize("key", known_keys())
+def test_every_setting_is_documented(key: str) -> None:
+    text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert f"`{key}`" in text, f"docs/settings.md does not name {key}"
+
+
+def test_variables_win_over_the_file_and_the_file_over_defaults(tmp_path: Path) -> None:
+    file = tmp_path / "slowwave.yaml"
+    file.write_text("memory:\n  auto_flush:\n    idle_seconds: 30\n    turn_threshold: 9\n")
+    settings = load_settings({"SLOWWAVE_MEMORY__AUTO_FLUSH__IDLE_SECONDS": "7"}, file=file)
+    assert settings.memory.auto_flush.idle_seconds == 7
+    assert settings.memory.auto_flush.turn_threshold == 9
+    assert settings.memory.auto_flush.per_agent_concurrency == 1
+
+
+def test_an_unknown_key_is_an_error_that_names_the_nearest_known_one(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match=r"SLOWWAVE_DATABASE_ULR; did you mean 'SLOWWAVE_DATABASE_URL'"):
+        load_settings({"SLOWWAVE_DATABASE_ULR": "x"})
+    file = tmp_path / "slowwave.yaml"
+    file.write_text("memory:\n  auto_flush:\n    idle_second: 30\n")
+    with pytest.raises(InvalidSettings, match=r"'memory.auto_flush.idle_second'; did you mean '.*idle_seconds'"):
+        load_settings({}, file=file)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("- a\n- b\n", "must hold keys and values"), ("a: [1,\n", "can't be read as YAML"), ("memory: 3\n", "memory")],
+)
+def test_a_file_that_is_no_tree_of_settings_is_refused_with_a_sentence(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "slowwave.yaml"
+    file.write_text(text)
+    with pytest.raises(InvalidSettings, match=message):
+        load_settings({}, file=file)
+
+
+def test_a_value_out_of_bounds_names_its_key_and_its_variable() -> None:
+    with pytest.raises(
+        InvalidSettings, match=r"memory.days.timezone \(SLOWWAVE_MEMORY__DAYS__TIMEZONE\).*'Europe/Berlin'"
+    ):
+        load_settings({"SLOWWAVE_MEMORY__DAYS__TIMEZONE": "Europe/Berlni"})
+    with pytest.raises(InvalidSettings, match="per_agent_concurrency"):
+        load_settings({variable_of("memory.auto_flush.per_agent_concurrency"): "0"})
+
+
+def test_a_named_file_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="there is no such file"):
+        load_settings({"SLOWWAVE_CONFIG": str(tmp_path / "absent.yaml")})
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(Exception, match="frozen"):
+        Settings().tenant = "other"  # type: ignore[misc]

@@ -1,0 +1,69 @@
+"""Names that must agree across files: beat entries, tasks, queues, routes. Each drift here is a silent standstill."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from celery.schedules import crontab
+
+from beat_schedule import celery_schedule, schedule
+from slowwave.coordination.keys import QUEUES
+from slowwave.settings import Settings
+from workers.app import SlowwaveApp, make_app
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCES = [
+    path
+    for folder in ("client/src/slowwave", "domain", "models", "services", "tasks", "workers")
+    for path in (ROOT / folder).rglob("*.py")
+] + [ROOT / "beat_schedule.py"]
+
+
+@pytest.fixture(scope="module")
+def app() -> SlowwaveApp:
+    app = make_app(Settings())
+    app.loader.import_default_modules()
+    return app
+
+
+def test_mistake_33_every_beat_entry_names_a_task_and_a_queue_that_exist(app: SlowwaveApp) -> None:
+    for name, tick in schedule(Settings()).items():
+        assert tick.task in app.tasks, name
+        assert tick.queue in QUEUES, name
+
+
+def test_mistake_33_ticks_expire_with_their_period_and_none_is_a_loose_crontab() -> None:
+    for name, entry in celery_schedule(Settings()).items():
+        assert entry["options"]["expires"] == entry["schedule"] > 0, name
+        assert not isinstance(entry["schedule"], crontab), name
+
+
+def test_every_route_names_a_known_task_and_a_known_queue(app: SlowwaveApp) -> None:
+    routes = app.conf.task_routes
+    assert {route["queue"] for route in routes.values()} <= set(QUEUES)
+    assert set(routes) <= set(app.tasks)
+    assert [queue.name for queue in app.conf.task_queues] == list(QUEUES)
+
+
+def test_every_task_of_ours_keeps_no_result_and_acknowledges_late(app: SlowwaveApp) -> None:
+    ours = {name: task for name, task in app.tasks.items() if name.startswith("slowwave.")}
+    assert len(ours) >= 6
+    for name, task in ours.items():
+        assert task.ignore_result, name
+        assert task.acks_late, name
+        assert task.reject_on_worker_lost, name
+    assert app.conf.accept_content == ["json"]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_mistake_42_nothing_is_ever_published_with_an_eta(path: Path) -> None:
+    """A task with an ETA sits in worker memory and comes back twice: waiting is a time in Postgres."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            named = {keyword.arg for keyword in node.keywords}
+            assert not named & {"eta", "countdown"}, f"{path}:{node.lineno}"
+            if isinstance(node.func, ast.Attribute):
+                assert not (node.func.attr == "retry" and ast.unparse(node.func.value) == "self"), (
+                    f"{path}:{node.lineno}"
+                )
+                assert not (node.func.attr == "get" and "AsyncResult" in ast.unparse(node.func.value)), f"{path}"

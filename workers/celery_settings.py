@@ -1,0 +1,90 @@
+"""Every setting of Celery, each with its reason, and nowhere else.
+
+Must not know: tasks' work, how the app is made.
+"""
+
+from typing import Any
+
+from kombu import Queue
+from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN
+
+from beat_schedule import celery_schedule
+from slowwave.coordination.keys import QUEUES
+from slowwave.settings import Settings
+
+# A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has
+# long offered the session again.
+VISIBILITY_SECONDS = 180.0
+# A worker that is told to stop gives its work this long before it hands the messages back.
+SOFT_SHUTDOWN_SECONDS = 4.0
+
+_FIXED: dict[str, Any] = {
+    "broker_transport": "workers.transport:Transport",
+    # Only these queues: a typo in a route must not make a queue that nobody reads.
+    "task_default_queue": "maintenance",
+    "task_default_exchange": "",
+    "task_create_missing_queues": False,
+    "task_routes": {
+        RECORD_TURN: {"queue": "capture"},
+        PROMPT_ARRIVED: {"queue": "capture"},
+        FLUSH_SESSION: {"queue": "flush"},
+    },
+    # A message is acknowledged when its work is done; a killed child gives it back; a failure is not tried again by
+    # the broker, since Postgres knows what is still to do.
+    "task_acks_late": True,
+    "task_reject_on_worker_lost": True,
+    "task_acks_on_failure_or_timeout": True,
+    # One message a child: whatever more a worker held could not be overtaken.
+    "worker_prefetch_multiplier": 1,
+    # JSON only: a pickle message is refused, not run.
+    "task_serializer": "json",
+    "accept_content": ["json"],
+    # Outcomes live in Postgres.
+    "result_backend": None,
+    "task_ignore_result": True,
+    # A server that is away is waited for; a publish that can't be made is given up soon, since the sweep repairs it.
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,
+    "broker_pool_acquire_timeout": 5,
+    "task_publish_retry_policy": {"max_retries": 2, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.5},
+    # SIGTERM (remapped to SIGQUIT) waits this long for running work, then gives the messages back; idle workers too,
+    # for the message that was taken in the last moment.
+    "worker_soft_shutdown_timeout": SOFT_SHUTDOWN_SECONDS,
+    "worker_enable_soft_shutdown_on_idle": True,
+    # A lost connection to Redis does not stop a flush: its commit counts, not its acknowledgement.
+    "worker_cancel_long_running_tasks_on_connection_loss": False,
+    # Flower sees tasks through events.
+    "worker_send_task_events": True,
+    "task_send_sent_event": True,
+    "beat_max_loop_interval": 5,
+    "timezone": "UTC",
+    "enable_utc": True,
+}
+
+_TRANSPORT: dict[str, Any] = {
+    # Restores what a killed worker held as soon as it is visible again, and not only at every tenth look.
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+    # A worker that dies inside a restore blocks all others for this long (300 s as shipped).
+    "unacked_mutex_expire": 30,
+    # Queues in the order of `-Q`, strictly.
+    "queue_order_strategy": "priority",
+    # No call waits for ever on a half-open connection.
+    "socket_timeout": 10,
+    "socket_connect_timeout": 3,
+    "socket_keepalive": True,
+    "health_check_interval": 10,
+}
+
+
+def celery_settings(settings: Settings) -> dict[str, Any]:
+    """Celery's configuration for these settings."""
+    longest = settings.memory.auto_flush.extractor.max_extraction_seconds + 30
+    return _FIXED | {
+        "broker_url": settings.broker_url,
+        "broker_transport_options": _TRANSPORT | {"visibility_timeout": max(VISIBILITY_SECONDS, 2 * longest)},
+        "task_queues": [Queue(name, exchange="", routing_key=name) for name in QUEUES],
+        "task_time_limit": longest,
+        "task_soft_time_limit": longest - 15,
+        "beat_schedule": celery_schedule(settings),
+    }
