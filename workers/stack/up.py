@@ -38,9 +38,10 @@ def run_stack(options: StackOptions, console: Console) -> int:
             console.print("stopped before everything was up; nothing is left running")
             return INTERRUPTED
         except StackError as error:
-            console.print(f"[bold red]error:[/] {escape(str(error))}")
+            console.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
             return FAILED
-    console.print(f"stopped after {time.monotonic() - began:.1f} s; the data stays in {escape(str(stack.folder.root))}")
+    where = escape(str(stack.folder.root))
+    console.print(f"stopped after {time.monotonic() - began:.1f} s; the data stays in {where}", soft_wrap=True)
     return 0
 
 

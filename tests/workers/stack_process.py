@@ -1,0 +1,86 @@
+"""`slowwave up` as a process of its own, for tests: started, awaited, signalled, and searched for leftovers."""
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.processes import marked, wait_until
+from workers.stack.environment import environment_of
+from workers.stack.errors import NotReady
+
+ROOT = Path(__file__).parents[2]
+READY_SECONDS = 90
+
+
+class StackProcess:
+    """One run of `slowwave up` on a data folder; its output is kept in a file beside it."""
+
+    def __init__(self, data: Path, *options: str, **variables: str) -> None:
+        self.data = data
+        self.mark = f"STACK_TEST={uuid.uuid4().hex}"
+        self._output = data.with_name(f"{data.name}-{uuid.uuid4().hex[:6]}.out")
+        name, _, value = self.mark.partition("=")
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("SLOWWAVE_", "FLOWER_"))}
+        slowwave = Path(sys.executable).with_name("slowwave")
+        with self._output.open("wb") as out:
+            self.process = subprocess.Popen(
+                [slowwave, "up", "--data", data, "--concurrency", "1", *options],
+                env={**clean, **variables, name: value},
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+            )
+
+    @property
+    def output(self) -> str:
+        """What it has printed so far."""
+        return self._output.read_text(encoding="utf-8", errors="replace")
+
+    def says(self, text: str, seconds: float = 30) -> None:
+        """Wait until it has printed this."""
+        wait_until(lambda: text in self.output, seconds, f"{text!r} in:\n{self.output}")
+
+    def ready(self) -> dict[str, str]:
+        """Wait until it is ready, and answer its variables."""
+        wait_until(lambda: self._variables() is not None or self.ended, READY_SECONDS, "the stack is ready")
+        variables = self._variables()
+        assert variables is not None, self.output
+        return variables
+
+    def _variables(self) -> dict[str, str] | None:
+        try:
+            return dict(line.split("=", 1) for line in environment_of(self.data))
+        except NotReady:
+            return None
+
+    @property
+    def ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def stop(self, number: signal.Signals = signal.SIGINT, seconds: float = 10) -> int:
+        """Send a signal, and answer the exit code, which must come within `seconds`."""
+        self.process.send_signal(number)
+        return self.process.wait(seconds)
+
+    def left(self) -> set[int]:
+        """The processes that carry this run's mark."""
+        return marked(self.mark)
+
+
+@contextmanager
+def stack_process(data: Path, *options: str, **variables: str) -> Iterator[StackProcess]:
+    """A run that is over when the block ends, whatever the test did."""
+    run = StackProcess(data, *options, **variables)
+    try:
+        yield run
+    finally:
+        if not run.ended:
+            run.process.terminate()
+            run.process.wait(20)
+        wait_until(lambda: not run.left(), 20, "no process of the stack is left")

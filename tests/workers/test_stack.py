@@ -1,0 +1,203 @@
+"""The whole stack as a process: ready, supervised, stopped without a trace, the same again at the next start."""
+
+import json
+import os
+import signal
+import socket
+import stat
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+import redis
+
+from tests.processes import wait_until
+from tests.workers.stack_process import StackProcess, stack_process
+
+pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
+
+PARTS = ("postgres", "valkey", "worker-fast", "worker-main", "beat", "flower")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One data folder for the module: the tests run on it in their order."""
+    return tmp_path_factory.mktemp("stack") / "data"
+
+
+@pytest.fixture(scope="module")
+def running(data: Path) -> Iterator[StackProcess]:
+    """A stack that is ready, shared by the tests that only look at it or kill parts of it."""
+    with stack_process(data) as run:
+        run.ready()
+        yield run
+
+
+def _status(url: str, credentials: str | None = None) -> int:
+    """The HTTP status of a GET; credentials: "USER:PASSWORD"."""
+    address = urlsplit(url)
+    headers = {} if credentials is None else {"Authorization": f"Basic {b64encode(credentials.encode()).decode()}"}
+    with closing(HTTPConnection(address.netloc, timeout=10)) as connection:
+        connection.request("GET", address.path, headers=headers)
+        return connection.getresponse().status
+
+
+def _answers(url: str) -> bool:
+    try:
+        with psycopg.connect(url, connect_timeout=3) as connection:
+            return connection.execute("SELECT 1").fetchone() == (1,)
+    except psycopg.OperationalError:
+        return False
+
+
+def _pids(run: StackProcess, command: str) -> set[int]:
+    """The processes of this run whose command line holds `command`, guardians left out."""
+    found = set()
+    for pid in run.left():
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        if command in line and "guardian.py" not in line:
+            found.add(pid)
+    return found
+
+
+def test_its_variables_connect_other_programs(running: StackProcess) -> None:
+    variables = running.ready()
+    assert sorted(variables) == ["FLOWER_BASIC_AUTH", "FLOWER_URL", "SLOWWAVE_BROKER_URL", "SLOWWAVE_DATABASE_URL"]
+    with psycopg.connect(variables["SLOWWAVE_DATABASE_URL"]) as connection:
+        assert connection.execute("SHOW fsync").fetchone() == ("on",)
+        assert connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = user").fetchone() == (False,)
+        assert connection.execute("SELECT to_regclass('slowwave.sessions') IS NULL").fetchone() == (False,)
+        connection.execute("CREATE TABLE public.kept (word text)")
+        connection.execute("INSERT INTO public.kept VALUES ('across starts')")
+    broker = redis.Redis.from_url(variables["SLOWWAVE_BROKER_URL"])
+    assert broker.config_get("appendonly")["appendonly"] == "yes"
+    assert broker.config_get("maxmemory-policy")["maxmemory-policy"] == "noeviction"
+    broker.close()
+
+
+def test_no_server_answers_without_its_password(running: StackProcess) -> None:
+    variables = running.ready()
+    assert not _answers(variables["SLOWWAVE_DATABASE_URL"].replace("slowwave:", "slowwave:x"))
+    broker = redis.Redis.from_url(variables["SLOWWAVE_BROKER_URL"].replace("://:", "://:x"))
+    with pytest.raises(redis.AuthenticationError):
+        broker.ping()
+    broker.close()
+    tasks = f"{variables['FLOWER_URL']}/api/tasks"
+    assert _status(tasks) == 401
+    assert _status(tasks, variables["FLOWER_BASIC_AUTH"]) == 200
+
+
+def test_files_that_hold_passwords_are_private_and_no_command_line_shows_one(running: StackProcess) -> None:
+    for name in ("environment", "secrets.json", "valkey/valkey.conf"):
+        assert stat.S_IMODE((running.data / name).stat().st_mode) == 0o600, name
+    passwords = json.loads((running.data / "secrets.json").read_text()).values()
+    assert len(passwords) == 4
+    lines = [Path(f"/proc/{pid}/cmdline").read_bytes().decode() for pid in running.left()]
+    assert len(lines) > 2 * len(PARTS)
+    assert not [line for line in lines for password in passwords if password in line]
+
+
+def test_what_starts_is_said_with_the_way_to_connect_and_the_logs(running: StackProcess) -> None:
+    running.says("ready after")
+    for part in PARTS:
+        assert f"{part}  ready" in running.output
+        assert (running.data / "logs" / f"{part}.log").is_file()
+    assert f"slowwave env --data {running.data}" in running.output
+
+
+def test_a_second_one_on_the_same_folder_is_refused(running: StackProcess) -> None:
+    with stack_process(running.data) as second:
+        wait_until(lambda: second.ended, 30, "it is refused")
+        assert second.process.returncode == 3
+        assert f"a stack already runs on {running.data} (process {running.process.pid})" in _flat(second.output)
+    assert running.ready()
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_a_killed_postgres_is_started_again_and_recovers(running: StackProcess) -> None:
+    url = running.ready()["SLOWWAVE_DATABASE_URL"]
+    with psycopg.connect(url) as connection:
+        connection.execute("INSERT INTO public.kept VALUES ('before the crash')")
+    (postmaster,) = _pids(running, "bin/postgres -D")
+    os.kill(postmaster, signal.SIGKILL)
+    running.says("postgres  was killed by SIGKILL after")
+    wait_until(lambda: _answers(url), 30, "Postgres answers again")
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM public.kept").fetchone() == (2,)
+
+
+def test_mistake_30_a_killed_worker_is_started_again_without_leaving_its_pool(running: StackProcess) -> None:
+    before = _pids(running, "-n main@")
+    assert len(before) == 2
+    os.kill(min(before), signal.SIGKILL)
+    running.says("worker-main  was killed by SIGKILL after")
+    wait_until(lambda: len(_pids(running, "-n main@") - before) == 2, 30, "worker and pool are there again")
+    assert not before & _pids(running, "-n main@")
+
+
+def test_ctrl_c_stops_everything_within_ten_seconds(running: StackProcess) -> None:
+    assert len(running.left()) > 2 * len(PARTS)
+    began = time.monotonic()
+    assert running.stop(signal.SIGINT) == 0
+    assert time.monotonic() - began < 10
+    assert not running.left()
+    assert not (running.data / "environment").exists()
+    assert not (running.data / "postgres" / "postmaster.pid").exists()
+    running.says("stopped after")
+
+
+def test_the_next_start_finds_data_and_ports_as_they_were_even_after_a_killed_supervisor(
+    running: StackProcess, data: Path
+) -> None:
+    assert running.ended
+    with stack_process(data) as second:
+        variables = second.ready()
+        with psycopg.connect(variables["SLOWWAVE_DATABASE_URL"]) as connection:
+            assert connection.execute("SELECT word FROM public.kept ORDER BY word").fetchall() == [
+                ("across starts",),
+                ("before the crash",),
+            ]
+        second.process.kill()
+        second.process.wait()
+        # Started while the guardians of the killed one are still stopping its programs.
+        with stack_process(data) as third:
+            assert third.ready() == variables
+            assert not second.left()
+            assert third.stop(signal.SIGTERM) == 0
+            assert not third.left()
+
+
+def test_a_stop_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
+    for heard in ("creating a new database cluster", "at revision"):
+        with stack_process(tmp_path / "data") as run:
+            run.says(heard)
+            assert run.stop(signal.SIGINT) == 130
+            assert not run.left()
+            assert "nothing is left running" in run.output
+
+
+def test_a_given_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with stack_process(tmp_path / "data", "--postgres-port", str(port)) as run:
+            wait_until(lambda: run.ended, 30, "it gives up")
+            assert run.process.returncode == 3
+            assert f"port {port} for postgres is taken" in _flat(run.output)
+
+
+def test_servers_that_are_named_are_used_instead(database_url: str, valkey_url: str, tmp_path: Path) -> None:
+    named = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url}
+    with stack_process(tmp_path / "data", "--no-flower", **named) as run:
+        assert run.ready() == named
+        assert not _pids(run, "postgres -D")
+        assert not _pids(run, "valkey")
+        assert run.stop() == 0
