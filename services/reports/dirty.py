@@ -45,13 +45,8 @@ def goals_of(connection: Connection, refs: Sequence[SessionRef]) -> list[Goal]:
 def unmet(connection: Connection, goals: Sequence[Goal]) -> list[Goal]:
     """The goals that are not reached yet, in their order. Looks at the first ones only: the others wait their turn."""
     first = goals[:AT_ONCE]
-    reached = dict(
-        connection.execute(
-            select(Session.id, Session.processed_until)
-            .where(Session.id.in_([goal.session_id for goal in first]))
-            .limit(AT_ONCE)
-        ).tuples()
-    )
+    query = select(Session.id, Session.processed_until).where(Session.id.in_([goal.session_id for goal in first]))
+    reached: dict[int, int] = {row.id: row.processed_until for row in connection.execute(query.limit(AT_ONCE))}
     # A session that is gone (forgotten) has nothing left to wait for.
     left = [goal for goal in first if reached.get(goal.session_id, goal.until) < goal.until]
     return [*left, *goals[AT_ONCE:]]

@@ -206,7 +206,7 @@ def first_line(error: Exception) -> str:
 def _counts(connection: Connection, query: Select[str, int], by: str = "tenant") -> list[tuple[str, int]]:
     column = query.selected_columns[by]
     rows = connection.execute(query.group_by(column).order_by(column).limit(TENANTS_NAMED + 1))
-    return [(tenant, count) for tenant, count in rows.tuples()]
+    return [(tenant, count) for tenant, count in rows]
 
 
 def _told(counts: list[tuple[str, int]], thing: str) -> str:

@@ -91,7 +91,7 @@ def _last_hour(connection: Connection, tenant: str, now: datetime) -> tuple[dict
         .limit(FLUSHES_READ)
         .subquery()
     )
-    counts = connection.execute(select(recent.c.outcome, func.count()).group_by(recent.c.outcome)).tuples()
+    counts = connection.execute(select(recent.c.outcome, func.count()).group_by(recent.c.outcome)).all()
     shares = connection.execute(
         select(*(func.percentile_cont(share).within_group(recent.c.lag) for share in (0.5, 0.95)))
     ).one()

@@ -1,0 +1,52 @@
+"""`status` adds up, for one tenant alone (I8)."""
+
+import pytest
+from redis import Redis
+from sqlalchemy import Engine
+
+from services.reports.status import read_status
+from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.identity import SessionRef
+from tests.installation import NOW, Installation, ago
+
+pytestmark = pytest.mark.servers
+
+
+@pytest.fixture
+def installation(engine: Engine) -> Installation:
+    made = Installation(engine)
+    for tenant in ("default", "other"):
+        agent, scope = made.agent("concierge", tenant=tenant), made.scope("concierge", tenant=tenant)
+        said = [("Maya", "I moved to Lisbon.")] * 3
+        clean = made.session(agent, scope, "clean", *said, processed_until=3)
+        for seq, lag in enumerate((1, 2, 9), start=1):
+            made.flush(clean, (seq, seq), oldest_recorded_at=ago(60 + lag), committed_at=ago(60))
+        made.flush(clean, (7, 7), outcome="no_reply", oldest_recorded_at=ago(9000), committed_at=ago(7200))
+        made.session(agent, scope, "dirty", *said, processed_until=1, dirty_since=ago(90), flush_due_at=ago(5))
+        made.session(agent, scope, "failing", *said, dirty_since=ago(30), not_before=ago(-9), flush_due_at=ago(-9))
+        made.letter("slowwave.record_turn", {}, "agent: missing", tenant=tenant)
+    return made
+
+
+def test_status_counts_what_waits_and_how_long_memory_takes(installation: Installation, redis_client: Redis) -> None:
+    queue = FlushQueue(redis_client)
+    queue.offer(SessionRef("default", "concierge", "dirty"), "high")
+    with installation.engine.connect() as connection:
+        status = read_status(connection, queue, "default", NOW)
+    assert status.queues is not None
+    assert status.queues["flush.high"] == 1
+    assert (status.dirty_sessions, status.events_waiting, status.overdue, status.backing_off) == (2, 5, 1, 1)
+    assert status.oldest_dirty_seconds == 90
+    assert status.flushes == {"stored": 3, "no_reply": 0, "quarantined": 0}
+    assert status.lag.p50_seconds == 2
+    assert status.lag.p95_seconds == pytest.approx(8.3)
+    assert (status.quarantined, status.dead_letters) == (0, 1)
+
+
+def test_an_empty_installation_has_no_lag_and_a_missing_broker_is_said(engine: Engine) -> None:
+    queue = FlushQueue(redis_from_url("redis://127.0.0.1:1/0"))
+    with engine.connect() as connection:
+        status = read_status(connection, queue, "default", NOW)
+    assert status.queues is None
+    assert status.lag.p50_seconds is None
+    assert (status.dirty_sessions, status.events_waiting, status.oldest_dirty_seconds) == (0, 0, None)
