@@ -1,0 +1,54 @@
+"""compose.yaml as Docker's own parser resolves it: no engine is needed for that."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PASSWORDS = {
+    "POSTGRES_PASSWORD": "postgrespassword",
+    "REDIS_PASSWORD": "redispassword",
+    "FLOWER_PASSWORD": "flowerpass",
+}
+
+
+def tool(name: str) -> str:
+    """The path of a program that was installed with the development tools."""
+    path = Path(sys.executable).with_name(name)
+    assert path.exists(), f"{path} is missing: make setup"
+    return str(path)
+
+
+def run_config(variables: Mapping[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    """`docker-compose config` with these variables and no .env file."""
+    return subprocess.run(
+        [tool("docker-compose"), "--env-file", "/dev/null", "-f", ROOT / "compose.yaml", "config", *options],
+        env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def services() -> dict[str, dict[str, Any]]:
+    """The services by name, everything interpolated; `$$` in commands is undone as the engine would."""
+    result = run_config(PASSWORDS, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    resolved: dict[str, dict[str, Any]] = json.loads(result.stdout.replace("$$", "$"))["services"]
+    return resolved
+
+
+def workers(of: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:
+    """The commands of the Celery workers among these services."""
+    commands = {name: service.get("command") or [] for name, service in of.items()}
+    return {name: words for name, words in commands.items() if "worker" in words}
+
+
+def queues_of(command: list[str]) -> tuple[str, ...]:
+    """The queues that a worker's command takes from, in their order."""
+    return tuple(command[command.index("-Q") + 1].split(","))

@@ -1,0 +1,147 @@
+"""The deployment agrees with the code: queues, paths, variables, stop times; and Docker's own tools accept it."""
+
+import re
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
+from slowwave.settings import PREFIX, known_keys, variable_of
+from tests.compose import PASSWORDS, ROOT, queues_of, run_config, services, tool, workers
+from workers.celery_settings import SOFT_SHUTDOWN_SECONDS
+from workers.stack.programs import default_workers
+
+DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+OURS = ("beat", "flower", "migrate", "worker-")
+
+
+@pytest.fixture(scope="module")
+def deployed() -> dict[str, dict[str, Any]]:
+    """The services of compose.yaml."""
+    return services()
+
+
+def _seconds(duration: str) -> float:
+    found = re.findall(r"(\d+)(h|m|s)", duration)
+    return float(sum(int(number) * {"h": 3600, "m": 60, "s": 1}[unit] for number, unit in found))
+
+
+def test_compose_refuses_to_start_without_a_password_and_says_which_to_set() -> None:
+    for missing in PASSWORDS:
+        result = run_config({name: value for name, value in PASSWORDS.items() if name != missing}, "--quiet")
+        assert result.returncode != 0
+        assert f"set {missing} in .env" in result.stderr
+
+
+def test_the_example_environment_lists_every_variable_and_holds_no_secret() -> None:
+    example = (ROOT / "deploy" / "env.example").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^#?([A-Z_]+)=(.*)$", example, re.MULTILINE))
+    used = set(re.findall(r"(?<!\$)\$\{([A-Z_]+)", (ROOT / "compose.yaml").read_text(encoding="utf-8")))
+    assert set(listed) == used
+    assert {name for name, value in listed.items() if not value} == set(PASSWORDS)
+
+
+def test_no_password_stands_in_the_file() -> None:
+    for name, value in _leaves(yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))):
+        if re.search(r"PASSWORD|AUTH|requirepass|://", f"{name} {value}"):
+            secret = re.search(r"\$\{[A-Z_]+:\?set [A-Z_]+ in \.env\}", value)
+            assert secret or "://127.0.0.1" in value or value == "--requirepass", (name, value)
+
+
+def _leaves(node: Any, name: str = "") -> list[tuple[str, str]]:
+    if isinstance(node, dict):
+        return [leaf for key, value in node.items() for leaf in _leaves(value, str(key))]
+    if isinstance(node, list):
+        return [leaf for value in node for leaf in _leaves(value, name)]
+    return [(name, str(node))]
+
+
+def test_mistake_33_every_queue_has_a_consumer_and_every_consumer_a_queue(deployed: dict[str, Any]) -> None:
+    for consumers in (
+        [queues_of(command) for command in workers(deployed).values()],
+        [worker.queues for worker in default_workers(2)],
+    ):
+        assert {queue for queues in consumers for queue in queues} == set(QUEUES)
+        for queues in consumers:
+            assert [queue for queue in QUEUES if queue in queues] == list(queues), "taken from in their order"
+        assert (HIGH_QUEUE,) in consumers, "urgent flushes have a worker that nothing else can occupy"
+
+
+def test_workers_have_names_of_their_own_and_are_asked_by_them(deployed: dict[str, Any]) -> None:
+    nodes = {name: command[command.index("-n") + 1] for name, command in workers(deployed).items()}
+    assert len(set(nodes.values())) == len(nodes)
+    for name, node in nodes.items():
+        asked = deployed[name]["healthcheck"]["test"][1].split(" -d ")[1]
+        assert asked == node.replace("%h", "$HOSTNAME")
+
+
+def test_workers_are_given_longer_than_their_soft_shutdown(deployed: dict[str, Any]) -> None:
+    for name in workers(deployed):
+        assert _seconds(deployed[name]["stop_grace_period"]) >= 2 * SOFT_SHUTDOWN_SECONDS
+        assert deployed[name]["stop_signal"] == "SIGTERM"
+        assert deployed[name]["environment"]["REMAP_SIGTERM"] == "SIGQUIT"
+        assert "-E" in deployed[name]["command"], "Flower sees tasks through events"
+
+
+def test_everything_restarts_is_asked_for_its_health_and_waits_for_the_schema(deployed: dict[str, Any]) -> None:
+    for name, service in deployed.items():
+        if name == "migrate":
+            assert service["restart"] == "on-failure:3"
+            continue
+        assert service["restart"] == "unless-stopped"
+        assert service["healthcheck"]["test"]
+        if name.startswith(OURS):
+            conditions = {needed: how["condition"] for needed, how in service["depends_on"].items()}
+            assert conditions["migrate"] == "service_completed_successfully"
+            assert conditions["postgres"] == conditions["redis"] == "service_healthy"
+
+
+def test_only_the_loopback_address_listens(deployed: dict[str, Any]) -> None:
+    published = {name: service["ports"] for name, service in deployed.items() if "ports" in service}
+    assert set(published) == {"postgres", "redis", "flower"}
+    assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
+
+
+def test_every_variable_of_ours_is_a_known_setting(deployed: dict[str, Any]) -> None:
+    known = {variable_of(key) for key in known_keys()}
+    given = {name for service in deployed.values() for name in service.get("environment") or {}}
+    given |= set(re.findall(rf"\b({PREFIX}[A-Z_]+)=", DOCKERFILE))
+    ours = {name for name in given if name.startswith(PREFIX)}
+    assert {"SLOWWAVE_DATABASE_URL", "SLOWWAVE_BROKER_URL", "SLOWWAVE_SPOOL"} <= ours <= known
+
+
+def test_every_path_that_is_named_exists(deployed: dict[str, Any]) -> None:
+    for service in deployed.values():
+        if "build" in service:
+            assert (ROOT / service["build"]["dockerfile"]).is_file()
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
+    paths = {path for line in copied for path in line.split()}
+    ignored = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text(encoding="utf-8")
+    assert paths == set(re.findall(r"^!(.+)$", ignored, re.MULTILINE)), "the builder is given what it copies"
+    assert {path for path in paths if not (ROOT / path).exists()} == set()
+
+
+def test_the_image_holds_every_package_of_the_service() -> None:
+    copied = " ".join(re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE)).split()
+    packages = {folder.parent.name for folder in ROOT.glob("*/__init__.py")} - {"tests", "bench"}
+    assert packages <= set(copied)
+
+
+def test_the_dockerfile_passes_its_linter() -> None:
+    result = subprocess.run(
+        [tool("hadolint"), ROOT / "deploy" / "Dockerfile"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_the_image_is_small_unprivileged_and_asked_for_its_health() -> None:
+    stages = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
+    assert len(stages) == 2
+    assert all(re.match(r"python:3\.11-slim-\w+( AS build)?\n", stage) for stage in stages)
+    final = stages[-1]
+    assert re.findall(r"^USER (.+)$", final, re.MULTILINE) == ["10001"]
+    assert "HEALTHCHECK" in final
+    for heavy in ("apt-get", "gcc", "build-essential", "pip ", "COPY .", "ADD "):
+        assert heavy not in final, heavy
