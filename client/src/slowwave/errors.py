@@ -2,7 +2,14 @@
 
     SlowwaveError
     ├── InvalidSettings      a key, variable or value of the configuration that can't be used
-    └── InvalidName          a tenant, agent, session or scope name that can't be used (also a ValueError)
+    ├── InvalidName          a tenant, agent, session or scope name that can't be used (also a ValueError)
+    ├── InvalidQuery         a search that can't be asked (also a ValueError)
+    ├── InvalidMessage       a message, key or scope that can't be recorded (also a ValueError)
+    │   └── TooLarge         … because it is over one of the limits
+    ├── ScopeConflict        a session that writes to one scope was told to write to another
+    ├── Refused              Postgres refuses the data for good
+    ├── StoreUnavailable     Postgres can't be reached or can't work; what was to be recorded waits in the spool
+    └── SpoolFull            the spool can't be written either: nothing was recorded
 
 Must not know: the code that raises them.
 """
@@ -18,3 +25,31 @@ class InvalidName(SlowwaveError, ValueError):
 
 class InvalidSettings(SlowwaveError, ValueError):
     """A key, variable or value of the configuration can't be used; the message names it and where it stood."""
+
+
+class InvalidQuery(SlowwaveError, ValueError):
+    """A query, limit or number of days can't be used; the message says what is meant instead."""
+
+
+class InvalidMessage(SlowwaveError, ValueError):
+    """A message, key or scope can't be recorded; the text says what is wrong with it."""
+
+
+class TooLarge(InvalidMessage):
+    """A message, a call or a key is over one of the limits; the text names the limit."""
+
+
+class ScopeConflict(SlowwaveError):
+    """A session writes to exactly one scope, and this one writes to another already; nothing was recorded."""
+
+
+class Refused(SlowwaveError):
+    """Postgres refuses these data for good: trying again would not help."""
+
+
+class StoreUnavailable(SlowwaveError):
+    """Postgres can't be reached, or can't work as it is; the text says why, and what became of the events."""
+
+
+class SpoolFull(SlowwaveError):
+    """Postgres can't be reached and the spool can't be written (disk full, no permission): nothing was recorded."""

@@ -1,0 +1,268 @@
+"""The writer thread: commits what callers left in a queue, and delivers the spool once Postgres is back.
+
+Order: whatever is in the queue is older than what is in the spool, or the spool has taken the whole queue first. So the
+events of a session arrive in the order in which they were handed over.
+
+Must not know: what callers are told, Redis, the shape of messages.
+"""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, Protocol
+
+from slowwave.capture import Delivery, Entry
+from slowwave.errors import SpoolFull, StoreUnavailable
+from slowwave.identity import SessionRef
+from slowwave.offers import Complaints
+from slowwave.spool import Segment, Spool
+
+log = logging.getLogger(__name__)
+
+MAX_QUEUED_EVENTS = 10_000
+BATCH_EVENTS = 500
+BATCH_CHARACTERS = 2_000_000
+GATHER_SECONDS = 0.005
+"""How long the writer lets a batch grow after the first entry: commits of many calls cost as much as of one."""
+
+FIRST_RETRY_SECONDS = 0.5
+LAST_RETRY_SECONDS = 30.0
+ADOPT_SECONDS = 30.0
+"""How often a running writer looks for segments of processes that are gone."""
+
+
+class Deliverer(Protocol):
+    """Where entries go: `slowwave.capture.Capture`."""
+
+    def deliver(self, entries: Sequence[Entry]) -> Delivery: ...
+
+
+class Writer:
+    """A bounded queue and the spool behind it, with one thread that empties both. Made anew in a forked child.
+
+    on_due: is told which sessions are due for a flush, after the commit.
+    """
+
+    def __init__(
+        self,
+        capture: Deliverer,
+        spool: Spool,
+        on_due: Callable[[Sequence[SessionRef]], None],
+        *,
+        max_events: int = MAX_QUEUED_EVENTS,
+    ) -> None:
+        self._capture = capture
+        self._spool = spool
+        self._on_due = on_due
+        self._max_events = max_events
+        self._queue: deque[Entry] = deque()
+        self._events = 0
+        self._in_flight: list[Entry] = []
+        self._lock = threading.Lock()
+        self._settled = threading.Condition(self._lock)
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self._retry_seconds = FIRST_RETRY_SECONDS
+        self._retry_at = 0.0
+        self._adopt_at = 0.0
+        self._complaints = Complaints()
+
+    def put(self, entry: Entry) -> Literal["queued", "spool"]:
+        """Hand over an entry, to be committed soon. With a full queue it goes to the disk, the queue before it.
+
+        Raises SpoolFull; then it was not taken.
+        """
+        with self._lock:
+            self._queue.append(entry)
+            self._events += len(entry.events)
+            full = self._events > self._max_events
+            if full:
+                try:
+                    self._spool.append(self._queue)
+                except SpoolFull:
+                    self._queue.pop()
+                    self._events -= len(entry.events)
+                    raise
+                self._queue.clear()
+                self._events = 0
+        if not self._wake.is_set():
+            self._wake.set()
+            if self._thread is None:
+                self.start()
+        return "spool" if full else "queued"
+
+    def store(self, entries: Iterable[Entry]) -> None:
+        """Put entries behind everything that waits on the disk, and see to their delivery. Raises SpoolFull."""
+        self._spool.append(list(entries))
+        self._wake.set()
+        self.start()
+
+    def start(self) -> None:
+        """Start the thread if it isn't running."""
+        with self._lock:
+            if self._thread is None and not self._closing:
+                self._thread = threading.Thread(target=self._run, name="slowwave-writer", daemon=True)
+                self._thread.start()
+
+    def flush(self, timeout: float) -> bool:
+        """Wait until everything is committed, trying at once; False if that took longer than `timeout` seconds."""
+        with self._lock:
+            if not self._busy():
+                return True
+            self._retry_at = 0.0
+            self._wake.set()
+            return self._settled.wait_for(lambda: not self._busy(), timeout)
+
+    def close(self, timeout: float) -> None:
+        """Commit what is in the queue, at most for `timeout` seconds; what is left then goes to the disk.
+
+        Raises SpoolFull if that can't be written.
+        """
+        with self._lock:
+            self._closing = True
+            thread = self._thread
+        self._wake.set()
+        if thread is not None:
+            thread.join(timeout)
+        with self._lock:
+            # A statement that is still under way may come through: its keys make the second delivery harmless.
+            left = [*self._in_flight, *self._queue]
+            self._queue.clear()
+            self._events = 0
+            if left:
+                self._spool.append(left, front=True)
+        if thread is None or not thread.is_alive():
+            self._spool.close()
+
+    def _busy(self) -> bool:
+        return bool(self._queue or self._in_flight or self._spool.pending)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                if not self._step():
+                    return
+            except Exception:
+                # Nothing may end this thread while entries wait: say so, rest, go on.
+                log.exception("the writer met an error and will try again")
+                self._rest()
+
+    def _step(self) -> bool:
+        """Do what is next; False once there is nothing left to do and the writer closes."""
+        if time.monotonic() >= self._adopt_at:
+            self._adopt_at = time.monotonic() + ADOPT_SECONDS
+            self._spool.adopt()
+        if batch := self._taken():
+            self._commit(batch)
+        elif self._closing:
+            return False
+        elif (segment := self._due_segment()) is not None:
+            self._deliver(segment)
+        else:
+            self._sleep()
+        return True
+
+    def _sleep(self) -> None:
+        with self._lock:
+            if not self._busy():
+                self._settled.notify_all()
+        wait = min(self._retry_at, self._adopt_at) if self._spool.pending else self._adopt_at
+        if self._wake.wait(max(0.0, wait - time.monotonic())):
+            if not self._closing:
+                time.sleep(GATHER_SECONDS)
+            self._wake.clear()
+
+    def _taken(self) -> list[Entry]:
+        with self._lock:
+            events = characters = 0
+            while self._queue and events < BATCH_EVENTS and characters < BATCH_CHARACTERS:
+                entry = self._queue.popleft()
+                self._in_flight.append(entry)
+                events += len(entry.events)
+                characters += sum(len(event["content"]) for event in entry.events)
+            self._events -= events
+            return self._in_flight
+
+    def _commit(self, batch: list[Entry]) -> None:
+        try:
+            if self._spool.pending:
+                self._spool.append(batch)
+            else:
+                self._send(batch)
+        except StoreUnavailable as error:
+            self._complain(error)
+            try:
+                # Older than all that went to the disk meanwhile.
+                self._spool.append(batch, front=True)
+            except SpoolFull as full:
+                self._put_back(full)
+                return
+        except SpoolFull as full:
+            self._put_back(full)
+            return
+        with self._lock:
+            self._in_flight = []
+
+    def _put_back(self, error: SpoolFull) -> None:
+        """Neither server nor disk take it: it stays in memory, and once the queue is full callers are told."""
+        self._complaints.say("events wait in memory: %s", error)
+        with self._lock:
+            self._events += sum(len(entry.events) for entry in self._in_flight)
+            self._queue.extendleft(reversed(self._in_flight))
+            self._in_flight = []
+        self._rest()
+
+    def _send(self, batch: Sequence[Entry]) -> None:
+        delivery = self._capture.deliver(batch)
+        self._retry_seconds = FIRST_RETRY_SECONDS
+        if delivery.rejected:
+            self._spool.reject(_reasons(delivery))
+        self._on_due(delivery.due)
+
+    def _due_segment(self) -> Segment | None:
+        return self._spool.oldest() if time.monotonic() >= self._retry_at else None
+
+    def _deliver(self, segment: Segment) -> None:
+        entries, rejected = segment.read()
+        try:
+            for batch in _batches(entries):
+                delivery = self._capture.deliver(batch)
+                rejected.extend(_reasons(delivery))
+                self._on_due(delivery.due)
+        except StoreUnavailable as error:
+            self._complain(error)
+            self._retry_at = time.monotonic() + self._retry_seconds
+            self._retry_seconds = min(self._retry_seconds * 2, LAST_RETRY_SECONDS)
+            return
+        self._retry_seconds = FIRST_RETRY_SECONDS
+        self._spool.finish(segment, rejected)
+
+    def _complain(self, error: StoreUnavailable) -> None:
+        self._complaints.say("events wait in %s: %s", self._spool.folder, error)
+
+    def _rest(self) -> None:
+        if not self._closing:
+            time.sleep(FIRST_RETRY_SECONDS)
+
+
+def _batches(entries: Iterable[Entry]) -> Iterable[list[Entry]]:
+    batch: list[Entry] = []
+    events = characters = 0
+    for entry in entries:
+        batch.append(entry)
+        events += len(entry.events)
+        characters += sum(len(event["content"]) for event in entry.events)
+        if events >= BATCH_EVENTS or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, events, characters = [], 0, 0
+    if batch:
+        yield batch
+
+
+def _reasons(delivery: Delivery) -> list[dict[str, Any]]:
+    for entry, reason in delivery.rejected:
+        log.error("events of %s are refused and set aside: %s", entry.ref, reason)
+    return [{"error": reason, "entry": entry.to_json()} for entry, reason in delivery.rejected]

@@ -1,0 +1,187 @@
+"""Connections to Postgres for the hooks: few, opened when needed, and a call that costs little on top of the wire.
+
+Why not a pool that waits: a hook on the reply path wants to know *at once* that the server is gone, to spool and go
+on; and a library in somebody's process should bring neither threads nor connections that a fork would share.
+
+Must not know: what the statements do, what happens to events that can't be stored.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import error_from_result
+
+from slowwave.errors import InvalidSettings, Refused, SlowwaveError, StoreUnavailable
+
+MAX_CONNECTIONS = 8
+"""More threads than this wait for each other; the server is shared with workers and other producers."""
+
+WAIT_SECONDS = 10.0
+STATEMENT_MS = 10_000
+_SETTINGS: dict[str, Any] = {
+    "connect_timeout": 3,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    # A peer that vanished without a word is noticed even while a statement is under way.
+    "tcp_user_timeout": 15_000,
+    "client_encoding": "UTF8",
+}
+
+# Worth one more try at once: serialization, deadlock, a row that another made first, a plan or statement that is gone.
+_TRY_AGAIN = frozenset({"40001", "40P01", "23505", "26000", "0A000"})
+# What is written can't be stored, now or later: data exceptions and integrity constraints.
+_REFUSED_CLASSES = frozenset({"22", "23"})
+_NOT_MIGRATED = frozenset({"3F000", "42P01", "42883"})
+
+Row = tuple[bytes | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement that each connection prepares once, under its name; parameters are $1, $2 and so on."""
+
+    name: bytes
+    sql: bytes
+
+
+class _Link:
+    """One connection, and the statements that it knows."""
+
+    def __init__(self, url: str) -> None:
+        self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
+        try:
+            self.connection.execute(f"SET statement_timeout = {STATEMENT_MS}")
+        except psycopg.Error:
+            self.connection.close()
+            raise
+        self._known: set[bytes] = set()
+
+    @property
+    def usable(self) -> bool:
+        return (
+            self.connection.pgconn.status == pq.ConnStatus.OK
+            and self.connection.pgconn.transaction_status == pq.TransactionStatus.IDLE
+        )
+
+    def call(self, statement: Statement, parameters: Sequence[bytes]) -> list[Row]:
+        """Run it through libpq directly: psycopg's cursor would take longer than Postgres does for a small call."""
+        pgconn = self.connection.pgconn
+        if statement.name not in self._known:
+            self._answered(pgconn.prepare(statement.name, statement.sql), pq.ExecStatus.COMMAND_OK)
+            self._known.add(statement.name)
+        result = pgconn.exec_prepared(statement.name, parameters)
+        self._answered(result, pq.ExecStatus.TUPLES_OK)
+        columns = range(result.nfields)
+        return [tuple(result.get_value(row, column) for column in columns) for row in range(result.ntuples)]
+
+    def _answered(self, result: pq.abc.PGresult, wanted: int) -> None:
+        if result.status != wanted:
+            raise error_from_result(result, encoding="utf-8")
+
+
+class Postgres:
+    """Up to eight connections to `url`, each used by one thread at a time. Nothing is sent before the first call."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            given = conninfo_to_dict(url)
+        except psycopg.ProgrammingError as error:
+            raise InvalidSettings(f"database_url can't be read: {error}") from None
+        # What the URL says of these wins.
+        self._url = make_conninfo(url, **{key: value for key, value in _SETTINGS.items() if key not in given})
+        self._idle: list[_Link] = []
+        self._lock = threading.Lock()
+        self._room = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        self._closed = False
+
+    def call(self, statement: Statement, parameters: Sequence[bytes]) -> list[Row]:
+        """Run a prepared statement by itself; answer its rows as text.
+
+        A broken connection, a deadlock and the like are tried once more, so what `statement` does must be harmless
+        when done twice. Raises `Refused` and `StoreUnavailable`.
+        """
+        try:
+            with self._link() as link:
+                return link.call(statement, parameters)
+        except psycopg.Error as error:
+            broken = _broken(error)
+            if not broken and error.sqlstate not in _TRY_AGAIN:
+                raise _verdict(error) from error
+        try:
+            with self._link(fresh=broken) as link:
+                return link.call(statement, parameters)
+        except psycopg.Error as error:
+            raise _verdict(error) from error
+
+    @contextmanager
+    def connection(self) -> Iterator[psycopg.Connection[Any]]:
+        """Lend a connection (autocommit). psycopg's errors pass through, but that of connecting: StoreUnavailable."""
+        with self._link() as link:
+            yield link.connection
+
+    def close(self) -> None:
+        """Close what is idle; what is lent is closed when it comes back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for link in idle:
+            link.connection.close()
+
+    @contextmanager
+    def _link(self, *, fresh: bool = False) -> Iterator[_Link]:
+        if not self._room.acquire(timeout=WAIT_SECONDS):
+            raise StoreUnavailable(f"all {MAX_CONNECTIONS} connections have been busy for {WAIT_SECONDS:g} s")
+        link: _Link | None = None
+        try:
+            link = self._take(fresh=fresh)
+            yield link
+        finally:
+            if link is not None:
+                self._give_back(link)
+            self._room.release()
+
+    def _take(self, *, fresh: bool) -> _Link:
+        with self._lock:
+            # After a break the other idle connections are most likely broken too: they go with it.
+            broken, self._idle = (self._idle, []) if fresh else ([], self._idle)
+            link = self._idle.pop() if self._idle else None
+        for other in broken:
+            other.connection.close()
+        if link is not None:
+            if link.usable:
+                return link
+            link.connection.close()
+        try:
+            return _Link(self._url)
+        except psycopg.Error as error:
+            raise _verdict(error) from error
+
+    def _give_back(self, link: _Link) -> None:
+        with self._lock:
+            if link.usable and not self._closed:
+                self._idle.append(link)
+                return
+        link.connection.close()
+
+
+def _broken(error: psycopg.Error) -> bool:
+    # Without a code the connection broke; class 57P is the server that goes down or restarts.
+    return error.sqlstate is None or error.sqlstate.startswith("57P")
+
+
+def _verdict(error: psycopg.Error) -> SlowwaveError:
+    """Whether trying later could help. When in doubt it could: nothing is thrown away for a reason not foreseen."""
+    code = error.sqlstate
+    text = str(error).strip() or type(error).__name__
+    if code is not None and code[:2] in _REFUSED_CLASSES and code not in _TRY_AGAIN:
+        return Refused(f"Postgres refuses it ({code}): {text}")
+    if code in _NOT_MIGRATED:
+        return StoreUnavailable(f"the database lacks Slowwave's tables or functions, run `slowwave migrate`: {text}")
+    return StoreUnavailable(f"Postgres can't be used: {text}")

@@ -1,0 +1,249 @@
+"""Entries on the local disk while Postgres can't be reached: appended, synced, handed over in order, then removed.
+
+A segment is a file of JSON lines, one entry a line, that one process holds by a lock on the file. Whoever gets the lock
+of a segment knows that its process is gone, and delivers it. Entries carry keys, so delivering one twice is harmless:
+nothing needs to be noted on the way through a segment.
+
+    DATABASE-ORDER-PID-RANDOM.jsonl            a segment; DATABASE keeps apart what belongs to different databases
+    DATABASE-ORDER-PID-RANDOM.jsonl.rejected   entries of it that Postgres refuses for good, each with the reason
+
+Must not know: how entries are delivered, or when.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import threading
+import time
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from psycopg.conninfo import conninfo_to_dict
+
+from slowwave.capture import Entry, encode
+from slowwave.errors import SpoolFull
+
+MAX_SEGMENT_BYTES = 8_000_000
+
+
+class Spooled(NamedTuple):
+    """What waits in a folder: segments with entries in them and their size, and files of rejected entries."""
+
+    files: int
+    size_bytes: int
+    rejected_files: int
+
+
+class Segment:
+    """One file, locked by this process. Not for more than one thread at a time."""
+
+    def __init__(self, path: Path, descriptor: int, order: int) -> None:
+        self.path = path
+        self.order = order
+        self.size = os.fstat(descriptor).st_size
+        self._descriptor = descriptor
+
+    def append(self, data: bytes) -> None:
+        """Write and sync; a write that fails leaves the file as it was. Raises OSError."""
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+            os.fsync(self._descriptor)
+        except OSError:
+            os.ftruncate(self._descriptor, self.size)
+            raise
+        self.size += len(data)
+
+    def read(self) -> tuple[list[Entry], list[dict[str, str]]]:
+        """Answer the entries in their order, and what can't be read, as it is to stand among the rejected ones.
+
+        A last line without an end was being written when the process died: nobody was told that it is safe.
+        """
+        entries, unreadable = [], []
+        for line in self.path.read_bytes().split(b"\n")[:-1]:
+            try:
+                entries.append(Entry(**json.loads(line)))
+            except (ValueError, TypeError) as error:
+                unreadable.append({"error": f"can't be read: {error}", "line": line.decode(errors="replace")})
+        return entries, unreadable
+
+    def finish(self, rejected: Sequence[dict[str, Any]]) -> None:
+        """Remove the file. What was rejected is written beside it before, in one step. Raises OSError."""
+        if rejected:
+            _write(self.path.with_name(f"{self.path.name}.rejected"), b"".join(map(_line, rejected)))
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file and its lock. In a forked child the lock stays with the parent."""
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+
+
+class Spool:
+    """The segments of this process for one database. Any thread may append."""
+
+    def __init__(self, folder: Path, database_url: str) -> None:
+        self.folder = folder.expanduser()
+        self._database = _digest(database_url)
+        self._lock = threading.Lock()
+        self._segments: list[Segment] = []
+        self._active: Segment | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether entries of this process, or adopted ones, wait: what comes later goes behind them."""
+        return bool(self._segments)
+
+    def append(self, entries: Sequence[Entry], *, front: bool = False) -> None:
+        """Store entries behind all others, or in front of them; they are on the disk when this returns.
+
+        Raises SpoolFull; then none of them is stored.
+        """
+        data = b"".join(_line(entry.to_json()) for entry in entries)
+        with self._lock:
+            try:
+                if front and self._segments:
+                    segment = self._create(self._segments[0].order - 1)
+                    self._segments.insert(0, segment)
+                else:
+                    segment = self._active = self._active or self._started()
+                segment.append(data)
+            except OSError as error:
+                self._forget_empty()
+                raise SpoolFull(f"the spool in {self.folder} can't be written: {error}") from error
+            if self._active is not None and self._active.size > MAX_SEGMENT_BYTES:
+                self._active = None
+
+    def reject(self, rejected: Sequence[dict[str, Any]]) -> None:
+        """Keep what Postgres refuses for good and never was in a segment. Raises SpoolFull."""
+        name = f"{self._database}-{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl.rejected"
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(self.folder / name, b"".join(map(_line, rejected)))
+        except OSError as error:
+            raise SpoolFull(f"the spool in {self.folder} can't be written: {error}") from error
+
+    def oldest(self) -> Segment | None:
+        """Answer the segment to deliver next; nothing is appended to it any more. None: nothing waits."""
+        with self._lock:
+            if not self._segments:
+                return None
+            if self._segments[0] is self._active:
+                self._active = None
+            return self._segments[0]
+
+    def finish(self, segment: Segment, rejected: Sequence[dict[str, Any]]) -> None:
+        """A segment is delivered: remove it. Raises OSError."""
+        segment.finish(rejected)
+        with self._lock:
+            self._segments.remove(segment)
+
+    def adopt(self) -> bool:
+        """Take over the segments of processes that are gone; whether there were any."""
+        found = False
+        with self._lock:
+            ours = {segment.path for segment in self._segments}
+            for path in sorted(self.folder.glob(f"{self._database}-*.jsonl")):
+                if path not in ours and (segment := _taken_over(path)) is not None:
+                    self._segments.append(segment)
+                    found = True
+            # Oldest first; the one that is still written to stays behind whatever it was behind.
+            self._segments.sort(key=lambda segment: segment.order)
+        return found
+
+    def close(self) -> None:
+        """Let go of all segments: what is in them is for the next process."""
+        with self._lock:
+            segments, self._segments, self._active = self._segments, [], None
+        for segment in segments:
+            segment.close()
+
+    def abandon(self) -> None:
+        """In a forked child: close the files. The locks stay with the parent, and so do the entries."""
+        for segment in self._segments:
+            segment.close()
+
+    def _started(self) -> Segment:
+        newest = self._segments[-1].order if self._segments else 0
+        segment = self._create(max(time.time_ns(), newest + 1))
+        self._segments.append(segment)
+        return segment
+
+    def _create(self, order: int) -> Segment:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        name = f"{self._database}-{order:020d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
+        path, hidden = self.folder / name, self.folder / f".{name}"
+        descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        # Locked before it has its name: no other process can take it for one that was left behind.
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        hidden.rename(path)
+        _sync_folder(self.folder)
+        return Segment(path, descriptor, order)
+
+    def _forget_empty(self) -> None:
+        for segment in [segment for segment in self._segments if segment.size == 0]:
+            self._segments.remove(segment)
+            self._active = None if segment is self._active else self._active
+            with contextlib.suppress(OSError):
+                segment.finish(())
+
+
+def spooled(folder: Path) -> Spooled:
+    """Look into a spool folder, whoever wrote there."""
+    folder = folder.expanduser()
+    sizes = []
+    for path in folder.glob("*.jsonl"):
+        with contextlib.suppress(FileNotFoundError):
+            sizes.append(path.stat().st_size)
+    sizes = [size for size in sizes if size]
+    return Spooled(len(sizes), sum(sizes), len(list(folder.glob("*.jsonl.rejected"))))
+
+
+def _taken_over(path: Path) -> Segment | None:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Between opening and locking another process may have delivered and removed it.
+        if os.fstat(descriptor).st_nlink:
+            return Segment(path, descriptor, int(path.name.split("-")[1]))
+    except (BlockingIOError, ValueError, IndexError):
+        pass
+    os.close(descriptor)
+    return None
+
+
+def _digest(database_url: str) -> str:
+    """Name a database by where it is, without the password: that may change while entries wait."""
+    parts = conninfo_to_dict(database_url)
+    place = [str(parts.get(key) or "") for key in ("host", "hostaddr", "port", "dbname")]
+    return blake2b("\0".join(place).encode(), digest_size=6).hexdigest()
+
+
+def _line(value: Any) -> bytes:
+    return encode(value) + b"\n"
+
+
+def _write(path: Path, data: bytes) -> None:
+    hidden = path.with_name(f".{path.name}")
+    with os.fdopen(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    hidden.rename(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,170 @@
+"""Everything behind the hooks of one process: connections, the capture call, the spool, the writer, the offers.
+
+Made once and shared by the `Memory` of each tenant. A forked child gets all of it anew: the parent's connections,
+queue and locks are the parent's.
+
+Must not know: the shape of messages and receipts.
+"""
+
+import atexit
+import itertools
+import os
+import time
+import weakref
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from slowwave.background import Writer
+from slowwave.capture import Capture, Captured, Entry
+from slowwave.errors import SlowwaveError, StoreUnavailable
+from slowwave.identity import SessionRef
+from slowwave.offers import Complaints, Offers
+from slowwave.postgres import Postgres, Statement
+from slowwave.settings import Settings
+from slowwave.spool import Spool, spooled
+
+if TYPE_CHECKING:
+    from slowwave.coordination.flush_queue import FlushQueue
+
+Mode = Literal["durable", "background"]
+Stored = Literal["postgres", "queued", "spool"]
+
+CLOSE_SECONDS = 10.0
+
+_BOOST = Statement(b"slowwave_boost", b"SELECT * FROM slowwave.boost($1, $2, $3, $4)")
+
+_stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
+# What a forked child inherits and must neither use nor close: closing would speak on the parent's connections.
+_inherited: list[object] = []
+
+
+class Store:
+    """Records entries as `mode` says, and spools what Postgres can't take now.
+
+    durable: `record` returns after the commit. background: it returns at once, a thread commits in batches.
+    raise_errors: say so with StoreUnavailable when something had to go to the spool.
+    queue: the flush queue to offer to; None connects to the broker of the settings when there is something to offer.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        mode: Mode = "durable",
+        raise_errors: bool = False,
+        queue: "FlushQueue | None" = None,
+    ) -> None:
+        self.settings = settings
+        self._mode = mode
+        self._raise_errors = raise_errors
+        self._queue = queue
+        self._complaints = Complaints()
+        self._open()
+        _stores.add(self)
+
+    def _open(self) -> None:
+        settings = self.settings
+        self.postgres = Postgres(settings.database_url)
+        self.offers = Offers(settings, self._queue)
+        self.capture = Capture(self.postgres, settings.memory)
+        self._spool = Spool(settings.spool, settings.database_url)
+        self._writer = Writer(self.capture, self._spool, lambda due: self.offers.offer(due, "normal"))
+        self._closed = False
+        # Keys sort by time, are short, and differ between processes and forks.
+        self._prefix = f"{time.time_ns() // 1_000_000:x}-{os.urandom(6).hex()}"
+        self._calls = itertools.count()
+        if spooled(settings.spool).files:
+            self._writer.start()
+
+    def new_key(self) -> str:
+        """Answer a fresh idempotency key for one call."""
+        return f"{self._prefix}-{next(self._calls):x}"
+
+    def record(self, entry: Entry) -> tuple[Captured | None, Stored]:
+        """Record an entry; the outcome is None unless it is in Postgres already.
+
+        Raises `Refused`, `SpoolFull`, and with `raise_errors` StoreUnavailable after it was spooled.
+        """
+        if self._closed:
+            raise SlowwaveError("this memory is closed")
+        if self._mode == "background":
+            entry.stamp(_now())
+            return None, self._writer.put(entry)
+        # What waits on the disk comes first: nothing may overtake it.
+        if not self._spool.pending:
+            try:
+                captured = self.capture.one(entry)
+            except StoreUnavailable as error:
+                self._spool_away(entry, error)
+                return None, "spool"
+            if captured.due:
+                self.offers.offer([entry.ref], "normal")
+            return captured, "postgres"
+        self._spool_away(entry, StoreUnavailable("earlier events wait in the spool still"))
+        return None, "spool"
+
+    def boost(self, tenant: str, agent: str, session: str) -> list[str]:
+        """Ask for the other dirty sessions of an agent now, and offer them first; answers their names.
+
+        A lost boost costs only time: nothing is spooled. With `raise_errors` raises StoreUnavailable.
+        """
+        flushing = self.settings.memory.auto_flush
+        if not flushing.enabled or not flushing.max_cross_session_reprioritize:
+            return []
+        limit = str(flushing.max_cross_session_reprioritize)
+        try:
+            rows = self.postgres.call(_BOOST, (tenant.encode(), agent.encode(), session.encode(), limit.encode()))
+        except StoreUnavailable as error:
+            if self._raise_errors:
+                raise
+            self._complaints.say("no session could be boosted: %s", error)
+            return []
+        names = [row[0].decode() for row in rows if row[0]]
+        self.offers.offer([SessionRef(tenant, agent, name) for name in names], "high")
+        return names
+
+    def flush(self, timeout: float) -> bool:
+        """Deliver queue and spool now; False if that took longer than `timeout` seconds."""
+        return self._writer.flush(timeout)
+
+    def close(self, timeout: float = CLOSE_SECONDS) -> None:
+        """Commit or spool what is queued, and let go of everything. Raises SpoolFull if neither worked."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._writer.close(timeout)
+        finally:
+            self.postgres.close()
+
+    def _spool_away(self, entry: Entry, error: StoreUnavailable) -> None:
+        entry.stamp(_now())
+        self._writer.store([entry])
+        self._complaints.say("events wait in %s: %s", self._spool.folder, error)
+        if self._raise_errors:
+            raise StoreUnavailable(f"the events wait in {self._spool.folder} and will be delivered: {error}")
+
+    def begin_anew(self) -> None:
+        """In a forked child: leave everything that is the parent's, and start with an empty queue."""
+        _inherited.append((self.postgres, self.offers, self.capture, self._spool, self._writer))
+        self._spool.abandon()
+        if not self._closed:
+            self._open()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+def _after_fork() -> None:
+    for store in list(_stores):
+        store.begin_anew()
+
+
+def _at_exit() -> None:
+    for store in list(_stores):
+        store.close()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_at_exit)
