@@ -10,7 +10,7 @@ branch_labels = None
 depends_on = None
 
 # A later change of a function is a new file with the next number and a new migration: these stay as they are.
-FILES = ("search_1.sql", "capture_1.sql", "boost_1.sql", "take_due_1.sql", "flush_1.sql")
+FILES = ("search_1.sql", "find_1.sql", "capture_1.sql", "boost_1.sql", "take_due_1.sql", "flush_1.sql")
 SQL = Path(__file__).parent.parent / "sql"
 
 # There were no functions before this revision.

@@ -1,0 +1,104 @@
+"""Search: memories and raw events of the reader's scopes in one ranked list.
+
+    scopes.sql   names → scopes that exist, stems of the question, which of them are common
+    terms.py     which stems name candidates
+    find.sql     candidates, ranked by slowwave.find (a function in the database), with text and origin
+    hits.py      what was said once is shown once
+
+Must not know: who asks, or what the answer is for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slowwave.errors import InvalidQuery
+from slowwave.recall.hits import Hit, choose, hit_of
+from slowwave.recall.scopes import Reader, scope_label
+from slowwave.recall.steps import Query, Row, Steps, statement
+from slowwave.recall.terms import Term, any_of, clean_question, plan
+
+MAX_LIMIT = 100
+
+_SCOPES = statement("scopes")
+_FIND = statement("find")
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What a reader may read: its scopes that exist, by id, with their labels; and the stems of its question.
+
+    documents: how many they hold; mean_length: in lexemes, None where nobody has counted.
+    """
+
+    labels: dict[int, str | None]
+    documents: int
+    mean_length: float | None
+    terms: tuple[Term, ...]
+
+
+def library_steps(reader: Reader, question: str) -> Steps[Library]:
+    """Look up the reader's scopes and the stems of a question. Unknown scopes are left out."""
+    kinds, names = zip(*reader.scopes, strict=True)
+    (row,) = yield Query(
+        _SCOPES,
+        {"tenant": reader.tenant, "kinds": list(kinds), "names": list(names), "question": clean_question(question)},
+    )
+    scopes: list[Row] = row["scopes"] or []
+    counted = [scope for scope in scopes if scope["mean_length"]]
+    documents = sum(scope["documents"] for scope in counted)
+    return Library(
+        labels={scope["id"]: scope_label(scope["kind"], scope["name"]) for scope in scopes},
+        documents=sum(scope["documents"] for scope in scopes),
+        mean_length=sum(s["mean_length"] * s["documents"] for s in counted) / documents if documents else None,
+        terms=tuple(Term(lexeme, held) for lexeme, held in row["terms"] or ()),
+    )
+
+
+def check_question(question: str, limit: int) -> None:
+    """Raise `InvalidQuery` unless these can be asked."""
+    if not isinstance(question, str):
+        raise InvalidQuery(f"query: text is meant, not {type(question).__name__}")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+        raise InvalidQuery(f"limit: a number from 1 to {MAX_LIMIT} is meant, not {limit!r:.40}")
+
+
+def search_steps(reader: Reader, question: str, *, limit: int = 10) -> Steps[list[Hit]]:
+    """Find what answers the question, best first. Raises `InvalidQuery`."""
+    check_question(question, limit)
+    library = yield from library_steps(reader, question)
+    return (yield from find_steps(library, limit=limit))
+
+
+def find_steps(library: Library, *, limit: int, events: bool = True) -> Steps[list[Hit]]:
+    """Rank what the library holds by its question; events False: memories alone.
+
+    Without scopes or without a word that means anything there is nothing to find, and nothing is asked.
+    """
+    if not library.labels or not library.terms:
+        return []
+    chosen = plan(library.terms, library.documents)
+    rows = yield _find(library, chosen.terms, chosen.candidates, events=events, limit=limit)
+    if not rows and chosen.fallback:
+        # Nothing holds a rare word or two common ones together: what holds one common word is better than nothing.
+        rows = yield _find(library, chosen.terms, [chosen.fallback], events=events, limit=limit)
+    return [hit_of(row, row["score"], library.labels) for row in choose(rows, limit)]
+
+
+def _find(
+    library: Library, terms: Sequence[Term], candidates: Sequence[Sequence[Term]], *, events: bool, limit: int
+) -> Query:
+    scope_ids = sorted(library.labels)
+    values: dict[str, Any] = {
+        "scopes": scope_ids,
+        "any": any_of(candidates, scope_ids),
+        "terms": [any_of([(term,)], scope_ids) for term in terms],
+        "held": [term.documents for term in terms],
+        "beginnings": [term.beginning for term in terms],
+        "documents": library.documents,
+        "mean_length": library.mean_length,
+        "events": events,
+        # More than asked for, since some will turn out to say the same.
+        "limit": limit * 2 + 5,
+    }
+    return Query(_FIND, values)

@@ -1,0 +1,93 @@
+"""What a search answers: hits, each with where it comes from; and the choice that shows nothing twice.
+
+Must not know: SQL, or how scores come about.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from slowwave.recall.steps import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One memory or one event.
+
+    id: a memory's UUID, or SESSION#SEQ. status: of a memory inbox, episode or active; of an event processed, or pending
+    where no flush has read it yet. valid_from: since when it holds, or when it was said (aware). sources: the
+    (session, seq) of every event that says it; of an event, itself. scope: None for the agent's own, else "room:NAME"
+    or "team:NAME". type: of a memory fact, preference …; of an event user, assistant or task. speaker: of an event.
+    score: higher is better, comparable within one answer only.
+    """
+
+    id: str
+    kind: Literal["memory", "event"]
+    content: str
+    score: float
+    status: str
+    valid_from: datetime
+    sources: tuple[tuple[str, int], ...]
+    scope: str | None
+    type: str
+    speaker: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The same keys, for JSON: times in ISO 8601, sources as [session, seq]."""
+        return asdict(self) | {
+            "score": round(self.score, 4),
+            "valid_from": self.valid_from.isoformat(),
+            "sources": [list(source) for source in self.sources],
+        }
+
+
+def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
+    """A hit from a row of slowwave.find or of a context; `labels`: names of scopes by their ids."""
+    return Hit(
+        id=row["id"],
+        kind="memory" if row["seq"] is None else "event",
+        content=row["content"],
+        score=score,
+        status=row["status"],
+        valid_from=row["valid_from"],
+        sources=tuple((name, seq) for _, name, seq in row["sources"]),
+        scope=labels[row["scope_id"]],
+        type=row["type"],
+        speaker=row["speaker"],
+    )
+
+
+def choose(ranked: Sequence[Row], limit: int) -> list[Row]:
+    """Of rows of slowwave.find, best first, take `limit` that show something new.
+
+    An event whose memory stands above it is left out, and so is a memory all of whose events stand above it: what was
+    said once is shown once, in the form that fits the question best. A memory that was replaced comes after the one
+    that replaced it, if both are there.
+    """
+    chosen: list[Row] = []
+    shown: set[tuple[int, int]] = set()
+    for row in _replaced_last(ranked):
+        if len(chosen) == limit:
+            break
+        origins = {(session_id, seq) for session_id, _, seq in row["sources"]}
+        if origins and origins <= shown:
+            continue
+        shown |= origins
+        chosen.append(row)
+    return chosen
+
+
+def _replaced_last(rows: Sequence[Row]) -> list[Row]:
+    """The same rows, each that was replaced behind its last successor among them."""
+    places = {row["id"]: place for place, row in enumerate(rows)}
+
+    def place_of(row: Row) -> tuple[int, int]:
+        place, steps = places[row["id"]], 0
+        # A chain of replacements is never longer than the rows are many; should it close to a ring, it ends there.
+        while row["superseded_by"] in places and steps < len(rows):
+            row = rows[places[row["superseded_by"]]]
+            place, steps = max(place, places[row["id"]]), steps + 1
+        return place, steps
+
+    return sorted(rows, key=place_of)

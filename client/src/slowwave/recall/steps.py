@@ -1,0 +1,66 @@
+"""A reading as steps: each says which rows it needs, and gets them from a connection of either kind.
+
+Search and context are generators that yield `Query` and end in an answer. So one text of each serves threads and
+event loops, and a test can feed rows by hand.
+
+Must not know: what is asked, or how connections are come by.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from psycopg import AsyncConnection, Connection
+from psycopg.rows import dict_row
+
+Row = dict[str, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A statement and its values; the text is put together from constants, the values are always bound."""
+
+    text: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+Steps = Generator[Query, list[Row], T]
+
+
+def statement(name: str) -> str:
+    """The text of `NAME.sql` beside this module, without comments and indentation.
+
+    psycopg remembers how it took a text apart only if that is short (4,096 characters); long ones cost a millisecond
+    each time.
+    """
+    text = (files("slowwave.recall") / f"{name}.sql").read_text("utf-8")
+    return " ".join(line.partition("--")[0].strip() for line in text.splitlines()).strip()
+
+
+def run(connection: Connection[Any], steps: Steps[T]) -> T:
+    """Take all steps on one connection and answer what they end in. Raises what psycopg raises."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows: list[Row] | None = None
+        while True:
+            try:
+                query = steps.send(rows) if rows is not None else next(steps)
+            except StopIteration as end:
+                answer: T = end.value
+                return answer
+            rows = cursor.execute(query.text, query.values).fetchall()
+
+
+async def run_async(connection: AsyncConnection[Any], steps: Steps[T]) -> T:
+    """As `run`, on a connection of an event loop."""
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        rows: list[Row] | None = None
+        while True:
+            try:
+                query = steps.send(rows) if rows is not None else next(steps)
+            except StopIteration as end:
+                answer: T = end.value
+                return answer
+            await cursor.execute(query.text, query.values)
+            rows = await cursor.fetchall()

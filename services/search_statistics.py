@@ -1,0 +1,45 @@
+"""Which words are common in a scope: search lets only rare ones name its candidates.
+
+Counted in the background, when a scope has become large or has grown by a tenth. In between the figures are a little
+old, which moves a weight by a hair and never hides a document: a word that is not listed counts as rare, and a scope
+that was never counted is searched by every word.
+
+Must not know: when it is called, or how documents are ranked.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, text
+
+# A scope smaller than this is searched whole.
+COUNT_FROM_EVENTS = 1000
+GROWTH = 1.1
+# A word in fewer documents than this may name all of them as candidates.
+COMMON_FROM_DOCUMENTS = 64
+# Every how-manieth document of a larger scope is counted, so that a count stays a matter of a second or two.
+SAMPLE_DOCUMENTS = 40_000
+
+_GROWN = text((Path(__file__).parent / "search_grown.sql").read_text(encoding="utf-8"))
+_REFRESH = text((Path(__file__).parent / "search_refresh.sql").read_text(encoding="utf-8"))
+
+
+def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[int]:
+    """Answer the ids of scopes whose statistics are missing or old, those that have grown most first."""
+    values = {"count_from": COUNT_FROM_EVENTS, "growth": GROWTH, "limit": limit}
+    return connection.execute(_GROWN, values).scalars().all()
+
+
+def refresh_statistics(connection: Connection, scope_id: int, now: datetime) -> int:
+    """Count the words of a scope anew; answer how many are common. One statement: readers see the old or the new.
+
+    Two at once on one scope wait for each other. An unknown scope has no words.
+    """
+    values = {
+        "scope": scope_id,
+        "now": now,
+        "common_from": COMMON_FROM_DOCUMENTS,
+        "sample": SAMPLE_DOCUMENTS,
+    }
+    return int(connection.execute(_REFRESH, values).scalar_one())
