@@ -7,95 +7,25 @@ Must not know: the scripts' inside; only what they answer, and the keys they lea
 """
 
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from redis import Redis
 
-from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Verdict
+from slowwave.coordination.answers import Offer, Priority, Release, Verdict
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
-from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
-
-AGENTS = (("default", "Maya"), ("default", "Jo}nas/{x"))
-SESSIONS = tuple(SessionRef(*agent, session) for agent in AGENTS for session in ("breakfast", "a b:é", "{}"))
-BEHIND = 1e15
+from tests.coordination_model import AGENTS, BEHIND, SESSIONS, Model
 
 refs = st.sampled_from(SESSIONS)
 priorities: st.SearchStrategy[Priority] = st.sampled_from(("high", "normal"))
 
 
-@dataclass
-class Modelled:
-    """What the model believes of one session."""
-
-    state: str = "idle"
-    priority: Priority = "normal"
-    rerun: Priority | None = None
-    token: str = ""
-    place: float = 0.0
-    wanted: bool = False  # offered since a worker last began to read it
-
-
-@dataclass
-class Model:
-    """The state machine in plain Python: what each operation must answer, and what it leaves."""
-
-    limit: int
-    sessions: dict[SessionRef, Modelled] = field(default_factory=lambda: {ref: Modelled() for ref in SESSIONS})
-
-    def running(self, ref: SessionRef) -> int:
-        return sum(self.sessions[other].state == "running" for other in SESSIONS if other.agent == ref.agent)
-
-    def full(self, ref: SessionRef) -> bool:
-        return self.running(ref) >= self.limit
-
-    def offer(self, ref: SessionRef, priority: Priority) -> Offer:
-        it = self.sessions[ref]
-        it.wanted = True
-        if it.state == "running":
-            it.rerun = "high" if "high" in {it.rerun, priority} else "normal"
-            return Offer.RERUN
-        if it.state == "pending" and (it.priority == "high" or priority == "normal"):
-            return Offer.DUPLICATE
-        if it.state == "parked":
-            priority = "high" if "high" in {it.priority, priority} else "normal"
-            if self.full(ref):
-                if priority != it.priority:
-                    it.priority, it.place = priority, it.place - BEHIND
-                return Offer.PARKED
-        it.state, it.priority = "pending", priority
-        return Offer.ENQUEUE
-
-    def claim(self, ref: SessionRef, token: str) -> Claim:
-        it = self.sessions[ref]
-        if it.state == "running":
-            return Claim(Verdict.BUSY, None)
-        if it.state != "pending":
-            return Claim(Verdict.STALE, None)
-        if self.full(ref):
-            it.state = "parked"
-            return Claim(Verdict.PARKED, it.priority)
-        it.state, it.token, it.rerun, it.wanted = "running", token, None, False
-        return Claim(Verdict.CLAIMED, it.priority)
-
-    def holds(self, ref: SessionRef, token: str) -> bool:
-        it = self.sessions[ref]
-        return it.state == "running" and it.token == token
-
-    def release(self, ref: SessionRef, token: str) -> Release:
-        it = self.sessions[ref]
-        ours, rerun = self.holds(ref, token), None
-        if ours:
-            it.state, rerun = "idle", it.rerun
-        parked = [other for other in SESSIONS if other.agent == ref.agent and self.sessions[other].state == "parked"]
-        if self.full(ref) or not parked:
-            return Release(ours, rerun, None)
-        first = min(parked, key=lambda other: (self.sessions[other].place, other.session.encode()))
-        return Release(ours, rerun, Parked(first, self.sessions[first].priority))
+def may_fail(machine: "CoordinationMachine") -> bool:
+    """Say whether this run has been calm for long enough."""
+    return machine.steps >= machine.calm
 
 
 class CoordinationMachine(RuleBasedStateMachine):
@@ -104,15 +34,18 @@ class CoordinationMachine(RuleBasedStateMachine):
     def connect(self) -> Redis:
         raise NotImplementedError
 
-    @initialize(limit=st.integers(1, 2))
-    def start(self, limit: int) -> None:
+    @initialize(limit=st.sampled_from((1, 1, 2)), calm=st.sampled_from((2, 8, 1000)))
+    def start(self, limit: int, calm: int) -> None:
         self.redis: Any = self.connect()
         self.redis.flushall()
         self.queue = FlushQueue(self.redis, per_agent_concurrency=limit)
         self.model = Model(limit)
         self.workers: dict[str, SessionRef] = {}
         self.delivered: list[SessionRef] = []
+        self.claims = 0
         self.faults = 0  # steps that only the sweep repairs
+        self.calm = calm  # steps between two of them: without calm no run would get far enough
+        self.steps = 0
 
     # Producers
 
@@ -145,31 +78,32 @@ class CoordinationMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.workers)
     @rule(data=st.data())
     def renew(self, data: st.DataObject) -> None:
-        token = data.draw(st.sampled_from(sorted(self.workers)))
+        token = data.draw(st.sampled_from(list(self.workers)))
         ref = self.workers[token]
         assert self.queue.renew(ref, token) is self.model.holds(ref, token)
 
     @precondition(lambda self: self.workers)
     @rule(data=st.data(), dies_before_its_offers=st.booleans())
     def release(self, data: st.DataObject, dies_before_its_offers: bool) -> None:
-        token = data.draw(st.sampled_from(sorted(self.workers)))
+        token = data.draw(st.sampled_from(list(self.workers)))
         ref = self.workers.pop(token)
         answer = self.queue.release(ref, token)
         assert answer == self.model.release(ref, token)
-        if dies_before_its_offers:
-            self.faults += 1
+        if dies_before_its_offers and may_fail(self):
+            self.fault()
         else:
             self.follow(ref, answer)
 
     # What goes wrong
 
-    @precondition(lambda self: self.workers)
+    @precondition(lambda self: self.workers and may_fail(self))
     @rule(data=st.data())
     def worker_vanishes(self, data: st.DataObject) -> None:
-        ref = self.workers.pop(data.draw(st.sampled_from(sorted(self.workers))))
+        ref = self.workers.pop(data.draw(st.sampled_from(list(self.workers))))
         self.model.sessions[ref].wanted = True
-        self.faults += 1
+        self.fault()
 
+    @precondition(may_fail)
     @rule(ref=refs)
     def ticket_or_lease_expires(self, ref: SessionRef) -> None:
         it = self.model.sessions[ref]
@@ -180,20 +114,24 @@ class CoordinationMachine(RuleBasedStateMachine):
         if it.state == "running":
             self.redis.zadd(keys.running, {ref.session: 1}, xx=True)
         it.state, it.wanted, it.rerun = "idle", True, None
-        self.faults += 1
+        self.fault()
 
+    @precondition(may_fail)
     @rule(agent=st.sampled_from(AGENTS))
     def waiting_set_expires(self, agent: tuple[str, str]) -> None:
         if self.redis.delete(agent_keys(*agent).waiting):
             for ref in SESSIONS:
                 if (ref.tenant, ref.agent) == agent and self.model.sessions[ref].state == "parked":
                     self.model.sessions[ref].state = "idle"
-            self.faults += 1
+            self.fault()
 
+    @precondition(may_fail)
     @rule()
     def message_is_lost(self) -> None:
-        self.faults += self.take() is not None
+        if self.take():
+            self.fault()
 
+    @precondition(may_fail)
     @rule(scripts_too=st.booleans())
     def server_is_emptied(self, scripts_too: bool) -> None:
         self.redis.flushall()
@@ -202,23 +140,26 @@ class CoordinationMachine(RuleBasedStateMachine):
         for it in self.model.sessions.values():
             it.wanted = it.wanted or it.state == "running"
             it.state, it.rerun = "idle", None
+        self.fault()
+
+    def fault(self) -> None:
         self.faults += 1
+        self.steps = 0
 
     # What holds after every step
 
     @invariant()
-    def the_server_is_as_the_model_says(self) -> None:
+    def time_passes(self) -> None:
+        self.steps += 1
+
+    @invariant()
+    def i4_the_server_is_as_the_model_says_and_no_lease_is_one_too_many(self) -> None:
         for ref, it in self.model.sessions.items():
             seen = self.queue.inspect(ref)
             assert seen.state == it.state
             assert seen.priority == (None if it.state == "idle" else it.priority)
             assert seen.rerun == (it.rerun if it.state == "running" else None)
-            assert seen.agent_running == self.model.running(ref)
-
-    @invariant()
-    def i4_never_more_leases_than_allowed(self) -> None:
-        for ref in SESSIONS:
-            assert self.queue.inspect(ref).agent_running <= self.model.limit
+            assert seen.agent_running == self.model.running(ref) <= self.model.limit
             held = [token for token, session in self.workers.items() if session == ref]
             assert sum(self.model.holds(ref, token) for token in held) <= 1
 
@@ -270,18 +211,24 @@ class CoordinationMachine(RuleBasedStateMachine):
                 self.follow(ref, answer)
 
     def claim(self, ref: SessionRef) -> str | None:
-        token = new_id()
+        self.claims += 1
+        token = f"token {self.claims}"  # not by chance, so that a run can be played again
         expected = self.model.claim(ref, token)
+        before = self.now_us()
         assert self.queue.claim(ref, token) == expected
         if expected.verdict is Verdict.PARKED:
             it = self.model.sessions[ref]
             it.place = self.redis.zscore(agent_keys(ref.tenant, ref.agent).waiting, ref.session)
-            assert (it.place >= BEHIND) == (it.priority == "normal")
+            assert before <= it.place - (BEHIND if it.priority == "normal" else 0) <= self.now_us()
         if not expected.ours:
             return None
         assert self.queue.claim(ref, token) == expected  # asked twice: the first answer may be lost on its way
         self.workers[token] = ref
         return token
+
+    def now_us(self) -> int:
+        seconds, microseconds = self.redis.time()
+        return int(seconds) * 1_000_000 + int(microseconds)
 
     def follow(self, ref: SessionRef, answer: Release) -> None:
         if answer.rerun:

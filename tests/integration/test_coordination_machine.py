@@ -18,6 +18,10 @@ def test_i3_i4_hold_on_valkey_through_crashes_expiry_and_lost_messages(valkey_ur
     run_state_machine_as_test(
         OnValkey,
         settings=settings(
-            max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+            max_examples=100,
+            stateful_step_count=40,
+            deadline=None,
+            report_multiple_bugs=False,
+            suppress_health_check=[HealthCheck.too_slow],
         ),
     )

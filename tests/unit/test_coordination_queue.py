@@ -8,7 +8,7 @@ import fakeredis
 import pytest
 from redis import Redis
 
-from slowwave.coordination.answers import Offer, Parked, Priority, Verdict
+from slowwave.coordination.answers import Offer, Parked, Priority, Release, Verdict
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
 from slowwave.coordination.queue_messages import envelope, new_id, publish
@@ -96,6 +96,16 @@ def test_parked_sessions_come_high_first_then_in_the_order_of_parking(queue: Flu
     assert queue.release(BREAKFAST, token).parked == Parked(DINNER, "high")
 
 
+def test_places_tell_microseconds_apart(redis: Redis, queue: FlushQueue) -> None:
+    run(queue, BREAKFAST)
+    refs = [SessionRef("default", "Maya", f"meal {number}") for number in range(8)]
+    for ref in refs:
+        park(queue, ref, "normal")
+    places: Any = redis.zrange(agent_keys("default", "Maya").waiting, 0, -1, withscores=True)
+    assert any(place % 100 for _, place in places)  # more digits than Lua prints of a number by itself
+    assert [queue.inspect(ref).ahead for ref in refs] == list(range(8))
+
+
 def test_an_offer_of_a_parked_session_unparks_it_when_its_agent_has_room(redis: Redis, queue: FlushQueue) -> None:
     token = run(queue, BREAKFAST)
     park(queue, LUNCH, "high")
@@ -119,8 +129,10 @@ def test_mistake_08_a_crashed_lease_makes_room(redis: Redis, queue: FlushQueue) 
 
 def test_mistake_11_a_late_worker_neither_renews_nor_releases_the_lease_of_another(queue: FlushQueue) -> None:
     run(queue, BREAKFAST)
+    park(queue, LUNCH, "high")
+    assert queue.offer(BREAKFAST, "normal") is Offer.RERUN
     assert not queue.renew(BREAKFAST, "another's")
-    assert not queue.release(BREAKFAST, "another's").ours
+    assert queue.release(BREAKFAST, "another's") == Release(ours=False, rerun=None, parked=None)  # there is no room
     assert queue.inspect(BREAKFAST).state == "running"
 
 
@@ -134,6 +146,19 @@ def test_agents_and_tenants_do_not_count_against_each_other(queue: FlushQueue) -
     run(queue, BREAKFAST)
     run(queue, SessionRef("default", "Jonas", "breakfast"))
     run(queue, SessionRef("other", "Maya", "breakfast"))
+
+
+def test_mistake_11_renewing_moves_the_end_of_the_lease_and_of_its_place_among_the_running(
+    redis: Redis, queue: FlushQueue
+) -> None:
+    token = run(queue, BREAKFAST)
+    keys = agent_keys("default", "Maya")
+    redis.pexpire(keys.session_prefix + b"breakfast", 1000)
+    redis.zadd(keys.running, {"breakfast": 1})
+    assert queue.renew(BREAKFAST, token)
+    renewed = queue.inspect(BREAKFAST)
+    assert 5 < (renewed.expires_in or 0) <= 8
+    assert renewed.agent_running == 1
 
 
 def test_renew_many_answers_each_lease(queue: FlushQueue) -> None:

@@ -24,17 +24,16 @@ if kind == 'running' then
   return {'BUSY', ''}
 end
 
-local now = now_ms()
 -- No lease of this session is live, so an entry that is left of one (the key was deleted by hand) must not park it.
 redis.call('ZREM', KEYS[2], ARGV[5])
-if not has_room(KEYS[2], now, ARGV[3]) then
+if not has_room(KEYS[2], ARGV[3]) then
   redis.call('DEL', KEYS[1])
-  redis.call('ZADD', KEYS[3], whole(priority == 'high' and now or now + BEHIND), ARGV[5])
+  redis.call('ZADD', KEYS[3], whole(now_us() + (priority == 'high' and 0 or BEHIND)), ARGV[5])
   outlive(KEYS[3], ARGV[4])
   return {'PARKED', priority}
 end
 
-local ends = whole(now + ARGV[2])  -- one moment for key and entry: neither may outlive the other
+local ends = whole(now_ms() + ARGV[2])  -- one moment for key and entry: neither may outlive the other
 redis.call('SET', KEYS[1], 'running ' .. priority .. ' - ' .. ARGV[1], 'PXAT', ends)
 redis.call('ZADD', KEYS[2], ends, ARGV[5])
 outlive(KEYS[2], ARGV[2])

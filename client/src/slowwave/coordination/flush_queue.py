@@ -29,11 +29,11 @@ _HIGH_QUEUE, _NORMAL_QUEUE = HIGH_QUEUE.encode(), NORMAL_QUEUE.encode()
 _OFFERS: dict[bytes | str, Offer] = {answer.value: answer for answer in Offer}
 _OFFERS |= {answer.value.encode(): answer for answer in Offer}
 _WAITING_MS = WAITING_SECONDS * 1000
-_BEHIND = 1e15  # as in state.lua: what a normal place has on top of its time
+_BEHIND = 4e15  # as in state.lua: what a normal place has on top of its time
 
 
 def redis_from_url(url: str) -> Redis:
-    """Answer a client for `url` that gives up in time: 3 s to connect, 10 s for an answer, one more try after a break.
+    """Answer a client for `url` that gives up in time: 3 s to connect, 10 s for an answer, two more tries.
 
     A call that timed out isn't tried again, since the caller has waited long enough and the sweep will see to it.
     Answers are bytes. Nothing is sent before the first call. Raises ValueError for a malformed `url`.
@@ -123,14 +123,14 @@ class FlushQueue:
             pipeline.zrank(keys.waiting, ref.session)
             pipeline.zrange(keys.running, 0, -1, withscores=True)
             time, state, ttl, place, rank, running = pipeline.execute()
-        now = time[0] * 1000 + time[1] // 1000
-        live = sum(ends >= now for _, ends in running)
+        now_us = time[0] * 1_000_000 + time[1]
+        live = sum(ends >= now_us // 1000 for _, ends in running)
         if state:
             return _held(_text(state), ttl / 1000, live)
         if place is None:
             return Sighting("idle", None, None, None, None, None, live)
         behind = place >= _BEHIND
-        parked_for = (now - place + (_BEHIND if behind else 0)) / 1000
+        parked_for = (now_us - place + (_BEHIND if behind else 0)) / 1_000_000
         return Sighting("parked", "normal" if behind else "high", None, None, rank, parked_for, live)
 
     def depths(self) -> dict[str, int]:

@@ -44,7 +44,7 @@ if not state then
     if priority_of(place) == 'high' then
       priority = 'high'
     end
-    if not has_room(KEYS[2], now_ms(), limit) then
+    if not has_room(KEYS[2], limit) then
       if priority == 'high' and place >= BEHIND then
         redis.call('ZADD', KEYS[3], whole(place - BEHIND), session)
       end

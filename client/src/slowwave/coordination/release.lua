@@ -23,7 +23,7 @@ if state then
   end
 end
 
-if not has_room(KEYS[2], now_ms(), ARGV[2]) then
+if not has_room(KEYS[2], ARGV[2]) then
   return {ours, rerun, '', ''}
 end
 local first = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')

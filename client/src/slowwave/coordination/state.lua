@@ -7,34 +7,37 @@
 --                                        RERUN is the priority of the rerun asked for, or "-"
 --     (no key)                           idle, or parked: then it has a place in the agent's `waiting` set
 --
---                offer: ticket and message
---          .------------------------------------------.
---          |                                          v        offer, not higher: DUPLICATE
---      +--------+      ticket expires             +---------+  offer, higher: a second message, ENQUEUE
---      |  idle  | <------------------------------ | pending | --.
---      +--------+                                 +---------+ <-'
---        ^    ^                                     |  ^    |
---        |    |                     claim, agent at |  |    | claim, agent has room: CLAIMED
---        |    |                    its limit: PARKED|  |    v
---        |    |   the waiting set expires           v  |  +---------+
---        |    '---------------------------------- +--------+ running | --. offer: marks the rerun, RERUN
---        |                                        | parked | |       | <-' renew: the lease starts anew
---        |        offer, agent at its limit: .--- +--------+ +-------+     claim: BUSY
---        |        raises its place, PARKED    '-->  |  ^         |
---        |                                          '--' offer,  |
---        |                             agent has room: ENQUEUE   |
---        '-------------------------------------------------------'
---            release (says which rerun and which parked session to offer now), or the lease expires
+--                   offer: ticket and message, ENQUEUE
+--   +------+ -----------------------------------------------> +---------+ --.  offer: DUPLICATE; if higher,
+--   | idle |                                                  | pending |   |  a second message, ENQUEUE
+--   +------+ <----------------------------------------------- +---------+ <-'
+--     ^  ^             the ticket expires                       |  ^  |
+--     |  |                                                      |  |  |
+--     |  |  the waiting set expires   +--------+  claim, full:  |  |  |  claim, room: CLAIMED
+--     |  '--------------------------- | parked | <-- PARKED ----'  |  |
+--     |                               +--------+ ------------------'  |
+--     |                                 |    ^   offer, room: ENQUEUE |
+--     |                                 '----'                        |
+--     |                    offer, full: may rise, PARKED              v
+--     |                                                       +---------+ --.  offer: marks the rerun, RERUN
+--     '------------------------------------------------------ | running |   |  claim: BUSY
+--            release, or the lease expires                    +---------+ <-'  renew: the lease starts anew
 --
+-- "full" and "room" speak of the agent: of its live leases and per_agent_concurrency. A release answers which rerun
+-- was asked for and which parked session has room now, and its worker offers them; if it dies first, the sweep does.
 -- Any message of a session claims the pending ticket, whichever message it is; a claim without a ticket is STALE.
--- `waiting`: session -> place. High ones come first, each in the order of the time they were parked.
+-- `waiting`: session -> place: the µs in which it was parked, plus BEHIND if normal. The lowest comes first.
 -- `running`: session -> when its lease ends, in ms. A dead worker's entry simply stops counting.
 
-local BEHIND = 1e15  -- added to a normal place: more than any time in ms, and still exact in a double
+local BEHIND = 4e15  -- added to a normal place: more than any time in µs, and the sum is still exact in a double
+
+local function now_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 
 local function now_ms()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  return math.floor(now_us() / 1000)
 end
 
 local function whole(number)  -- Lua's own tostring would round to 14 digits
@@ -45,8 +48,8 @@ local function priority_of(place)
   return place >= BEHIND and 'normal' or 'high'
 end
 
-local function has_room(running, now, limit)
-  redis.call('ZREMRANGEBYSCORE', running, '-inf', '(' .. whole(now))
+local function has_room(running, limit)
+  redis.call('ZREMRANGEBYSCORE', running, '-inf', '(' .. whole(now_ms()))
   return redis.call('ZCARD', running) < tonumber(limit)
 end
 
