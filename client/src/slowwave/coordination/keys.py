@@ -5,7 +5,6 @@
     slowwave:{TENANT/AGENT}:running           zset    session -> end of its lease in ms; as long as its last lease
     slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_SECONDS after the last one was parked
     slowwave:swept                            string  when the last sweep ended; a week (`heartbeat.py`)
-    slowwave:swept                            string  when the sweep last ended (`heartbeat.py`); a week
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
     days, maintenance
 
