@@ -1,0 +1,154 @@
+"""Does the rules extractor keep what people keep, and say what they say? Multi-Session Chat against `RulesExtractor`.
+
+Keep: an utterance counts as kept when a candidate names it among its sources; right when a person wrote a memory for
+it. Beside it: "keep everything" and "keep every utterance with a first-person verb".
+
+Say: ROUGE-L (F, stemmed) of the joined candidates against what the person wrote, beside the raw utterance. People
+wrote "I like horses", the extractor "Maya likes horses", so it comes three times: as it is, where each name for an
+"I" counts as an error; in the third person, where the written memory and the raw utterance go, sentence by sentence,
+through the same change of person that the extractor applies to its own words; and in the first, where only the
+extractor's names turn back into "I" and "my". "kept" are utterances that a person and the extractor kept; "all" is
+every one that a person kept, an empty extraction counting 0.
+
+The weights were fitted on the whole development file; `bench/fit_signals.py` shows the same measure on dialogues left
+out.
+Run: python bench/msc.py [FILE]
+"""
+
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import mean
+
+from msc_data import NAMES, Utterance, data_file, dialogues
+from rouge_score.rouge_scorer import RougeScorer
+
+from domain.candidates import ExtractionContext, Window
+from domain.events import Event
+from domain.extraction import RulesExtractor
+from domain.extraction.person import Speaker, third_person
+from domain.extraction.sentences import sentences
+
+START = datetime(2024, 3, 4, 9, tzinfo=UTC)
+FIRST_PERSON_VERB = re.compile(
+    r"\b(?:i'm|im|i've|ive|i'll|i'd|(?:i|we) (?:\w+ly |also |just |never |always )?[a-z']{2,})\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One utterance, what the extractor made of it, and whether its dialogue is of the first half (even) or the
+    second.
+    """
+
+    turn: Utterance
+    said: str
+    half: int
+
+
+def extract(turns: Sequence[Utterance]) -> list[str]:
+    """What the extractor says of each utterance of a dialogue, in order; "" where it keeps nothing."""
+    kinds = dict(zip(NAMES.values(), ("user", "assistant"), strict=True))
+    events = tuple(
+        Event(at, kinds.get(turn.speaker, "user"), "user", turn.text, START + timedelta(minutes=at), name=turn.speaker)
+        for at, turn in enumerate(turns, 1)
+    )
+    found = RulesExtractor().extract(Window(events), ExtractionContext("helper"), START).candidates
+    return [" ".join(one.content for one in found if event.seq in one.sources) for event in events]
+
+
+def keeping(judged: Sequence[Judged], keeps: Callable[[Judged], bool]) -> str:
+    """Precision, recall and F1 of a rule that keeps utterances."""
+    ours = [one for one in judged if keeps(one)]
+    people = sum(one.turn.memory != "" for one in judged)
+    hits = sum(one.turn.memory != "" for one in ours)
+    precision, recall = hits / len(ours), hits / people
+    return f"P {precision:.3f}  R {recall:.3f}  F1 {2 * precision * recall / (precision + recall):.3f}"
+
+
+def in_third_person(text: str, speaker: str) -> str:
+    """Anyone's text, sentence by sentence, with the change of person that the extractor applies to its own."""
+    other = next((name for name in NAMES.values() if name != speaker), None)
+    return " ".join(third_person(sentence, Speaker(speaker, other)) for sentence in sentences(text))
+
+
+def has_first_person_verb(one: Judged) -> bool:
+    """The second baseline."""
+    return FIRST_PERSON_VERB.search(one.turn.text) is not None
+
+
+def in_first_person(text: str, speaker: str) -> str:
+    """The extractor's text with "I" and "my" for the speaker's name; the verbs stay in the third person."""
+    return text.replace(f"{speaker}'s", "my").replace(speaker, "I")
+
+
+def saying(judged: Sequence[Judged]) -> list[str]:
+    """ROUGE-L lines: the extractor's words and the raw utterance against the written memory, by change of person."""
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+
+    def alike(reference: str, text: str) -> float:
+        return float(scorer.score(reference, text)["rougeL"].fmeasure)
+
+    rows = [one for one in judged if one.turn.memory]
+
+    def same(text: str, _speaker: str) -> str:
+        return text
+
+    lines = []
+    for label, both, ours in (
+        ("as it is", same, same),
+        ("in the third person", in_third_person, same),
+        ("in the first person", same, in_first_person),
+    ):
+        scores = [
+            (
+                alike(both(one.turn.memory, one.turn.speaker), ours(one.said, one.turn.speaker)),
+                alike(both(one.turn.memory, one.turn.speaker), both(one.turn.text, one.turn.speaker)),
+                one.said != "",
+            )
+            for one in rows
+        ]
+        kept = [(rules, raw) for rules, raw, said in scores if said]
+        lines.append(
+            f"ROUGE-L {label:20}  kept: rules {mean(a for a, _ in kept):.3f}  raw {mean(b for _, b in kept):.3f}"
+            f"   all: rules {mean(a for a, _, _ in scores):.3f}  raw {mean(b for _, b, _ in scores):.3f}",
+        )
+    return lines
+
+
+def report(judged: Sequence[Judged], title: str) -> None:
+    """Prints the figures of a set of utterances."""
+    print(f"{title}: {len(judged)} utterances, people kept {sum(one.turn.memory != '' for one in judged)}")
+    print(f"  rules                     {keeping(judged, lambda one: one.said != '')}")
+    print(f"  keep everything           {keeping(judged, lambda _: True)}")
+    print(f"  first-person verb         {keeping(judged, has_first_person_verb)}")
+    for line in saying(judged):
+        print(f"  {line}")
+
+
+def main() -> None:
+    """All dialogues, and each half by itself."""
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else data_file("msc-memories-dev.jsonl")
+    if not path.exists():
+        sys.exit(f"{path} is not there: set SLOWWAVE_SHARED to the folder that holds data/")
+    every = list(dialogues(path))
+    began = time.perf_counter()
+    said = [extract(turns) for turns in every]
+    taken = time.perf_counter() - began
+    judged = [
+        Judged(turn, text, number % 2)
+        for number, (turns, texts) in enumerate(zip(every, said, strict=True))
+        for turn, text in zip(turns, texts, strict=True)
+    ]
+    report(judged, "all dialogues")
+    report([one for one in judged if one.half == 0], "even dialogues")
+    report([one for one in judged if one.half == 1], "odd dialogues")
+    print(f"{taken / len(judged) * 1000:.3f} ms an utterance")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,297 @@
+"""Dates in words, resolved against the time at which they were said: "yesterday" of 8 May 2023 is 2023-05-07.
+
+What was said stays; the date goes behind it in brackets. A month stays a month and a year a year: nothing becomes more
+exact
+than it was said. Grammar of English; weeks begin on Monday; "next Friday" is that of the next week, "this Friday" the
+coming one,
+"last Friday" the latest before the day. A date without a year goes where the tense points, else to the nearest.
+
+Must not know: the clock (the time of speech is an argument), and what a statement is about.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import islice
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+MAX_MENTIONS = 20
+"""A text with more dates is a table, not a statement: the rest stays as it is."""
+
+Tense = Literal["past", "future", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A date that a text names. `text[start:end]` are its words; label: what they mean, as exact as they are.
+
+    first: the first day of what is meant; past: whether all of it lies before the day of speech.
+    """
+
+    start: int
+    end: int
+    label: str
+    first: date
+    past: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    label: str
+    first: date
+    last: date
+
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_SATURDAY = 5
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "a couple of": 2, "couple of": 2, "three": 3, "four": 4, "five": 5,
+    "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15,
+    "twenty": 20, "thirty": 30,
+}  # fmt: skip
+
+_HINTS = (
+    "day", "week", "month", "year", "ago", "night", "morning", "tomorrow", "spring", "summer", "autumn", "fall",
+    "winter", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "-0", "-1",
+)  # fmt: skip
+_COUNT = r"(?P<{0}>\d{{1,3}}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True)) + r")"
+_DAY = "|".join(_DAYS)
+_MONTH = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?"
+)
+_YEAR = r"(?:19|20)\d\d"
+_DATES = re.compile(
+    r"\b(?:"
+    r"(?P<iso>\d{4}-\d{2}-\d{2})(?![\d-])|"
+    r"(?P<before>the day before yesterday)|(?P<after>the day after tomorrow)|"
+    r"(?P<near>yesterday|today|tonight|tomorrow|last night|this (?:morning|afternoon|evening))|"
+    rf"{_COUNT.format('n_ago')} (?P<unit_ago>day|night|week|weekend|month|year|{_DAY})s? (?:ago|back)\b|"
+    rf"in {_COUNT.format('n_in')} (?P<unit_in>day|week|month|year)s?(?: time)?\b|"
+    rf"(?P<rel>last|past|this(?: past| coming)?|next|coming) (?P<unit>week|weekend|month|year|{'|'.join(_SEASONS)}|"
+    rf"{_DAY}|{_MONTH})\b|"
+    rf"(?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b\.?(?:,? (?P<y1>{_YEAR})\b)?|"
+    rf"(?P<m2>{_MONTH})\.? (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<y2>{_YEAR})\b)?|"
+    rf"(?:on )(?P<weekday>{_DAY})\b(?! (?:nights|mornings|evenings))"
+    r")(?!s\b)",
+    re.IGNORECASE,
+)
+_FUTURE = re.compile(
+    r"\b(?:will|won't|shall|going to|gonna|plan|plans|planning|next|due|deadline|tomorrow|upcoming|coming|leave|"
+    r"leaving|flying|"
+    r"meeting|scheduled|booked|by|until|hope|hoping)\b|'ll\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|went|got|came|took|made|saw|met|said|told|last|ago|since|[a-z]{2,14}ed)\b", re.IGNORECASE
+)
+
+
+def local_day(at: datetime, time_zone: str) -> date:
+    """The calendar day of an aware time in an IANA zone."""
+    return at.astimezone(ZoneInfo(time_zone)).date()
+
+
+def tense(text: str) -> Tense:
+    """Where the verbs of a sentence point."""
+    past, future = _PAST.search(text) is not None, _FUTURE.search(text) is not None
+    if past == future:
+        return "unclear"
+    return "past" if past else "future"
+
+
+def mentions(text: str, today: date) -> tuple[Mention, ...]:
+    """The dates that `text` names, in order, as said on `today`. Impossible dates ("30 February") are left out."""
+    low = text.lower()
+    if not any(hint in low for hint in _HINTS):
+        return ()
+    found: list[Mention] = []
+    for match in islice(_DATES.finditer(text), MAX_MENTIONS):
+        span = _span(match, today, text)
+        if span is not None:
+            found.append(Mention(match.start(), match.end(), span.label, span.first, span.last < today))
+    return tuple(found)
+
+
+def annotate(text: str, found: tuple[Mention, ...]) -> str:
+    """`text` with each date behind its words: "yesterday (2023-05-07)". What already stands as a date gets none."""
+    parts: list[str] = []
+    at = 0
+    for mention in found:
+        parts.append(text[at : mention.end])
+        if mention.label not in text[mention.start : mention.end] and not text[mention.end :].startswith(
+            f" ({mention.label}"
+        ):
+            parts.append(f" ({mention.label})")
+        at = mention.end
+    return "".join(parts) + text[at:]
+
+
+def _span(match: re.Match[str], today: date, text: str) -> _Span | None:
+    try:
+        for group, resolve in _RESOLVERS.items():
+            if match[group] is not None:
+                return resolve(match, today, text)
+    except (ValueError, OverflowError):
+        return None  # a day that its month has not, or a year that the calendar has not
+    return None
+
+
+def _iso(match: re.Match[str], _today: date, _text: str) -> _Span:
+    return _one(date.fromisoformat(match["iso"]))
+
+
+def _near(match: re.Match[str], today: date, _text: str) -> _Span:
+    offset = {"yesterday": -1, "last night": -1, "tomorrow": 1}.get(match["near"].lower(), 0)
+    return _one(today + timedelta(days=offset))
+
+
+def _ago(match: re.Match[str], today: date, _text: str) -> _Span:
+    unit, count = match["unit_ago"].lower(), _number(match["n_ago"])
+    if unit in _DAYS:
+        latest = _weekday_before(today, unit)
+        return _one(latest - timedelta(weeks=count - 1))
+    return _back({"night": "day"}.get(unit, unit), today, -count)
+
+
+def _in(match: re.Match[str], today: date, _text: str) -> _Span:
+    return _back(match["unit_in"].lower(), today, _number(match["n_in"]))
+
+
+def _relative(match: re.Match[str], today: date, text: str) -> _Span:
+    unit = match["unit"].lower()
+    step = {"last": -1, "past": -1, "this past": -1, "this": 0}.get(match["rel"].lower(), 1)
+    if unit in _DAYS:
+        return _one(_relative_weekday(match["rel"].lower(), unit, today))
+    if unit in _SEASONS:
+        return _season(unit, today, step)
+    if unit in {"week", "weekend", "month", "year"}:
+        if unit == "weekend" and match["rel"].lower() in {"this", "this coming", "coming"}:
+            # "We camped this weekend", said on a Monday, is about the one that is over.
+            step = -1 if today.weekday() < _SATURDAY and tense(_around(text, match)) == "past" else 0
+        return _back(unit, today, step)
+    month = _month(unit)
+    year = today.year - (step < 0 and month >= today.month) + (step > 0 and month <= today.month)
+    return _whole_month(date(year, month, 1))
+
+
+def _day_of_month(match: re.Match[str], today: date, text: str) -> _Span:
+    which = "1" if match["d1"] is not None else "2"
+    if match.group().startswith("may ") and match.group()[-1].isdigit():
+        raise ValueError("the verb: I may 5 times …")
+    day, month, year = int(match[f"d{which}"]), _month(match[f"m{which}"]), match[f"y{which}"]
+    if year is not None:
+        return _one(date(int(year), month, day))
+    choices = [date(today.year + shift, month, day) for shift in (-1, 0, 1) if _exists(today.year + shift, month, day)]
+    return _one(_pointed_at(choices, today, tense(_around(text, match))))
+
+
+def _bare_weekday(match: re.Match[str], today: date, text: str) -> _Span:
+    before = _weekday_before(today, match["weekday"].lower())
+    ahead = before + timedelta(weeks=1)
+    return _one(before if tense(_around(text, match)) == "past" else ahead)
+
+
+_RESOLVERS: dict[str, Callable[[re.Match[str], date, str], _Span]] = {
+    "iso": _iso,
+    "before": lambda _match, today, _text: _one(today - timedelta(days=2)),
+    "after": lambda _match, today, _text: _one(today + timedelta(days=2)),
+    "near": _near,
+    "unit_ago": _ago,
+    "unit_in": _in,
+    "unit": _relative,
+    "d1": _day_of_month,
+    "d2": _day_of_month,
+    "weekday": _bare_weekday,
+}
+
+
+def _around(text: str, match: re.Match[str]) -> str:
+    """The words near a match: the tense of a sentence, at a bounded cost in a text without any."""
+    return text[max(0, match.start() - 120) : match.end() + 120]
+
+
+def _one(day: date) -> _Span:
+    return _Span(day.isoformat(), day, day)
+
+
+def _back(unit: str, today: date, count: int) -> _Span:
+    """The day, week, weekend, month or year `count` units from today's."""
+    if unit == "day":
+        return _one(today + timedelta(days=count))
+    monday = today - timedelta(days=today.weekday())
+    if unit == "week":
+        first = monday + timedelta(weeks=count)
+        return _Span(f"week of {first.isoformat()}", first, first + timedelta(days=6))
+    if unit == "weekend":
+        # On a Saturday or Sunday "last weekend" is the one before, "this weekend" the present one.
+        first = monday + timedelta(weeks=count, days=5)
+        return _Span(f"weekend of {first.isoformat()}", first, first + timedelta(days=1))
+    if unit == "month":
+        months = today.year * 12 + today.month - 1 + count
+        return _whole_month(date(months // 12, months % 12 + 1, 1))
+    year = today.year + count
+    return _Span(f"{year:04d}", date(year, 1, 1), date(year, 12, 31))
+
+
+def _whole_month(first: date) -> _Span:
+    last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    return _Span(f"{first:%Y-%m}", first, last)
+
+
+def _season(name: str, today: date, step: int) -> _Span:
+    """Northern seasons of three months. The last one has ended, or began before today and was not this one's words."""
+    start = date(today.year, _SEASONS[name], 1)
+    year = today.year
+    if step < 0:
+        year -= (start + timedelta(days=91)) > today
+    elif step > 0:
+        year += start <= today
+    first = date(year, _SEASONS[name], 1)
+    label = f"winter {year}/{year + 1}" if name == "winter" else f"{name} {year}"
+    return _Span(label, first, first + timedelta(days=90))
+
+
+def _weekday_before(today: date, name: str) -> date:
+    back = (today.weekday() - _DAYS.index(name)) % 7 or 7
+    return today - timedelta(days=back)
+
+
+def _relative_weekday(word: str, name: str, today: date) -> date:
+    if word in {"last", "past", "this past"}:
+        return _weekday_before(today, name)
+    if word == "next":
+        return today - timedelta(days=today.weekday()) + timedelta(weeks=1, days=_DAYS.index(name))
+    return today + timedelta(days=(_DAYS.index(name) - today.weekday()) % 7)
+
+
+def _pointed_at(choices: list[date], today: date, where: Tense) -> date:
+    """The choice on the side of the tense, nearest to today. Both sides count today itself."""
+    fitting = [
+        day for day in choices if (day <= today if where == "past" else day >= today if where == "future" else True)
+    ]
+    return min(fitting or choices, key=lambda day: abs(day - today))
+
+
+def _exists(year: int, month: int, day: int) -> bool:
+    try:
+        date(year, month, day)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(word: str) -> int:
+    low = word.lower()
+    return _NUMBERS[low] if low in _NUMBERS else int(low)
+
+
+def _month(word: str) -> int:
+    return next(at for at, name in enumerate(_MONTHS, 1) if name.startswith(word.lower()[:3]))

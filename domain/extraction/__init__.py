@@ -1,0 +1,8 @@
+"""Extraction by rules: from a window of events to statements that are worth keeping.
+
+Must not know: Celery, the database, models of language; everything here is a pure function of its arguments.
+"""
+
+from domain.extraction.rules import RulesExtractor
+
+__all__ = ["RulesExtractor"]

@@ -1,0 +1,59 @@
+"""The edges of a sentence as people chat: fillers before and behind it, and a subject that was left out.
+
+Must not know: pronouns inside the sentence, and which sentences are worth keeping.
+"""
+
+import re
+
+from domain.extraction import verbs
+
+_OPENER = re.compile(
+    r"^(?:(?:(?:oh|ooh|ah|aw+|wow|woah|whoa|hey|hi|hello|yes|yeah|yea|yep|yup|ya|nope|nah|ok|okay|alright|well|um+|"
+    r"hmm+|hm|haha+|ha|hehe|lol|lmao|omg|gosh|thanks|anyway|anyways|so|and|but|also|plus|actually|honestly|sure|true|right|"
+    r"exactly|absolutely|definitely|totally|indeed)\b|no\b(?=\s*[,.!-]|\s+i\b)|(?:i mean|you know|"
+    r"to be honest|of course|by the way|guess what|at least|like)\s*,)[\s,.!~:;-]*){1,6}",
+    re.IGNORECASE,
+)
+_CLOSER = re.compile(
+    r"(?:[\s,]{1,4}(?:lol|lmao|ha|haha\w{0,8}|hehe|heh|though|tho|you know|[:;]-?[)(DPp]))+(?P<end>[\s.!]{0,6})$"
+)
+
+_ELIDED_PAST = frozenset(
+    "went got had made took saw came found bought met started moved tried finished worked decided wanted loved liked "
+    "enjoyed "
+    "visited played watched learned adopted ordered booked joined signed picked stayed talked helped grew "
+    "spent".split(),
+)
+_ELIDED_ING = frozenset(
+    "gonna hoping trying planning thinking looking going working wishing enjoying learning saving".split()
+)
+_ELIDED_BASE = frozenset("love hope need want wish hate prefer miss enjoy have don't haven't".split())
+_ELIDED_KEEP = frozenset("can't didn't wasn't couldn't hadn't".split())
+_ELIDED_ADVERBS = frozenset("just still also really finally recently".split())
+
+
+def trim(sentence: str) -> str:
+    """The sentence without "Oh, yes, well …" before it and "… lol" behind it; it may become empty."""
+    opened = _OPENER.sub("", sentence, count=1)
+    return _CLOSER.sub(r"\g<end>", opened).strip()
+
+
+def with_subject(sentence: str, name: str) -> str:
+    """Gives an elided subject back: "Went to Bath", "Just moved", "Hoping to sell it" speak of the speaker."""
+    words = sentence.split(" ", 2)
+    low = [word.lower() for word in words[:2]]
+    skip = 1 if low and low[0] in _ELIDED_ADVERBS and len(words) > 1 else 0
+    verb = low[skip] if len(low) > skip else ""
+    if verb in _ELIDED_ING:
+        lead = "is "
+    elif verb == "been":
+        lead = "has "
+    elif verb in _ELIDED_BASE:
+        words[skip] = verbs.third_person(verb)
+        lead = ""
+    elif verb in _ELIDED_PAST or verb in _ELIDED_KEEP:
+        lead = ""
+    else:
+        return sentence
+    words[0], words[skip] = words[0].lower(), words[skip].lower()
+    return f"{name} {lead}{' '.join(words)}"
