@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Engine, text
 
 # A scope smaller than this is searched whole.
 COUNT_FROM_EVENTS = 1000
@@ -43,3 +43,12 @@ def refresh_statistics(connection: Connection, scope_id: int, now: datetime) -> 
         "sample": SAMPLE_DOCUMENTS,
     }
     return int(connection.execute(_REFRESH, values).scalar_one())
+
+
+def refresh_grown_scopes(engine: Engine, now: datetime) -> int:
+    """Count anew wherever a scope has grown by a tenth; answers how many were. Each scope is its own transaction."""
+    with engine.connect() as connection:
+        grown = list(scopes_to_refresh(connection))
+        for scope_id in grown:
+            refresh_statistics(connection, scope_id, now)
+    return len(grown)

@@ -6,10 +6,10 @@ Must not know: tasks' work, how the app is made.
 from typing import Any
 
 from kombu import Queue
-from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN
 
 from beat_schedule import celery_schedule
 from slowwave.coordination.keys import QUEUES
+from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN
 from slowwave.settings import Settings
 
 # A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has

@@ -10,23 +10,23 @@ Must not know: tasks, settings.
 from typing import Any
 
 from kombu.transport import redis, virtual
+from redis.exceptions import RedisError
 
 
-class QoS(redis.QoS):  # type: ignore[misc]
-    """Redis acknowledgement that forgets messages of a dead connection instead of raising."""
+class QoS(redis.QoS):
+    """Redis acknowledgement that forgets the messages of a dead connection instead of raising."""
 
     def _gone(self) -> bool:
-        channel = self.channel
-        return bool(channel.closed or getattr(channel, "connection", None) is None)
+        return bool(self.channel.closed or self.channel.connection is None)
 
     def restore_unacked(self, client: Any = None) -> None:
         if self._gone():
-            self._delivered.clear()
+            self._forget()
             return
         try:
             super().restore_unacked(client)
-        except self.channel.connection_errors:
-            self._delivered.clear()
+        except RedisError:
+            self._forget()
 
     def ack(self, delivery_tag: str) -> None:
         if self._gone():
@@ -40,14 +40,18 @@ class QoS(redis.QoS):  # type: ignore[misc]
         else:
             super().reject(delivery_tag, requeue)
 
+    def _forget(self) -> None:
+        if self._delivered is not None:
+            self._delivered.clear()
 
-class Channel(redis.Channel):  # type: ignore[misc]
+
+class Channel(redis.Channel):
     """A Redis channel with the guarded QoS."""
 
     QoS = QoS
 
 
-class Transport(redis.Transport):  # type: ignore[misc]
+class Transport(redis.Transport):
     """The transport that `broker_transport` names."""
 
     Channel = Channel
