@@ -2,6 +2,7 @@
 that die before or after their commit, an emptied Redis, time that passes. Whatever happens: I1, I2, I3, I4, I5.
 """
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -100,7 +101,6 @@ class Pipeline(RuleBasedStateMachine):
         sweep(self.scene.engine, self.scene.queue, self.scene.settings, self.scene.clock())
 
     def _take(self) -> SessionRef | None:
-        import json
 
         redis = self.scene.queue._redis
         raw = redis.rpop(HIGH_QUEUE) or redis.rpop(NORMAL_QUEUE)
