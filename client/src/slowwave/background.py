@@ -24,8 +24,11 @@ log = logging.getLogger(__name__)
 MAX_QUEUED_EVENTS = 10_000
 BATCH_EVENTS = 500
 BATCH_CHARACTERS = 2_000_000
-GATHER_SECONDS = 0.005
-"""How long the writer lets a batch grow after the first entry: commits of many calls cost as much as of one."""
+GATHER_SECONDS = 0.01
+"""How long the writer lets a batch grow: a commit of many calls costs hardly more than one of a single call."""
+
+LINGER_SECONDS = 1.0
+"""After a batch the writer looks by itself for so long: waking a thread would be the dearest part of a call."""
 
 FIRST_RETRY_SECONDS = 0.5
 LAST_RETRY_SECONDS = 30.0
@@ -65,6 +68,8 @@ class Writer:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._closing = False
+        self._asleep = False
+        self._linger_until = 0.0
         self._retry_seconds = FIRST_RETRY_SECONDS
         self._retry_at = 0.0
         self._adopt_at = 0.0
@@ -88,10 +93,11 @@ class Writer:
                     raise
                 self._queue.clear()
                 self._events = 0
-        if not self._wake.is_set():
+            asleep = self._asleep
+        if asleep:
             self._wake.set()
-            if self._thread is None:
-                self.start()
+        elif self._thread is None:
+            self.start()
         return "spool" if full else "queued"
 
     def store(self, entries: Iterable[Entry]) -> None:
@@ -166,14 +172,22 @@ class Writer:
         return True
 
     def _sleep(self) -> None:
+        now = time.monotonic()
         with self._lock:
+            if self._queue or self._closing:
+                return
             if not self._busy():
                 self._settled.notify_all()
-        wait = min(self._retry_at, self._adopt_at) if self._spool.pending else self._adopt_at
-        if self._wake.wait(max(0.0, wait - time.monotonic())):
-            if not self._closing:
-                time.sleep(GATHER_SECONDS)
+            until = min(self._retry_at, self._adopt_at) if self._spool.pending else self._adopt_at
+            # Told under the lock: whoever puts an entry from here on sees it, and wakes this thread.
+            self._asleep = now >= self._linger_until
+            asleep = self._asleep
+        woken = self._wake.wait(min(GATHER_SECONDS, until - now) if not asleep else max(0.0, until - now))
+        self._asleep = False
+        if woken:
             self._wake.clear()
+            if asleep and not self._closing:
+                time.sleep(GATHER_SECONDS)
 
     def _taken(self) -> list[Entry]:
         with self._lock:
@@ -217,6 +231,7 @@ class Writer:
 
     def _send(self, batch: Sequence[Entry]) -> None:
         delivery = self._capture.deliver(batch)
+        self._linger_until = time.monotonic() + LINGER_SECONDS
         self._retry_seconds = FIRST_RETRY_SECONDS
         if delivery.rejected:
             self._spool.reject(_reasons(delivery))

@@ -186,10 +186,9 @@ def _rounds(entries: Iterable[Entry]) -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def _append(item: dict[str, Any], entry: Entry) -> bool:
-    """Put an entry behind what its session has in this batch; False if they name different things."""
-    if item["about"] and entry.about and item["about"] != entry.about:
+    """Put an entry behind what its session has in this batch; False if it says anything new about it."""
+    if entry.about and item["about"] != entry.about:
         return False
-    item["about"] = item["about"] or entry.about
     item["trigger"] = entry.trigger or item["trigger"]
     events: list[EventJson] = item["events"]
     turns = events[-1]["step"] if events else 0

