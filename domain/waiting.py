@@ -23,7 +23,8 @@ _TRIGGERS = {
     "compaction": "its conversation was compacted",
     "reset": "its conversation was reset",
     "prompt": "a prompt arrived in another session of this agent",
-    "operator": "someone asked for it by hand",
+    "operator": "somebody wants it now",
+    "request": "another service wants it now",
     "failure": "its last flush failed",
     "stale": "nobody has seen it for so long",
 }
@@ -210,7 +211,8 @@ def _backlog(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
     events = count_words(facts.last_seq - facts.processed_until, "new event")
     since = facts.dirty_since
     age = "" if since is None else f", the oldest for {duration_words((facts.now - since).total_seconds())}"
-    yield f"{events} (seq {facts.processed_until + 1} to {facts.last_seq}){age}."
+    first, last = facts.processed_until + 1, facts.last_seq
+    yield f"{events} (seq {first if first == last else f'{first} to {last}'}){age}."
     if facts.invalidated_by is not None and facts.invalidated_at is not None:
         yield f"Asked for because {_TRIGGERS.get(facts.invalidated_by, facts.invalidated_by)}."
     elif reason is Reason.TIMER:

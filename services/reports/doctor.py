@@ -23,6 +23,7 @@ from models.schema import WrongSchema, require_current
 from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import NORMAL_QUEUE, QUEUES
 from slowwave.settings import AutoFlush
+from slowwave.spool import Spooled
 
 SKEW_SECONDS = 2.0
 """Clocks that differ by more than this make waiting times wrong by as much."""
@@ -188,13 +189,18 @@ def check_letters(connection: Connection) -> Check:
     return Check("dead letters", "problem", f"open: {_told(found, 'letter')}", cure)
 
 
-def check_spool(files: int, size_bytes: int, folder: str) -> Check:
-    """Whether events of this host wait on its disk."""
-    if not files:
-        return Check("spool", "ok", f"nothing waits in {folder}")
-    finding = f"{count_words(files, 'file')} with {size_bytes:,} bytes of events wait in {folder}"
-    cure = "bring Postgres back: any running producer on this host then delivers them"
-    return Check("spool", "problem", finding, cure)
+def check_spool(spooled: Spooled, folder: str) -> Check:
+    """Whether events of this host wait on its disk, or were refused for good."""
+    if spooled.files:
+        finding = f"{count_words(spooled.files, 'file')} with {spooled.size_bytes:,} bytes of events wait in {folder}"
+        cure = "bring Postgres back: any producer on this host then delivers them"
+        return Check("spool", "problem", finding, cure)
+    if spooled.rejected_files:
+        finding = (
+            f"Postgres refused events for good: {count_words(spooled.rejected_files, 'file')} *.rejected in {folder}"
+        )
+        return Check("spool", "problem", finding, "read the reasons in these files, then mend or remove them")
+    return Check("spool", "ok", f"nothing waits in {folder}")
 
 
 def first_line(error: Exception) -> str:

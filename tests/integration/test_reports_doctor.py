@@ -14,6 +14,7 @@ from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.heartbeat import SWEPT_KEY, note_sweep
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush
+from slowwave.spool import Spooled
 from tests.installation import NOW, Installation, ago
 
 pytestmark = pytest.mark.servers
@@ -148,6 +149,8 @@ def test_what_was_set_aside_and_refused_is_counted(installation: Installation) -
 
 
 def test_events_in_the_spool_are_a_problem() -> None:
-    assert doctor.check_spool(0, 0, "/spool").verdict == "ok"
-    waiting = doctor.check_spool(2, 4096, "/spool")
+    assert doctor.check_spool(Spooled(0, 0, 0), "/spool").verdict == "ok"
+    waiting = doctor.check_spool(Spooled(2, 4096, 0), "/spool")
     assert (waiting.verdict, "2 files with 4,096 bytes" in waiting.finding) == ("problem", True)
+    refused = doctor.check_spool(Spooled(0, 0, 1), "/spool")
+    assert (refused.verdict, "1 file *.rejected in /spool" in refused.finding) == ("problem", True)

@@ -98,8 +98,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
             yield checks.check_stranded(connection, rules, queued=queued, now=shell.now())
             yield checks.check_quarantine(connection)
             yield checks.check_letters(connection)
-    spooled = shell.spooled()
-    yield checks.check_spool(spooled.files, spooled.size_bytes, str(spooled.folder))
+    yield checks.check_spool(shell.spooled(), str(shell.settings.spool))
 
 
 def _show(checks: "list[Check]", problems: int) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.spoken_time import count_words, duration_words
-from slowwave.errors import SlowwaveError
 from workers.shell.options import MEND, Json, Limit
 from workers.shell.output import console, one_line, print_json, print_rows, safe, styled
 from workers.shell.sentences import FOUND, complain
@@ -127,6 +126,7 @@ def _wanted(numbers: list[int] | None, *, every: bool) -> list[int] | None:
 
 def _sender(shell: Shell) -> Callable[[str, Mapping[str, Any]], None]:
     from slowwave.coordination.queue_messages import envelope, new_id, publish
+    from slowwave.errors import SlowwaveError
     from workers.app import make_app
 
     app_of_workers = make_app(shell.settings)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from workers.shell import basics, dead_letters, memories, operate, quarantine, recall, running
+from workers.shell import basics, dead_letters, ingest, memories, operate, quarantine, recall, running
 from workers.shell.sentences import SentenceGroup
 from workers.shell.state import Shell
 
@@ -17,7 +17,6 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -31,7 +30,7 @@ def slowwave(
     context.obj = Shell(tenant)
 
 
-for _module in (running, basics, recall, memories, operate, quarantine, dead_letters):
+for _module in (running, ingest, recall, memories, operate, basics, quarantine, dead_letters):
     _module.register(app)
 
 

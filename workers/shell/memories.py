@@ -40,12 +40,13 @@ def memories(
     from services.reports.memories import list_memories
 
     shell = shell_of(context)
+    place = None if scope is None else scope_parts(scope)
     with shell.connection() as connection:
         found = list_memories(
             connection,
             shell.tenant,
             agent,
-            scope=None if scope is None else scope_parts(scope),
+            scope=place,
             session=session,
             status=status,
             kind=kind,
@@ -124,13 +125,13 @@ def _explain(found: "Explanation") -> None:
     out.print("\nChanges:")
     made = {flush.id: flush for flush in found.flushes}
     for change in found.changes:
-        by = "by hand"
+        by = ""
         if change.flush is not None:
-            by = f"by flush {change.flush}"
+            by = f" by flush {change.flush}"
             if (flush := made.get(change.flush)) is not None:
                 window = f"{flush.from_seq} to {flush.to_seq}"
                 by += f" of {flush.session}#{window}, {flush.extractor} {flush.extractor_version}"
-        out.print(f"  {change.made_at:%Y-%m-%d %H:%M:%S} UTC  {change.action} {safe(by)}", soft_wrap=True)
+        out.print(f"  {change.made_at:%Y-%m-%d %H:%M:%S} UTC  {change.action}{safe(by)}", soft_wrap=True)
         print_rows(out, [(one_line(text, 300),) for text in _differences(change)], indent=4)
 
 

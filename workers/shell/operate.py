@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from domain.spoken_time import count_words, duration_words
-from slowwave.identity import SessionRef
 from workers.shell.options import MEND, OPERATE, Agent, Json, Timeout, Wait
 from workers.shell.output import console, document, print_json, print_rows, safe, styled
 from workers.shell.state import shell_of
 
 if TYPE_CHECKING:
     from services.reports.status import Status
-    from workers.shell.state import Spooled
+    from slowwave.spool import Spooled
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +34,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         found = read_status(connection, shell.queue, shell.tenant, shell.now())
     workers, spooled, swept_ago = shell.listening(), shell.spooled(), shell.swept_ago()
     if as_json:
-        more = {"swept_ago_seconds": swept_ago, "spool": spooled, "workers": workers}
+        more = {"swept_ago_seconds": swept_ago, "spool": spooled._asdict(), "workers": workers}
         print_json(document(found) | more)
         return
     print_rows(console(), [*_standing(found), *_around(workers, spooled, swept_ago)])
@@ -91,6 +90,7 @@ def why(
 ) -> None:
     """Say what a session waits for."""
     from services.reports.why import why_waiting
+    from slowwave.identity import SessionRef
 
     shell = shell_of(context)
     ref = SessionRef(shell.tenant, agent, session).checked()
@@ -131,6 +131,7 @@ def flush(
     """Ask for a flush now; it ends a back-off, too."""
     from services.reports.dirty import dirty_sessions
     from services.reports.names import find_session
+    from slowwave.identity import SessionRef
     from workers.shell.patience import ask_for_flush, wait_until_processed
 
     shell = shell_of(context)

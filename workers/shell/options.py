@@ -7,9 +7,6 @@ from typing import Annotated
 
 import typer
 
-from slowwave.errors import InvalidName
-from slowwave.identity import check_name
-
 RUN = "Run"
 REMEMBER = "Record and recall"
 OPERATE = "Operate"
@@ -25,6 +22,9 @@ SCOPE_HELP = "room:NAME or team:NAME."
 
 def scope_parts(scope: str) -> tuple[str, str]:
     """Split `room:NAME` or `team:NAME`. Raises InvalidName."""
+    from slowwave.errors import InvalidName
+    from slowwave.identity import check_name
+
     kind, _, name = scope.partition(":")
     if kind not in {"room", "team"} or not name:
         raise InvalidName(f"scope: {scope!r} is neither room:NAME nor team:NAME")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from domain.spoken_time import count_words
 from services.reports.dirty import Goal, goals_of, unmet
 from services.reports.why import why_waiting
 from services.sweep import request_flush
@@ -66,7 +67,7 @@ def wait_until_processed(shell: Shell, refs: Sequence[SessionRef], timeout_secon
 
 
 def _give_up(shell: Shell, left: Sequence[Goal], timeout_seconds: float) -> None:
-    complain(f"after {timeout_seconds:g} s, {len(left):,} sessions are not processed yet; the first wait for:")
+    complain(f"after {timeout_seconds:g} s, {count_words(len(left), 'session')} not processed yet; what they wait for:")
     listening, swept_ago = shell.queues_with_listener(), shell.swept_ago()
     with shell.connection() as connection:
         for goal in left[:REASONS_SHOWN]:

@@ -1,27 +1,29 @@
-"""`slowwave quarantine list`: events that no flush could digest.
+"""`slowwave quarantine list | retry`: events that no flush could digest.
 
 Must not know: why an event is set aside.
 """
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from domain.spoken_time import count_words
 from workers.shell.options import MEND, Json, Limit
 from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.state import shell_of
+from workers.shell.sentences import FOUND
+from workers.shell.state import Shell, shell_of
 
-app = typer.Typer(no_args_is_help=True, help="Events that no flush could digest.")
+if TYPE_CHECKING:
+    from slowwave.identity import SessionRef
+
+RETRIED_AT_ONCE = 1000
+
+app = typer.Typer(no_args_is_help=True, help="Events that no flush could digest: list, retry.")
 
 
 def register(parent: typer.Typer) -> None:
     """Add these commands."""
     parent.add_typer(app, name="quarantine", rich_help_panel=MEND)
-
-
-@app.callback()
-def quarantine() -> None:
-    """Keep `list` a command of its own, whatever else there is."""
 
 
 @app.command("list")
@@ -56,3 +58,62 @@ def list_(
         error = one_line(event.error or "no error was noted", 300)
         print_rows(out, [(styled(name, "bold"), f"since {event.quarantined_at.isoformat(timespec='seconds')}")])
         print_rows(out, [("said", said), ("error", error)], indent=4)
+
+
+@app.command()
+def retry(
+    context: typer.Context,
+    agent: Annotated[str | None, typer.Argument(show_default=False)] = None,
+    session: Annotated[str | None, typer.Argument(show_default=False)] = None,
+    seq: Annotated[int | None, typer.Argument(min=1, help="The event's number.", show_default=False)] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="All that are set aside.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Extract events again: what comes of one is kept, what fails again stays set aside. Exit 1 if one did."""
+    from domain.extraction import RulesExtractor
+    from services.quarantine import retry_quarantined
+
+    shell = shell_of(context)
+    chosen = _chosen(shell, agent, session, seq, every=every)
+    rules = shell.settings.memory.auto_flush
+    results = [
+        (ref, number, retry_quarantined(shell.engine, RulesExtractor(), rules, ref, number, shell.now()))
+        for ref, number in chosen
+    ]
+    if as_json:
+        print_json(
+            [{"agent": ref.agent, "session": ref.session, "seq": number, "result": r} for ref, number, r in results]
+        )
+    else:
+        for ref, number, result in results:
+            told = {
+                "stored": f"{count_words(result.stored, 'memory', 'memories')} stored",
+                "no_reply": "nothing in it to remember",
+                "failed": f"failed again: {result.error}",
+                "gone": "not set aside (any more)",
+            }
+            console().print(
+                one_line(f"{ref.agent} {ref.session} {number}: {told[result.outcome]}", 500), soft_wrap=True
+            )
+        if not results:
+            console().print("No event is set aside.")
+    if any(result.outcome in {"failed", "gone"} for _, _, result in results):
+        raise typer.Exit(FOUND)
+
+
+def _chosen(
+    shell: Shell, agent: str | None, session: str | None, seq: int | None, *, every: bool
+) -> "list[tuple[SessionRef, int]]":
+    from services.reports.names import find_session
+    from services.reports.quarantine import list_quarantined
+    from slowwave.identity import SessionRef
+
+    with shell.connection() as connection:
+        if agent is not None and session is not None and seq is not None and not every:
+            find_session(connection, shell.tenant, agent, session)
+            return [(SessionRef(shell.tenant, agent, session), seq)]
+        if agent is not None or not every:
+            raise typer.BadParameter("give AGENT SESSION SEQ, or --all")
+        events = list_quarantined(connection, shell.tenant, limit=RETRIED_AT_ONCE)
+    return [(SessionRef(shell.tenant, event.agent, event.session), event.seq) for event in events]

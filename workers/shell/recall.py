@@ -39,10 +39,10 @@ def search(
     from services.reports.names import find_agent
     from slowwave import recall
 
-    shell = shell_of(context)
+    shell, wanted = shell_of(context), _checked(scopes)
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
-        hits = recall.search(_driver(connection), shell.tenant, agent, query, limit=limit, scopes=_checked(scopes))
+        hits = recall.search(_driver(connection), shell.tenant, agent, query, limit=limit, scopes=wanted)
     if as_json:
         print_json([hit.to_json() for hit in hits])
         return
@@ -74,7 +74,7 @@ def context(
     from services.reports.names import find_agent
     from slowwave import recall
 
-    shell = shell_of(context)
+    shell, wanted = shell_of(context), _checked(scopes)
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
         found = recall.context(
@@ -84,7 +84,7 @@ def context(
             session=session,
             query=query,
             days=days,
-            scopes=_checked(scopes),
+            scopes=wanted,
             now=shell.now(),
         )
     if as_json:

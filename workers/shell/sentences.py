@@ -14,7 +14,6 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from slowwave.errors import InvalidName, InvalidSettings, SlowwaveError
 from workers.shell.output import one_line
 
 FOUND = 1
@@ -54,23 +53,19 @@ def complain(sentence: str, cure: str | None = None) -> None:
 
 def explain_failure(error: Exception) -> Expected | None:
     """The exit code, the sentence and the cure of an expected failure; None for one that nobody foresaw."""
-    if isinstance(error, (InvalidSettings, InvalidName)):
-        return USAGE, str(error), None
     return _explain_own(error) or _explain_server(error)
 
 
 def _explain_own(error: Exception) -> Expected | None:
     from models.schema import WrongSchema
-    from services.reports.names import UnknownName
+    from slowwave.errors import SlowwaveError, SpoolFull, StoreUnavailable
     from workers.stack.errors import StackError
 
-    if isinstance(error, UnknownName):
-        return FOUND, str(error), None
-    if isinstance(error, (WrongSchema, StackError)):
+    if isinstance(error, (WrongSchema, StackError, StoreUnavailable, SpoolFull)):
         return UNAVAILABLE, str(error), None
-    if isinstance(error, SlowwaveError):
-        return FOUND, str(error), None
-    return (USAGE, str(error), None) if isinstance(error, FileNotFoundError | IsADirectoryError) else None
+    if isinstance(error, SlowwaveError):  # those of names, queries and settings are ValueErrors
+        return USAGE if isinstance(error, ValueError) else FOUND, str(error), None
+    return None
 
 
 def _explain_server(error: Exception) -> Expected | None:

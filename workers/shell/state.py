@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -20,15 +19,7 @@ if TYPE_CHECKING:
 
     from slowwave.coordination.flush_queue import FlushQueue
     from slowwave.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Spooled:
-    """Files with events that wait for Postgres in `folder`, and their bytes."""
-
-    folder: Path
-    files: int
-    size_bytes: int
+    from slowwave.spool import Spooled
 
 
 @dataclass
@@ -108,10 +99,9 @@ class Shell:
 
     def spooled(self) -> "Spooled":
         """What waits in this host's spool."""
-        folder = self.settings.spool.expanduser()
-        sizes = [file.stat().st_size for file in folder.glob("*.jsonl")] if folder.is_dir() else []
-        waiting = [size for size in sizes if size]
-        return Spooled(folder, len(waiting), sum(waiting))
+        from slowwave.spool import spooled
+
+        return spooled(self.settings.spool)
 
     def swept_ago(self) -> float | None:
         """Seconds since the last sweep; None without a trace, or without a broker."""

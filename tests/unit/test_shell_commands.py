@@ -1,0 +1,130 @@
+"""The shell's manners: help by topic, one sentence for what was to be expected, documented exit codes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from workers.shell.main import app
+
+NOWHERE = {
+    "SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave",
+    "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
+}
+UP_AND_RUN = {"up", "demo"}  # these print as they go
+
+
+def run(*arguments: str, **variables: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), env=NOWHERE | variables)
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+
+
+def test_help_lists_the_commands_by_topic() -> None:
+    shown = run("--help").output
+    topics = ("Run", "Record and recall", "Operate", "Mend")
+    places = [shown.index(f"{topic} ") for topic in topics]
+    assert places == sorted(places)
+    assert "Exit codes: 0 fine" in " ".join(shown.split())
+
+
+def test_help_answers_without_loading_the_heavy_libraries() -> None:
+    heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis")
+    code = f"import sys, workers.shell; print([name for name in {heavy} if name in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", sorted(set(ALL) - {(name,) for name in UP_AND_RUN}), ids=" ".join)
+def test_every_command_that_prints_data_has_json(path: tuple[str, ...]) -> None:
+    assert "--json" in {option for parameter in ALL[path].params for option in parameter.opts}
+
+
+@pytest.mark.parametrize("path", sorted(ALL), ids=" ".join)
+def test_every_command_and_option_says_what_it_is_for(path: tuple[str, ...]) -> None:
+    assert ALL[path].help
+    assert run(*path, "--help").exit_code == 0
+
+
+def test_version_is_json_if_asked() -> None:
+    assert json.loads(run("version", "--json").stdout)["version"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("status",),
+        ("why", "concierge", "monday"),
+        ("memories", "concierge"),
+        ("search", "concierge", "cats"),
+        ("flush", "concierge"),
+        ("migrate",),
+        ("quarantine", "list"),
+        ("dead-letters", "list"),
+    ],
+    ids=" ".join,
+)
+def test_a_database_that_is_away_is_one_sentence_and_exit_3(call: tuple[str, ...]) -> None:
+    result = run(*call)
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    assert result.stderr.startswith("slowwave: Postgres does not answer: ")
+    assert "SLOWWAVE_DATABASE_URL" in result.stderr
+    assert "hidden-word" not in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_doctor_reports_servers_that_are_away_and_exits_1() -> None:
+    result = run("doctor", "--json")
+    assert result.exit_code == 1
+    found = {check["name"]: check["verdict"] for check in json.loads(result.stdout)["checks"]}
+    assert (found["postgres"], found["broker"], found["workers"]) == ("problem", "problem", "unknown")
+    quick = json.loads(run("doctor", "--quick", "--json").stdout)
+    assert [check["name"] for check in quick["checks"]] == ["postgres", "broker"]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("memories", "concierge", "--scope", "kitchen"), "neither room:NAME nor team:NAME"),
+        (("why", "concierge", "a\nb"), "can't be part of a name"),
+        (("explain", "not-an-id"), "valid UUID"),
+        (("dead-letters", "redrive"), "give numbers of letters, or --all"),
+        (("dead-letters", "dismiss", "1", "--all"), "give numbers of letters, or --all"),
+        (("memories", "concierge", "--type", "rumour"), "rumour"),
+        (("nonsense",), "nonsense"),
+    ],
+)
+def test_a_call_that_cannot_be_understood_is_exit_2(call: tuple[str, ...], words: str) -> None:
+    result = run(*call)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_settings_that_cannot_be_used_are_exit_2_and_name_the_nearest() -> None:
+    result = run("status", SLOWWAVE_TENNANT="acme")
+    assert result.exit_code == 2
+    assert "SLOWWAVE_TENANT" in result.stderr
+
+
+def test_env_of_a_folder_without_a_stack_is_a_sentence(tmp_path: Path) -> None:
+    result = run("env", "--data", str(tmp_path / "nothing"))
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    assert "slowwave up --data" in result.stderr
