@@ -11,6 +11,8 @@
 -- ARGV  1 token  2 lease_ms  3 per_agent_concurrency  4 waiting_ms  5 session
 -- Answers {the word above, the priority it was pending at or ''}.
 
+-- include state.lua
+
 local state = redis.call('GET', KEYS[1])
 if not state then
   return {'STALE', ''}

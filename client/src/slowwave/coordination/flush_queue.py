@@ -25,6 +25,7 @@ _RENEW = Script("renew", key_count=2)
 _RELEASE = Script("release", key_count=3)
 
 # Bytes, since the client packs these faster than text.
+_PRIORITIES: dict[Priority, bytes] = {"high": b"high", "normal": b"normal"}
 _HIGH_QUEUE, _NORMAL_QUEUE = HIGH_QUEUE.encode(), NORMAL_QUEUE.encode()
 _OFFERS: dict[bytes | str, Offer] = {answer.value: answer for answer in Offer}
 _OFFERS |= {answer.value.encode(): answer for answer in Offer}
@@ -145,7 +146,7 @@ class FlushQueue:
         session = ref.session.encode()
         return (
             *(keys.session_prefix + session, keys.running, keys.waiting, _HIGH_QUEUE, _NORMAL_QUEUE),
-            *(priority, self._offer_settings + keys.names + session),
+            *(_PRIORITIES[priority], self._offer_settings + keys.names + session),
         )
 
     def _renew_call(self, ref: SessionRef, token: str) -> Call:

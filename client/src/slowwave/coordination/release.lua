@@ -11,6 +11,8 @@
 -- ARGV  1 token  2 per_agent_concurrency  3 session
 -- Answers {1 or 0, rerun priority or '', next parked session or '', its priority or ''}.
 
+-- include state.lua
+
 local ours, rerun = 0, ''
 local state = redis.call('GET', KEYS[1])
 if state then

@@ -9,6 +9,8 @@
 -- ARGV  1 token  2 lease_ms  3 session
 -- Answers 1 or 0.
 
+-- include state.lua
+
 local state = redis.call('GET', KEYS[1])
 if not state or string.match(state, '^running %a+ [%a-]+ (.*)$') ~= ARGV[1] then
   return 0

@@ -11,20 +11,23 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import NoScriptError
 
+_INCLUDE = "-- include state.lua\n"
+
 Execute = Callable[..., Any]
 Call = tuple[str | bytes | int, ...]
 """The keys of a script, then its arguments."""
 
 
 class Script:
-    """One operation: `state.lua`, which all share, and `NAME.lua`.
+    """One operation: `NAME.lua`, with `state.lua`, which all share, where it says so.
 
     A server that doesn't know it (new, restarted) says so before it does anything; it is taught and asked again.
     """
 
     def __init__(self, name: str, key_count: int) -> None:
         folder = files("slowwave.coordination")
-        self.text = (folder / "state.lua").read_text("utf-8") + (folder / f"{name}.lua").read_text("utf-8")
+        shared = (folder / "state.lua").read_text("utf-8")
+        self.text = (folder / f"{name}.lua").read_text("utf-8").replace(_INCLUDE, shared)
         # The digest is how Redis names a script; nothing is kept secret by it.
         digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
         self._head = ("EVALSHA", digest.encode(), b"%d" % key_count)

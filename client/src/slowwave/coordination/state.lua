@@ -1,4 +1,4 @@
--- What offer, claim, renew and release share. It is put before each of them when the script is loaded.
+-- What offer, claim, renew and release share. It takes the place of the line that names it when a script is loaded.
 --
 -- One key holds the state of a session, so that it can't be pending and running at once:
 --
