@@ -86,6 +86,7 @@ class DataFolder:
         mode = 0o711 if os.geteuid() == 0 else 0o700
         try:
             self.root.mkdir(mode=mode, parents=True, exist_ok=True)
+            self.logs.mkdir(mode=0o700, exist_ok=True)
             descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StackFailed(f"the data folder {self.root} can't be used: {error}") from None

@@ -137,6 +137,8 @@ class EmbeddedPostgres:
             mode = folder.stat().st_mode
             if not mode & stat.S_IXOTH:
                 folder.chmod(mode | stat.S_IXOTH)
+                if folder == self._folder.root:
+                    continue
                 self._say(NAME, f"{folder} may now be entered (not read) by others: Postgres runs as {self._user}")
 
     def program(self, environment: Mapping[str, str]) -> Program:
