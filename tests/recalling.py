@@ -1,0 +1,133 @@
+"""What tests of reading share: a database into which conversations and memories are put as a flush would leave them.
+
+Only the tables and the vector functions are used, so that these tests fail for what reading does and nothing else.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import psycopg
+from psycopg.rows import TupleRow, dict_row
+
+NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
+Source = tuple[str, int]
+
+
+@dataclass
+class Shelf:
+    """Agents, sessions and memories of one test. Scopes: None for the agent's own, "room:NAME" or "team:NAME"."""
+
+    connection: psycopg.Connection[TupleRow]
+
+    def sql(self, statement: str, *values: Any) -> list[dict[str, Any]]:
+        with self.connection.cursor(row_factory=dict_row) as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+
+    def scope(self, agent: str = "maya", scope: str | None = None, tenant: str = "default") -> int:
+        kind, name = ("agent", agent) if scope is None else scope.split(":", 1)
+        self.sql("INSERT INTO slowwave.agents (tenant, name) VALUES (%s, %s) ON CONFLICT DO NOTHING", tenant, agent)
+        self.sql(
+            "INSERT INTO slowwave.scopes (tenant, kind, name) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+            *(tenant, kind, name),
+        )
+        rows = self.sql(
+            "SELECT id FROM slowwave.scopes WHERE (tenant, kind, name) = (%s, %s, %s)", *(tenant, kind, name)
+        )
+        return int(rows[0]["id"])
+
+    def say(
+        self,
+        session: str,
+        *lines: str,
+        agent: str = "maya",
+        scope: str | None = None,
+        tenant: str = "default",
+        flushed: bool = True,
+        at: datetime = NOW - timedelta(days=5),
+        speaker: str | None = None,
+    ) -> None:
+        """Add lines to a session, a minute apart; flushed ones are indexed, the others wait."""
+        scope_id = self.scope(agent, scope, tenant)
+        self.sql(
+            "INSERT INTO slowwave.sessions (agent_id, scope_id, name, last_seen_at)"
+            " SELECT a.id, %s, %s, %s FROM slowwave.agents a WHERE (a.tenant, a.name) = (%s, %s)"
+            " ON CONFLICT DO NOTHING",
+            *(scope_id, session, at, tenant, agent),
+        )
+        row = self._session(session, agent, tenant)
+        begin = row["last_seq"]
+        for place, line in enumerate(lines, start=begin + 1):
+            moment = at + timedelta(minutes=place)
+            self.sql(
+                "INSERT INTO slowwave.events (session_id, seq, turn, kind, role, name, content, happened_at,"
+                " recorded_at, day) VALUES (%s, %s, %s, 'user', 'user', %s, %s, %s, %s, %s)",
+                *(row["id"], place, place, speaker, line, moment, moment, moment.date()),
+            )
+        self.sql(
+            "UPDATE slowwave.sessions SET last_seq = %s, last_seen_at = %s, dirty_since = coalesce(dirty_since, %s)"
+            " WHERE id = %s",
+            *(begin + len(lines), at + timedelta(minutes=begin + len(lines)), at, row["id"]),
+        )
+        if flushed:
+            self.flush(session, agent, tenant)
+
+    def flush(self, session: str, agent: str = "maya", tenant: str = "default") -> None:
+        """Index what waits, as a flush without an extractor."""
+        row = self._session(session, agent, tenant)
+        events = self.sql(
+            "SELECT seq, content, coalesce(name, role) AS speaker, happened_at FROM slowwave.events"
+            " WHERE session_id = %s AND seq > %s - 2 ORDER BY seq",
+            *(row["id"], row["processed_until"]),
+        )
+        passages = [
+            {"seq": e["seq"], "text": e["content"], "speaker": e["speaker"], "at": e["happened_at"].isoformat()}
+            for e in events
+        ]
+        self.sql(
+            "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
+            " SELECT %s, v.seq, %s, v.search FROM slowwave.passage_vectors(%s, %s) AS v WHERE v.seq > %s",
+            *(row["id"], row["scope_id"], row["scope_id"], json.dumps(passages), row["processed_until"]),
+        )
+        self.sql("UPDATE slowwave.sessions SET processed_until = last_seq, dirty_since = NULL WHERE id = %s", row["id"])
+
+    def keep(
+        self,
+        content: str,
+        *sources: Source,
+        agent: str = "maya",
+        scope: str | None = None,
+        tenant: str = "default",
+        status: str = "active",
+        importance: float = 0.5,
+        since: datetime = NOW - timedelta(days=5),
+        superseded_by: str | None = None,
+    ) -> str:
+        """Add a memory and answer its id."""
+        scope_id = self.scope(agent, scope, tenant)
+        (row,) = self.sql(
+            "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
+            " trust, valid_from, valid_to, recorded_at, superseded_by, search)"
+            " VALUES (%s, 'fact', %s, %s, %s, 0.8, %s, 'user', %s, %s, %s, %s,"
+            " slowwave.memory_vector(%s, %s, %s, '{}')) RETURNING id",
+            *(scope_id, content, sha256(content.encode()).digest(), status, importance, since),
+            *(since + timedelta(days=1) if superseded_by else None, NOW, superseded_by),
+            *(scope_id, content, since),
+        )
+        for session, seq in sources:
+            self.sql(
+                "INSERT INTO slowwave.memory_sources VALUES (%s, %s, %s)",
+                *(row["id"], self._session(session, agent, tenant)["id"], seq),
+            )
+        return str(row["id"])
+
+    def _session(self, session: str, agent: str, tenant: str) -> dict[str, Any]:
+        (row,) = self.sql(
+            "SELECT s.* FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
+            " WHERE (a.tenant, a.name, s.name) = (%s, %s, %s)",
+            *(tenant, agent, session),
+        )
+        return row

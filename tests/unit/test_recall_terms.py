@@ -1,0 +1,67 @@
+"""Which stems of a question name candidates, and that nothing in a question is read as syntax."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.recall.terms import CANDIDATE_BUDGET, MAX_TERMS, Term, any_of, clean_question, plan
+
+lexemes = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zs")), min_size=1, max_size=12)
+terms = st.lists(
+    st.builds(Term, lexemes, st.none() | st.integers(64, 100_000)), max_size=30, unique_by=lambda term: term.lexeme
+)
+
+
+@given(terms)
+def test_common_terms_never_name_more_candidates_than_the_budget(asked: list[Term]) -> None:
+    chosen = plan(asked, 100_000)
+    alone = [group[0].documents or 0 for group in chosen.candidates if len(group) == 1]
+    only_choice = len(chosen.candidates) == 1
+    assert sum(alone) <= CANDIDATE_BUDGET or only_choice
+
+
+@given(terms)
+def test_every_question_with_a_term_has_candidates(asked: list[Term]) -> None:
+    chosen = plan(asked, 100_000)
+    assert bool(chosen.candidates) == bool(asked)
+    assert len(chosen.terms) == min(len(asked), MAX_TERMS)
+
+
+@given(terms)
+def test_every_rare_term_that_is_weighed_names_its_documents(asked: list[Term]) -> None:
+    chosen = plan(asked, 100_000)
+    assert {(term,) for term in chosen.terms if term.documents is None} <= set(chosen.candidates)
+
+
+def test_of_common_terms_those_that_meet_least_often_are_asked_for_together() -> None:
+    rare, dog, walk, like = Term("biscuit"), Term("dog", 900), Term("walk", 1_500), Term("like", 40_000)
+    chosen = plan([like, dog, rare, walk], 100_000)
+    assert chosen.candidates == ((rare,), (dog, walk))
+    assert chosen.fallback == (dog,)
+
+
+def test_a_single_common_term_is_better_than_nothing() -> None:
+    assert plan([Term("dog", 20_000)], 100_000).candidates == ((Term("dog", 20_000),),)
+
+
+def test_a_cut_question_keeps_the_rarest_terms() -> None:
+    common = [Term(f"common{n}", 1000 + n) for n in range(20)]
+    chosen = plan([*common, Term("biscuit")], 100_000)
+    assert chosen.terms[0] == Term("biscuit")
+    assert Term("common19", 1019) not in chosen.terms
+
+
+def test_terms_carry_every_scope_and_quote_what_tsquery_reads() -> None:
+    assert any_of([(Term("it's"), Term("a\\b"))], [7, 9]) == r"('7:it''s' & '7:a\\b') | ('9:it''s' & '9:a\\b')"
+
+
+@given(st.text())
+def test_any_question_becomes_text_that_postgres_takes(question: str) -> None:
+    cleaned = clean_question(question)
+    assert "\0" not in cleaned
+    assert len(cleaned) <= 2000
+    cleaned.encode("utf-8")
+
+
+def test_a_question_of_a_hundred_thousand_characters_is_cut_and_half_a_surrogate_is_replaced() -> None:
+    assert clean_question("dog " * 25_000) == ("dog " * 500)
+    assert clean_question("a\ud800b\0c") == "a?b c"
