@@ -27,7 +27,8 @@ def slowwave(
     tenant: Annotated[str | None, typer.Option(help="Whose agents; default: the settings' tenant.")] = None,
 ) -> None:
     """Background memory consolidation for AI agents."""
-    context.obj = Shell(tenant)
+    shell = context.obj = Shell(tenant)
+    context.call_on_close(shell.close)
 
 
 for _module in (running, ingest, recall, memories, operate, basics, quarantine, dead_letters):

@@ -114,6 +114,13 @@ class Shell:
         except RedisError:
             return None
 
+    def close(self) -> None:
+        """Let go of what was opened."""
+        if "engine" in self.__dict__:
+            self.engine.dispose()
+        if "redis" in self.__dict__:
+            self.redis.close()
+
     @staticmethod
     def now() -> datetime:
         return datetime.now(UTC)

@@ -1,0 +1,249 @@
+"""The shell on real servers, as a person and as a script use it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from redis import Redis
+from typer.testing import CliRunner, Result
+
+from models import DeadLetter
+from models.engine import make_engine
+from slowwave.identity import SessionRef
+from tests.flushing import Scene, make_scene
+from tests.installation import Installation
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+
+class Shell:
+    """Runs commands against the servers of this test."""
+
+    def __init__(self, database_url: str, valkey_url: str, folder: Path) -> None:
+        self.folder = folder
+        self.variables = {
+            "SLOWWAVE_DATABASE_URL": database_url,
+            "SLOWWAVE_BROKER_URL": valkey_url,
+            "SLOWWAVE_SPOOL": str(folder / "spool"),
+        }
+
+    def __call__(self, *arguments: str, stdin: str | None = None, **variables: str) -> Result:
+        return CliRunner().invoke(app, list(arguments), env=self.variables | variables, input=stdin)
+
+    def json(self, *arguments: str) -> Any:
+        result = self(*arguments, "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    def file(self, *lines: str | dict[str, Any]) -> Path:
+        path = self.folder / "talk.jsonl"
+        path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
+        return path
+
+
+class Drain(threading.Thread):
+    """Flushes whatever is queued, as a worker would, until told to stop."""
+
+    def __init__(self, scene: Scene, redis: Redis) -> None:
+        super().__init__()
+        self._scene, self._redis, self._stopped = scene, redis, threading.Event()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self.join()
+
+    def run(self) -> None:
+        while not self._stopped.is_set():
+            taken = self._redis.brpop(["flush.high", "flush"], timeout=0.2)
+            if taken is not None:
+                tenant, agent, session, _ = json.loads(json.loads(taken[1])["body"])[0]
+                self._scene.flusher.flush(SessionRef(tenant, agent, session))
+
+
+def said(session: str, content: str, **more: Any) -> dict[str, Any]:
+    return {"agent": "concierge", "session": session, "role": "user", "name": "Maya", "content": content} | more
+
+
+@pytest.fixture
+def shell(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Shell:
+    return Shell(database_url, valkey_url, tmp_path)
+
+
+@pytest.fixture
+def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
+    scene = make_scene(database_url, redis_client)
+    yield scene
+    scene.engine.dispose()
+
+
+@pytest.fixture
+def installation(database_url: str) -> Iterator[Installation]:
+    engine = make_engine(database_url)
+    yield Installation(engine)
+    engine.dispose()
+
+
+def test_a_file_goes_in_once_and_its_bad_lines_are_told(shell: Shell) -> None:
+    file = shell.file(said("monday", "I moved to Lisbon."), "no json", "", said("tuesday", "I have two cats."))
+    first = shell("ingest", str(file))
+    assert first.exit_code == 1
+    assert "3 lines: 2 added, 1 rejected; 2 sessions." in first.stdout
+    assert "line 2: no JSON" in first.stderr
+    rejects = Path(f"{file}.rejects.jsonl")
+    assert [json.loads(line)["line"] for line in rejects.read_text().splitlines()] == ["no json"]
+
+    shell.file(said("monday", "I moved to Lisbon."), said("tuesday", "I have two cats."))
+    again = shell("ingest", str(file))
+    assert again.exit_code == 0
+    assert "0 added, 2 there already" in again.stdout
+    assert not rejects.exists()
+
+
+def test_events_come_from_stdin_too(shell: Shell) -> None:
+    result = shell("ingest", "-", "--json", stdin=json.dumps(said("monday", "I moved to Lisbon.")))
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["added"] == 1
+    assert shell("ingest", str(shell.folder / "nothing")).exit_code == 2
+
+
+def test_ingest_waits_until_all_of_it_is_memory(shell: Shell, scene: Scene, redis_client: Redis) -> None:
+    file = shell.file(*(said(f"s{n % 7}", f"Fact number {n}.") for n in range(60)))
+    with Drain(scene, redis_client):
+        result = shell("ingest", str(file), "--wait", "--timeout", "60")
+    assert result.exit_code == 0, result.output
+    assert "60 added; 7 sessions, all processed." in result.stdout
+    assert len(scene.memories()) == 60
+    assert shell.json("status")["dirty_sessions"] == 0
+
+
+def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: Shell) -> None:
+    result = shell("ingest", str(shell.file(said("monday", "I moved."))), "--wait", "--timeout", "0")
+    assert result.exit_code == 3
+    assert "1 session not processed yet" in result.stderr
+    assert "concierge monday: It is queued at normal priority, and no worker listens to 'flush'." in result.stderr
+
+
+def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Scene) -> None:
+    command = [sys.executable, "-c", "from workers.shell import main; main()", "ingest", "-"]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | shell.variables,
+    )  # fmt: skip
+    lines = [json.dumps(said("monday", f"Fact number {n}.")) + "\n" for n in range(2500)]
+    assert process.stdin is not None
+    process.stdin.writelines(lines)
+    process.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not scene.sql("SELECT 1 FROM slowwave.events LIMIT 1") and time.monotonic() < deadline:
+        threading.Event().wait(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "Run it again: what is in is not doubled." in told
+    assert "Traceback" not in told
+    assert shell("ingest", "-", stdin="".join(lines)).exit_code == 0
+    (row,) = scene.sql("SELECT count(*) AS events, max(seq) AS last FROM slowwave.events")
+    assert (row.events, row.last) == (2500, 2500)
+
+
+def test_flush_asks_at_the_priority_that_is_wanted(shell: Shell, redis_client: Redis) -> None:
+    shell("ingest", str(shell.file(said("monday", "I moved."), said("tuesday", "Two cats."))))
+    assert "1 session asked for." in shell("flush", "concierge", "monday", "--high").stdout
+    assert (redis_client.llen("flush.high"), redis_client.llen("flush")) == (1, 0)
+    assert sorted(shell.json("flush", "concierge")["asked"]) == ["monday", "tuesday"]
+    assert (redis_client.llen("flush.high"), redis_client.llen("flush")) == (1, 1)
+    assert "did you mean 'monday'" in shell("flush", "concierge", "mondey").stderr
+
+
+def test_what_was_said_is_searched_listed_and_explained(shell: Shell, scene: Scene) -> None:
+    shell("ingest", str(shell.file(said("monday", "My cat is named Plum."), said("tuesday", "It rains in Oslo."))))
+    shell("flush", "concierge", "monday")
+    scene.flusher.flush(SessionRef("default", "concierge", "monday"))
+
+    hits = shell.json("search", "concierge", "cat named Plum")
+    assert set(hits[0]) >= {"id", "kind", "content", "score", "status", "valid_from", "sources"}
+    assert (hits[0]["content"], hits[0]["sources"]) == ("My cat is named Plum.", [["monday", 1]])
+    assert "My cat is named Plum." in shell("search", "concierge", "cat named Plum").stdout
+    assert "It rains in Oslo." in shell("context", "concierge", "--session", "monday").stdout
+    assert shell.json("context", "concierge")["elsewhere"][0]["session"] == "tuesday"
+
+    (memory,) = shell.json("memories", "concierge", "--session", "monday")
+    explained = shell.json("explain", memory["id"])
+    assert explained["signals"] == ["test"]
+    assert explained["sources"][0]["content"] == "My cat is named Plum."
+    told = shell("explain", memory["id"]).stdout
+    assert "Maya:  My cat is named Plum." in told
+    assert "created by flush" in told
+    assert memory["id"] in shell("memories", "concierge").stdout
+    assert shell("explain", "00000000-0000-0000-0000-000000000000").exit_code == 1
+
+
+def test_i8_another_tenant_sees_nothing_of_it(shell: Shell) -> None:
+    shell("ingest", str(shell.file(said("monday", "I moved to Lisbon."))))
+    assert shell.json("--tenant", "acme", "status")["dirty_sessions"] == 0
+    for call in (("why", "concierge", "monday"), ("search", "concierge", "Lisbon"), ("memories", "concierge")):
+        result = shell("--tenant", "acme", *call)
+        assert result.exit_code == 1
+        assert "no agent 'concierge' in tenant 'acme'" in result.stderr
+
+
+def test_why_says_what_a_session_waits_for(shell: Shell) -> None:
+    shell("ingest", str(shell.file(said("monday", "I moved to Lisbon."))))
+    assert "it has then been quiet for 2 min" in shell("why", "concierge", "monday").stdout
+    assert shell.json("why", "concierge", "monday")["reason"] == "timer"
+
+
+def test_mistake_16_a_quarantined_event_is_tried_again(shell: Shell, installation: Installation) -> None:
+    agent, scope = installation.agent("concierge"), installation.scope("concierge")
+    session = installation.session(agent, scope, "monday", ("Maya", "I moved to Lisbon last week."), processed_until=1)
+    installation.quarantine(session, 1, "the model was mad")
+    assert "the model was mad" in shell("quarantine", "list").stdout
+    assert shell("quarantine", "retry", "concierge").exit_code == 2
+    result = shell("quarantine", "retry", "--all")
+    assert result.exit_code == 0, result.output
+    assert "1 memory stored" in result.stdout
+    assert shell.json("quarantine", "list") == []
+    assert "Lisbon" in shell("memories", "concierge").stdout
+    gone = shell("quarantine", "retry", "concierge", "monday", "1")
+    assert (gone.exit_code, "not set aside" in gone.stdout) == (1, True)
+
+
+def test_a_redriven_letter_is_a_message_for_its_task(
+    shell: Shell, installation: Installation, redis_client: Redis
+) -> None:
+    turn = {"agent": "concierge", "session": "monday", "messages": [{"role": "user", "content": "Hello."}]}
+    number = installation.letter("slowwave.record_turn", turn, "Postgres refused it")
+    assert json.loads(shell("dead-letters", "show", str(number), "--json").stdout)["payload"] == turn
+    assert "1 letter redriven." in shell("dead-letters", "redrive", "--all").stdout
+    (envelope,) = redis_client.lrange("capture", 0, -1)
+    message = json.loads(envelope)
+    assert message["headers"]["task"] == "slowwave.record_turn"
+    assert json.loads(message["body"])[1] == turn
+    assert "Hello." not in json.dumps(message["headers"]), "no conversation text in what monitors show"
+    assert installation.value(DeadLetter.state, id=number) == "redriven"
+    again = shell("dead-letters", "dismiss", str(number))
+    assert (again.exit_code, "no such open letter" in again.stderr) == (1, True)
+    assert [letter["state"] for letter in shell.json("dead-letters", "list", "--decided")] == ["redriven"]
+
+
+def test_migrate_and_doctor_agree_on_the_schema(shell: Shell) -> None:
+    assert shell("migrate", "--check").exit_code == 0
+    assert "which this version needs" in shell("migrate").stdout
+    found = json.loads(shell("doctor", "--json").stdout)
+    verdicts = {check["name"]: check["verdict"] for check in found["checks"]}
+    assert (verdicts["postgres"], verdicts["schema"], verdicts["broker"]) == ("ok", "ok", "ok")
+    assert (verdicts["workers"], verdicts["sweeps"], found["healthy"]) == ("problem", "problem", False)
+    assert json.loads(shell("doctor", "--quick", "--json").stdout)["healthy"] is True
