@@ -1,0 +1,79 @@
+"""Sweeps: many sessions due at once drain at the workers' full speed, and one busy agent holds up nobody.
+
+Run: python -m bench.sweep [--sessions 50000] [--busy 10000]. Full speed is what the same workers do when all messages
+are in the queue already (over a tenth as many sessions). Nothing is offered by hand: beat's sweep finds what is due.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import psycopg
+
+from bench.due_sessions import make_due_sessions
+from bench.flush import Bench, wait_until
+from workers.stack.stack import Stack, StackOptions
+
+SESSIONS_PER_AGENT = 10
+OTHERS = 200
+
+
+def drain(bench: Bench, name: str, sessions: int) -> float:
+    """Flushes a second when the sweep alone finds `sessions` due ones."""
+    before = bench.count("slowwave.flushes")
+    with psycopg.connect(bench.settings.database_url) as connection:
+        agents = [(f"{name}-{n}", SESSIONS_PER_AGENT) for n in range(sessions // SESSIONS_PER_AGENT)]
+        make_due_sessions(connection, agents)
+    wait_until(lambda: bench.count("slowwave.flushes") >= before + sessions, "the sweep to drain everything")
+    return bench._rate("slowwave.flushes", sessions)  # noqa: SLF001 - a bench of the same package
+
+
+def others_wait(bench: Bench, name: str, busy: int) -> float:
+    """Seconds until `OTHERS` agents with one session each are flushed, beside one agent with `busy` older ones."""
+    with psycopg.connect(bench.settings.database_url) as connection:
+        if busy:
+            make_due_sessions(connection, [(f"{name}-busy", busy)], due_ago=60)
+        make_due_sessions(connection, [(f"{name}-other-{n}", 1) for n in range(OTHERS)], due_ago=1)
+        row = connection.execute("SELECT clock_timestamp()").fetchone()
+    began = row[0] if row else None
+    query = (
+        "SELECT count(*), extract(epoch FROM max(f.committed_at) - %s) FROM slowwave.flushes f"
+        " JOIN slowwave.sessions s ON s.id = f.session_id WHERE s.name LIKE %s"
+    )
+    last: list[float] = []
+
+    def done() -> bool:
+        found = bench.connection.execute(query, (began, f"{name}-other-%")).fetchone()
+        if found is not None and found[0] >= OTHERS:
+            last.append(float(found[1]))
+        return bool(last)
+
+    wait_until(done, "the other agents")
+    return last[0]
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=50_000)
+    parser.add_argument("--busy", type=int, default=10_000)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
+        stack_options = StackOptions(data=Path(folder) / "data", flower=False, concurrency=2)
+        with Stack(stack_options, lambda _part, _line: None) as stack:
+            bench = Bench(stack)
+            bench.flushes("warm", 200)
+            alone = others_wait(bench, "alone", 0)
+            full = bench.flushes("full", options.sessions // 10)
+            swept = drain(bench, "swept", options.sessions)
+            beside = others_wait(bench, "beside", options.busy)
+    print(f"all in the queue already      {full:8.0f} flushes a second")
+    print(f"{options.sessions:,} due, found by sweeps {swept:8.0f} flushes a second, ratio {swept / full:.2f}")
+    print(f"{OTHERS} agents, one session each: flushed after {alone:.1f} s alone,")
+    print(f"   after {beside:.1f} s beside one agent with {options.busy:,} sessions that were due before them")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
