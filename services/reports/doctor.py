@@ -13,7 +13,7 @@ from typing import Literal
 
 from redis import Redis
 from redis.exceptions import RedisError
-from sqlalchemy import Connection, Engine, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, func, select
 from sqlalchemy.exc import DBAPIError
 
 from domain.spoken_time import count_words, duration_words
@@ -21,7 +21,7 @@ from domain.waiting import SILENT_SWEEPS
 from models import Agent, DeadLetter, Event, Flush, Session
 from models.schema import WrongSchema, require_current
 from slowwave.coordination.heartbeat import swept_ago
-from slowwave.coordination.keys import NORMAL_QUEUE, QUEUES
+from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush
 from slowwave.spool import Spooled
 
@@ -109,7 +109,7 @@ def check_sweeps(redis: Redis, rules: AutoFlush) -> Check:
 
 
 def check_workers(listening: Mapping[str, frozenset[str]] | None) -> Check:
-    """Whether every queue has a worker. listening: the queues of each; None when the broker can't be reached."""
+    """Whether every queue has a worker. listening: the queues of each; None when nobody could be asked."""
     if listening is None:
         return Check("workers", "unknown", "they answer through the broker, and it can't be reached")
     missing = [queue for queue in QUEUES if not any(queue in queues for queues in listening.values())]
@@ -139,26 +139,24 @@ def check_clocks(engine: Engine, redis: Redis, clock: Clock) -> Check:
     return Check("clocks", "problem", finding, "let all hosts keep time by NTP: due times are off by as much")
 
 
-def check_stranded(connection: Connection, rules: AutoFlush, *, queued: int | None, now: datetime) -> Check:
-    """Whether anything waits that should have been offered long ago. queued: messages in `flush`, None: unknown."""
+def check_stranded(connection: Connection, rules: AutoFlush, *, now: datetime) -> Check:
+    """Whether anything waits that should have been offered long ago.
+
+    Many overdue sessions are a backlog and no fault while flushes are committed: sweeps take what is due in its order.
+    """
     if not rules.enabled:
         return Check("stranded", "ok", "automatic flushing is switched off, so nothing is due by itself")
-    longest = SILENT_SWEEPS * rules.flush_interval_seconds
-    late = or_(
-        Session.flush_due_at <= now - timedelta(seconds=longest),
-        Session.flush_due_at.is_(None) & (Session.last_seq > Session.processed_until),
-    )
-    by_tenant = (
-        select(Agent.tenant, func.count())
-        .join(Session, Session.agent_id == Agent.id)
-        .where(Session.dirty_since.is_not(None), Agent.deleted_at.is_(None), late)
-    )
-    found = _counts(connection, by_tenant)
-    if not found:
-        return Check("stranded", "ok", f"no session has been due for more than {duration_words(longest)}")
-    finding = f"due for more than {duration_words(longest)}: {_told(found, 'session')}"
-    if queued is not None and queued >= rules.max_queued:
-        return Check("stranded", "ok", f"{finding}; {NORMAL_QUEUE!r} is full ({queued:,} messages), they come in turn")
+    longest = timedelta(seconds=SILENT_SWEEPS * rules.flush_interval_seconds)
+    timeless = _counts(connection, _dirty(Session.flush_due_at.is_(None)))
+    overdue = _counts(connection, _dirty(Session.flush_due_at <= now - longest))
+    if timeless:
+        finding = f"dirty and never due: {_told(timeless, 'session')}"
+        return Check("stranded", "problem", finding, "`slowwave flush AGENT` asks for them; then report this")
+    if not overdue:
+        return Check("stranded", "ok", f"no session has been due for more than {duration_words(longest.seconds)}")
+    finding = f"due for more than {duration_words(longest.seconds)}: {_told(overdue, 'session')}"
+    if connection.execute(select(Flush.id).where(Flush.committed_at > now - longest).limit(1)).first() is not None:
+        return Check("stranded", "ok", f"a backlog that is being worked off; {finding}")
     return Check(
         "stranded", "problem", finding, "`slowwave why AGENT SESSION` says for what; see `sweeps` and `workers`"
     )
@@ -207,6 +205,14 @@ def first_line(error: Exception) -> str:
     """What an error says, without the statement and the links that libraries add."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return str(cause).strip().split("\n", 1)[0] or type(cause).__name__
+
+
+def _dirty(condition: ColumnElement[bool]) -> Select[str, int]:
+    return (
+        select(Agent.tenant, func.count())
+        .join(Session, Session.agent_id == Agent.id)
+        .where(Session.dirty_since.is_not(None), Agent.deleted_at.is_(None), condition)
+    )
 
 
 def _counts(connection: Connection, query: Select[str, int], by: str = "tenant") -> list[tuple[str, int]]:

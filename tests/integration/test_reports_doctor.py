@@ -36,9 +36,9 @@ def installation(engine: Engine) -> Installation:
     return made
 
 
-def stranded(installation: Installation, *, queued: int | None = 0, rules: AutoFlush = RULES) -> Check:
+def stranded(installation: Installation, rules: AutoFlush = RULES) -> Check:
     with installation.engine.connect() as connection:
-        return doctor.check_stranded(connection, rules, queued=queued, now=NOW)
+        return doctor.check_stranded(connection, rules, now=NOW)
 
 
 def test_a_database_that_is_away_is_named_without_its_password() -> None:
@@ -112,23 +112,25 @@ def test_clocks_that_differ_are_a_problem(engine: Engine, redis_client: Redis) -
     assert nowhere.verdict == "unknown"
 
 
-def test_mistake_15_what_is_stranded_is_counted_by_tenant(installation: Installation) -> None:
+def test_mistake_15_what_is_overdue_while_nothing_is_flushed_is_counted_by_tenant(installation: Installation) -> None:
     assert stranded(installation).verdict == "ok"
     agent, scope = installation.agent("butler", tenant="acme"), installation.scope("butler", tenant="acme")
-    said = ("Jonas", "The lift is broken.")
-    installation.session(agent, scope, "overdue", said, flush_due_at=ago(60))
-    installation.session(agent, scope, "without a time", said, flush_due_at=None)
+    session = installation.session(agent, scope, "overdue", ("Jonas", "The lift is broken."), flush_due_at=ago(60))
     found = stranded(installation)
     assert found.verdict == "problem"
-    assert found.finding == "due for more than 15 s: 2 sessions of tenant 'acme'"
-    assert stranded(installation, rules=AutoFlush(enabled=False)).verdict == "ok"
+    assert found.finding == "due for more than 15 s: 1 session of tenant 'acme'"
+    assert stranded(installation, AutoFlush(enabled=False)).verdict == "ok"
+    installation.flush(session, (1, 1), committed_at=ago(3))
+    backlog = stranded(installation)
+    assert (backlog.verdict, "a backlog that is being worked off" in backlog.finding) == ("ok", True)
 
 
-def test_a_backlog_behind_a_full_queue_is_no_stranding(installation: Installation) -> None:
+def test_a_dirty_session_that_is_never_due_is_stranded_whatever_else_goes_on(installation: Installation) -> None:
     agent, scope = installation.agent("butler"), installation.scope("butler")
-    installation.session(agent, scope, "overdue", ("Jonas", "The lift is broken."), flush_due_at=ago(60))
-    full = stranded(installation, queued=RULES.max_queued)
-    assert (full.verdict, "is full" in full.finding) == ("ok", True)
+    session = installation.session(agent, scope, "lost", ("Jonas", "The lift is broken."), flush_due_at=None)
+    installation.flush(session, (1, 1), committed_at=ago(3))
+    found = stranded(installation)
+    assert (found.verdict, found.finding) == ("problem", "dirty and never due: 1 session of tenant 'default'")
 
 
 def test_what_was_set_aside_and_refused_is_counted(installation: Installation) -> None:

@@ -93,7 +93,7 @@ def test_a_doctor_reports_servers_that_are_away_and_exits_1() -> None:
     result = run("doctor", "--json")
     assert result.exit_code == 1
     found = {check["name"]: check["verdict"] for check in json.loads(result.stdout)["checks"]}
-    assert (found["postgres"], found["broker"], found["workers"]) == ("problem", "problem", "unknown")
+    assert (found["postgres"], found["broker"]) == ("problem", "problem")
     quick = json.loads(run("doctor", "--quick", "--json").stdout)
     assert [check["name"] for check in quick["checks"]] == ["postgres", "broker"]
 
@@ -128,3 +128,9 @@ def test_env_of_a_folder_without_a_stack_is_a_sentence(tmp_path: Path) -> None:
     assert result.exit_code == 3
     assert result.stdout == ""
     assert "slowwave up --data" in result.stderr
+
+
+def test_a_file_that_cannot_be_read_is_exit_2_before_any_server_is_asked(tmp_path: Path) -> None:
+    result = run("ingest", str(tmp_path))
+    assert result.exit_code == 2
+    assert "there is no file" in result.stderr

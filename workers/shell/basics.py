@@ -85,20 +85,21 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
 
     postgres = list(checks.check_postgres(shell.engine))
     yield from postgres
-    yield from checks.check_broker(shell.redis)
+    broker = list(checks.check_broker(shell.redis))
+    yield from broker
     if quick:
         return
     rules = shell.settings.memory.auto_flush
-    yield checks.check_workers(shell.listening())
-    yield checks.check_sweeps(shell.redis, rules)
-    yield checks.check_clocks(shell.engine, shell.redis, shell.now)
+    if broker[0].verdict == "ok":
+        yield checks.check_workers(shell.listening())
+        yield checks.check_sweeps(shell.redis, rules)
+        yield checks.check_clocks(shell.engine, shell.redis, shell.now)
     if all(check.verdict == "ok" for check in postgres):
         with shell.connection() as connection:
-            queued = (shell.depths() or {}).get("flush")
-            yield checks.check_stranded(connection, rules, queued=queued, now=shell.now())
+            yield checks.check_stranded(connection, rules, now=shell.now())
             yield checks.check_quarantine(connection)
             yield checks.check_letters(connection)
-    yield checks.check_spool(shell.spooled(), str(shell.settings.spool))
+    yield checks.check_spool(shell.spooled(), str(shell.settings.spool.expanduser()))
 
 
 def _show(checks: "list[Check]", problems: int) -> None:

@@ -8,6 +8,7 @@
 Must not know: any single command.
 """
 
+import errno
 import sys
 from typing import Any
 
@@ -65,6 +66,8 @@ def _explain_own(error: Exception) -> Expected | None:
         return UNAVAILABLE, str(error), None
     if isinstance(error, SlowwaveError):  # those of names, queries and settings are ValueErrors
         return USAGE if isinstance(error, ValueError) else FOUND, str(error), None
+    if isinstance(error, OSError) and error.errno != errno.EPIPE:  # a reader that has seen enough is no failure
+        return USAGE, str(error), None
     return None
 
 

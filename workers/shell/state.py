@@ -88,15 +88,6 @@ class Shell:
         workers = self.listening()
         return None if workers is None else frozenset[str]().union(*workers.values())
 
-    def depths(self) -> dict[str, int] | None:
-        """Messages in each queue; None when the broker can't be reached."""
-        from redis.exceptions import RedisError
-
-        try:
-            return self.queue.depths()
-        except RedisError:
-            return None
-
     def spooled(self) -> "Spooled":
         """What waits in this host's spool."""
         from slowwave.spool import spooled
