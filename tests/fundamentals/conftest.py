@@ -1,0 +1,23 @@
+"""The stage, freshly set for each chapter."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from domain.extraction import RulesExtractor
+from models.engine import make_engine
+from slowwave import Memory, Settings
+from slowwave.coordination.flush_queue import FlushQueue
+from tests.flushing import Clock
+from tests.fundamentals.stage import Stage
+
+
+@pytest.fixture
+def stage(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Iterator[Stage]:
+    settings = Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool")
+    engine = make_engine(database_url).execution_options(isolation_level="AUTOCOMMIT")
+    with Memory(settings) as memory:
+        yield Stage(memory, engine, redis_client, FlushQueue(redis_client), settings, RulesExtractor(), Clock())
+    engine.dispose()
