@@ -58,6 +58,8 @@ _SENTENCE_LIKE = re.compile(
     r"\b(?:is|are|was|were|have|has|had|i|i'm|it's|do|does|did|can|will|would|know|think|sure|idea|you)\b|\?",
     re.IGNORECASE,
 )
+_PLACE = ("in ", "at ", "near ", "outside ", "on ", "just ", "close ")
+_LOWER = (*_PLACE, "mostly ", "mainly ", "usually ", "any ", "all ", "anything ")
 _FORMS = {
     "do": ("I ", "I do not "), "did": ("I did ", "I did not "), "are": ("I am ", "I am not "),
     "were": ("I was ", "I was not "), "have": ("I have ", "I have not "), "can": ("I can ", "I can not "),
@@ -87,14 +89,13 @@ def _open_question(question: str, fragment: str) -> str | None:
         or _NO.match(fragment)
     ):
         return None
+    if fragment.lower().startswith(_LOWER):
+        fragment = fragment[:1].lower() + fragment[1:]
     if (what := _WHAT.match(question)) is not None:
         verb = "are" if " are your " in question.lower() else "is"
         return f"My {what['what']} {verb} {fragment}."
     if (where := _WHERE.match(question)) is not None:
-        place = (
-            fragment if fragment.lower().startswith(("in ", "at ", "near ", "outside ", "on ")) else f"in {fragment}"
-        )
-        return f"I {where['verb'].lower()} {place[:1].lower()}{place[1:]}."
+        return f"I {where['verb'].lower()} {fragment if fragment.lower().startswith(_PLACE) else f'in {fragment}'}."
     if (kind := _KIND.match(question)) is not None:
         return f"I {kind['verb'].lower()} {fragment} ({kind['kind'].lower()})."
     return None

@@ -9,7 +9,8 @@ from domain.extraction import verbs
 
 _OPENER = re.compile(
     r"^(?:(?:(?:oh|ooh|ah|aw+|wow|woah|whoa|hey|hi|hello|yes|yeah|yea|yep|yup|ya|nope|nah|ok|okay|alright|well|um+|"
-    r"hmm+|hm|haha+|ha|hehe|lol|lmao|omg|gosh|thanks|anyway|anyways|so|and|but|also|plus|actually|honestly|sure|true|right|"
+    r"hmm+|hm|haha+|ha|hehe|lol|lmao|omg|gosh|thanks|anyway|anyways|so(?! (?:much|many|far|long))|and|but|also|plus|"
+    r"actually|honestly|sure|true|right|"
     r"exactly|absolutely|definitely|totally|indeed)\b|no\b(?=\s*[,.!-]|\s+i\b)|(?:i mean|you know|"
     r"to be honest|of course|by the way|guess what|at least|like)\s*,)[\s,.!~:;-]*){1,6}",
     re.IGNORECASE,
@@ -27,9 +28,23 @@ _ELIDED_PAST = frozenset(
 _ELIDED_ING = frozenset(
     "gonna hoping trying planning thinking looking going working wishing enjoying learning saving".split()
 )
+# "Trying new food is fun": the -ing form is the subject itself.
+_FINITE = re.compile(r"\b(?:is|are|was|were|has|makes|keeps|helps|can|will)\b")
 _ELIDED_BASE = frozenset("love hope need want wish hate prefer miss enjoy have don't haven't".split())
 _ELIDED_KEEP = frozenset("can't didn't wasn't couldn't hadn't".split())
 _ELIDED_ADVERBS = frozenset("just still also really finally recently".split())
+
+
+def without_vocative(sentence: str, addressee: str | None) -> str:
+    """The sentence without the name by which it calls the other speaker ("Thanks, Priya!", "Priya, I moved")."""
+    if addressee is None or addressee not in sentence:
+        return sentence
+    if sentence.startswith((f"{addressee}, ", f"{addressee}! ")):
+        sentence = sentence[len(addressee) + 2 :]
+    body = sentence.rstrip(" .!?…")
+    if body.endswith(f", {addressee}"):
+        sentence = body.removesuffix(f", {addressee}") + sentence[len(body) :]
+    return sentence.replace(f", {addressee}, ", ", ").replace(f", {addressee}! ", "! ")
 
 
 def trim(sentence: str) -> str:
@@ -44,7 +59,7 @@ def with_subject(sentence: str, name: str) -> str:
     low = [word.lower() for word in words[:2]]
     skip = 1 if low and low[0] in _ELIDED_ADVERBS and len(words) > 1 else 0
     verb = low[skip] if len(low) > skip else ""
-    if verb in _ELIDED_ING:
+    if verb in _ELIDED_ING and _FINITE.search(sentence) is None:
         lead = "is "
     elif verb == "been":
         lead = "has "

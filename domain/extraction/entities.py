@@ -21,7 +21,7 @@ _PLAIN = frozenset(
     "only both dr mr "
     "mrs ms monday tuesday wednesday thursday friday saturday sunday january february march april may june july "
     "august september "
-    "october november december run god lol i'm i've i'll i'd".split(),
+    "october november december now last next for run god lol i'm i've i'll i'd".split(),
 )
 
 
@@ -36,7 +36,7 @@ def entities(content: str, known: tuple[str, ...]) -> tuple[str, ...]:
     for match in _SPAN.finditer(content):
         name, start = match.group(), match.start()
         first, _, rest = name.partition(" ")
-        if first.lower() in _PLAIN:
+        if first.lower() in _PLAIN or rest in known:
             name, start = rest, start + len(first) + 1
         alone = " " not in name and _OPENS.search(content, max(0, start - 3), start) is not None
         if len(name) > 1 and not alone and name.lower() not in _PLAIN and not any(name in longer for longer in found):

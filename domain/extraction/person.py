@@ -188,7 +188,7 @@ class _Rewrite:
             return _like(part, form)
         if self.present_subject:
             _, previous = self.previous_word()
-            if low in _NEW_SUBJECT:
+            if low in _NEW_SUBJECT or (low in {"it", "you"} and previous in {"and", "but", "or"}):
                 self.present_subject = False
             elif previous in {"and", "but", "or"} and low in _COMMON_VERBS:
                 return _like(part, verbs.third_person(low))
@@ -199,7 +199,7 @@ _PLAIN = {
     "me": "object", "my": "possessive", "mine": "possessive", "myself": "reflexive",
     "our": "our", "ours": "ours", "us": "our-object", "ourselves": "reflexive",
 }  # fmt: skip
-_NEW_SUBJECT = frozenset("he she they it we you who that which if when because".split())
+_NEW_SUBJECT = frozenset("he she they we who that which if when because".split())
 _COMMON_VERBS = frozenset(
     "don't haven't am have do love like enjoy work live hate want need prefer think hope know plan play go run own "
     "teach study "

@@ -6,7 +6,6 @@ Must not know: where windows come from and where candidates go. Nothing that a c
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
@@ -15,6 +14,7 @@ from domain.candidates import Candidate, Extraction, ExtractionContext, Window
 from domain.dates import annotate, local_day, mentions
 from domain.events import Event
 from domain.extraction.answers import statement
+from domain.extraction.edges import without_vocative
 from domain.extraction.entities import entities
 from domain.extraction.kinds import kind_of
 from domain.extraction.person import third_person
@@ -72,25 +72,22 @@ class RulesExtractor:
             if not text.strip() or is_chatter(text):
                 noise += 1
                 continue
-            kept = (
-                [_milestone(event, text)] if event.kind == "task" else list(_candidates(talk[event.seq], text, context))
-            )
-            dropped += max(0, len(kept) - MAX_PER_EVENT)
-            for candidate in _best(kept):
-                _add(found, candidate)
+            if event.kind == "task":
+                _add(found, _milestone(event, text))
+                continue
+            passed = _statements(talk[event.seq], text)
+            dropped += max(0, len(passed) - MAX_PER_EVENT)
+            for one in _best(passed):
+                _add(found, _candidate(one, talk[event.seq], context))
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
         return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
-
-
-def _candidates(speech: Speech, text: str, context: ExtractionContext) -> Iterator[Candidate]:
-    for passed in _statements(speech, text):
-        yield _candidate(passed, speech, context)
 
 
 def _statements(speech: Speech, text: str) -> list[_Statement]:
     """The sentences worth keeping; a short answer comes as the statement that it makes of its question."""
     found: list[_Statement] = []
-    for at, sentence in enumerate(sentences(text)):
+    for at, spoken in enumerate(sentences(text)):
+        sentence = without_vocative(spoken, speech.speaker.addressee)
         seen = Seen.after(speech.before) if at == 0 else Seen()
         if at == 0 and (answered := _answer(speech.before, sentence)) is not None:
             fired = (*signals(answered, Seen()), "completed")
@@ -157,11 +154,12 @@ def _milestone(event: Event, text: str) -> Candidate:
     )
 
 
-def _best(kept: list[Candidate]) -> list[Candidate]:
-    if len(kept) <= MAX_PER_EVENT:
-        return kept
-    ranked = sorted(range(len(kept)), key=lambda at: (-keep_score(kept[at].signals), at))
-    return [kept[at] for at in sorted(ranked[:MAX_PER_EVENT])]
+def _best(passed: list[_Statement]) -> list[_Statement]:
+    """At most `MAX_PER_EVENT`, in the order in which they were said."""
+    if len(passed) <= MAX_PER_EVENT:
+        return passed
+    ranked = sorted(range(len(passed)), key=lambda at: (-passed[at].score, at))
+    return [passed[at] for at in sorted(ranked[:MAX_PER_EVENT])]
 
 
 def _add(found: dict[tuple[str, str], Candidate], candidate: Candidate) -> None:

@@ -91,7 +91,8 @@ _PATTERNS = (
         "",
         r"^(?:oh|wow|woah|whoa|haha|lol|that's|thats|that sounds|sounds|that is|that would|that must|how (?:cool|nice|"
         r"fun)|nice|"
-        r"great|cool|awesome|good (?:luck|for|to|job)|congrat|thank|sorry|i'm sorry|i am sorry|i bet|i can imagine|"
+        r"great|cool|awesome|good (?:luck|for|to|job)|congrat|thank|sorry|i'm sorry|i am sorry|(?:so |i'm (?:so "
+        r")?)?(?:glad|happy|proud|sorry) (?:to hear|you|for you|that you|it)|i bet|i can imagine|"
         r"what "
         r"an?)\b",
     ),
@@ -150,8 +151,7 @@ _PATTERNS = (
         "rule",
         "always never must is are runs depends belongs the",
         r"\b(?:always|never) (?:use|run|deploy|push|send|ask|call|write|add|commit|include|reply|answer)\b|"
-        r"\bmust (?:not|"
-        r"be|never|always)\b|"
+        r"\bmust (?:not|never|always)\b|"
         r"\b(?:is|are) (?:called|named|located|owned|hosted|stored|scheduled)\b|\b(?:runs|depends) on\b|\bbelongs to\b|"
         r"\bthe (?:api|server|service|database|repo|repository|project|client|customer|office|team|build|budget|port|"
         r"branch) "

@@ -1,0 +1,90 @@
+"""Noise: machinery and courtesies go, what people mean and how runs ended stays."""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.events import Event, EventKind
+from domain.noise import MILESTONES, is_chatter, is_noise, without_machinery
+
+AT = datetime(2024, 3, 4, 9, tzinfo=UTC)
+
+
+def event(content: str, *, kind: EventKind = "user", role: str = "user", **metadata: object) -> Event:
+    return Event(1, kind, role, content, AT, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        event("{'rows': 4}", kind="assistant", role="tool"),
+        event("You are helpful.", kind="assistant", role="system"),
+        event("Let me look that up.", kind="assistant", role="assistant", tool_calls=[{"name": "search"}]),
+        event("heartbeat from worker", kind="task", role="task"),
+        event("calling search", kind="task", role="task", event="tool_call"),
+        event("I like tea.", recalled=True),
+        event("🙂 👍"),
+        event(""),
+    ],
+)
+def test_machinery_is_noise(noise: Event) -> None:
+    assert is_noise(noise)
+
+
+@pytest.mark.parametrize("milestone", sorted(MILESTONES))
+def test_how_a_run_ended_is_no_noise(milestone: str) -> None:
+    assert not is_noise(event("Nightly import", kind="task", role="task", event=milestone))
+
+
+def test_what_people_say_is_no_noise() -> None:
+    assert not is_noise(event("I moved to Leeds."))
+    assert not is_noise(event("I will send it.", kind="assistant", role="assistant"))
+
+
+@pytest.mark.parametrize("text", ["Hi!", "Thanks, bye :)", "hello there, how are you?", "Ok great, thank you so much!"])
+def test_courtesies_are_chatter(text: str) -> None:
+    assert is_chatter(text)
+
+
+@pytest.mark.parametrize("text", ["Hi, I moved to Leeds.", "Thanks, my son loved it", "No more meetings on Friday"])
+def test_a_courtesy_with_a_statement_is_no_chatter(text: str) -> None:
+    assert not is_chatter(text)
+
+
+def test_mistake_24_recalled_memories_are_no_evidence() -> None:
+    text = "<memories>\nPriya likes tea.\n</memories>\nWhat should I cook?"
+    assert "Priya" not in without_machinery(text)
+    assert "cook" in without_machinery(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2024-03-04 09:00:01 INFO worker started",
+        "ERROR: connection refused",
+        "Traceback (most recent call last):",
+        '  File "app.py", line 3, in main',
+        '{"id": 4, "name": "x"}',
+        "Calling tool search_web",
+        "task_id=8f2c state=ok",
+        "$ ls -la",
+    ],
+)
+def test_lines_of_machines_go_and_the_rest_stays(line: str) -> None:
+    assert without_machinery(f"I moved to Leeds.\n{line}\nMy boss is Ann.") == "I moved to Leeds.\nMy boss is Ann."
+    assert without_machinery(line) == ""
+
+
+def test_fenced_code_goes_even_when_it_is_never_closed() -> None:
+    assert "secret" not in without_machinery("See this:\n```\nsecret = 1")
+    assert without_machinery("```x```I moved.").strip() == "I moved."
+
+
+@pytest.mark.parametrize("junk", ["<", "```", "<memory>", "[", "{", "\n", "hi ", "File ", '"a":'])
+def test_hostile_text_is_cleaned_in_bounded_time(junk: str) -> None:
+    began = time.perf_counter()
+    text = junk * (100_000 // len(junk))
+    without_machinery(text)
+    is_chatter(text)
+    assert time.perf_counter() - began < 5
