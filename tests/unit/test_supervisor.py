@@ -123,6 +123,16 @@ def test_who_does_not_hear_is_killed_after_its_grace(supervisor: Supervisor, pro
     assert not marked(mark)
 
 
+def test_the_whole_stop_has_a_limit_whatever_graces_add_up_to(supervisor: Supervisor, program: Make, mark: str) -> None:
+    for stage in (0, 1):
+        stubborn = replace(program(STUBBORN), name=f"deaf-{stage}", stage=stage, grace_seconds=60)
+        _printed(supervisor.start(stubborn), "deaf")
+    asked = time.monotonic()
+    supervisor.stop(within=0.5)
+    assert time.monotonic() - asked < 5
+    assert not marked(mark)
+
+
 def test_a_hurry_kills_at_once(supervisor: Supervisor, program: Make, mark: str) -> None:
     child = supervisor.start(replace(program(STUBBORN), grace_seconds=60))
     _running(child)

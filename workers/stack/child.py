@@ -20,7 +20,7 @@ from workers.stack.backoff import next_delay
 GUARDIAN = Path(__file__).with_name("guardian.py")
 LOG_BYTES = 5_000_000
 LOGS_KEPT = 3
-SERVER_LINGER_SECONDS = 6.0
+SERVER_LINGER_SECONDS = 8.0
 """How long servers outlive a killed supervisor, so that workers can still give their work back to them."""
 
 Say = Callable[[str, str], None]

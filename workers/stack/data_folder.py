@@ -27,7 +27,7 @@ from workers.stack.errors import AlreadyRunning, StackFailed
 Phase = Literal["starting", "ready", "stopping"]
 
 # A supervisor that was killed leaves guardians that still stop their programs; no stop takes longer than this.
-_LEAVING_SECONDS = 12.0
+_LEAVING_SECONDS = 20.0
 _READER_SECONDS = 0.5
 _POLL_SECONDS = 0.05
 

@@ -157,7 +157,8 @@ class EmbeddedPostgres:
             environment=environment,
             stage=0,
             stop_signal=_FAST_SHUTDOWN,
-            grace_seconds=3.0,
+            # Its last checkpoint; killed before, it would recover at the next start.
+            grace_seconds=8.0,
             linger_seconds=SERVER_LINGER_SECONDS,
             user=self._user,
             folder=self._folder.root,

@@ -21,8 +21,8 @@ from workers.stack.ports import HOST
 
 # Programs that use the servers stop before them.
 _STAGE = 2
-# The soft shutdown takes 4 s; then the pool is terminated and messages go back to their queues.
-_WORKER_GRACE_SECONDS = 5.5
+# The soft shutdown takes 4 s; then the pool is terminated and messages go back to their queues, which takes 1 s more.
+_WORKER_GRACE_SECONDS = 6.5
 _OTHER_GRACE_SECONDS = 3.0
 
 

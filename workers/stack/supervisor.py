@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workers.stack.child import Child, Program, Say
 
+STOP_SECONDS = 9.0
 # Beyond a program's own grace: its guardian has to kill and collect what is left.
 _CLEARING_SECONDS = 1.0
 _POLL_SECONDS = 0.2
@@ -41,11 +42,15 @@ class Supervisor:
         """The children by name."""
         return dict(self._children)
 
-    def stop(self) -> None:
-        """Stop everything, the highest stage first; returns when no process is left."""
+    def stop(self, within: float = STOP_SECONDS) -> None:
+        """Stop everything, the highest stage first; returns when no process is left.
+
+        within: seconds after which whoever is still there is killed, however long its own grace.
+        """
+        limit = time.monotonic() + within
         children = sorted(self._children.values(), key=lambda child: -child.program.stage)
         for _, stage in groupby(children, key=lambda child: child.program.stage):
-            self._stop_stage(list(stage))
+            self._stop_stage(list(stage), limit)
         self._children.clear()
 
     def hurry(self) -> None:
@@ -54,7 +59,7 @@ class Supervisor:
         for child in list(self._children.values()):
             child.kill()
 
-    def _stop_stage(self, stage: list[Child]) -> None:
+    def _stop_stage(self, stage: list[Child], limit: float) -> None:
         asked = time.monotonic()
         for child in stage:
             if self._hurry:
@@ -62,9 +67,9 @@ class Supervisor:
             else:
                 child.stop()
         for child in stage:
-            deadline = asked + child.program.grace_seconds + _CLEARING_SECONDS
+            deadline = min(limit, asked + child.program.grace_seconds + _CLEARING_SECONDS)
             while not child.wait(_POLL_SECONDS):
                 if time.monotonic() > deadline:
                     self._say(child.program.name, "did not stop in time and is killed")
                     child.kill()
-                    deadline += _CLEARING_SECONDS
+                    deadline = time.monotonic() + _CLEARING_SECONDS
