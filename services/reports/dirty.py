@@ -6,7 +6,8 @@ Must not know: who waits for them.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, Text, func, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from models import Agent, Session
 from services.reports.names import find_agent
@@ -53,11 +54,19 @@ def unmet(connection: Connection, goals: Sequence[Goal]) -> list[Goal]:
 
 
 def _goals(connection: Connection, refs: Sequence[SessionRef]) -> Iterator[Goal]:
-    names = tuple_(Agent.tenant, Agent.name, Session.name)
+    # Joined, and not `IN` a list of names: that would compare every session with every name.
+    names = ([ref.tenant for ref in refs], [ref.agent for ref in refs], [ref.session for ref in refs])
+    wanted = (
+        func.unnest(*(literal(column, ARRAY(Text)) for column in names))
+        .table_valued("tenant", "agent", "session", name="wanted")
+        .render_derived()
+    )
     rows = connection.execute(
-        select(Session.id, Agent.tenant, Agent.name.label("agent"), Session.name.label("session"), Session.last_seq)
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(names.in_([(ref.tenant, ref.agent, ref.session) for ref in refs]), Session.dirty_since.is_not(None))
+        select(Session.id, wanted.c.tenant, wanted.c.agent, wanted.c.session, Session.last_seq)
+        .select_from(wanted)
+        .join(Agent, (Agent.tenant == wanted.c.tenant) & (Agent.name == wanted.c.agent))
+        .join(Session, (Session.agent_id == Agent.id) & (Session.name == wanted.c.session))
+        .where(Session.dirty_since.is_not(None))
         .order_by(Session.dirty_since)
         .limit(AT_ONCE)
     )

@@ -16,6 +16,8 @@ from slowwave.coordination.flush_queue import FlushQueue
 
 FLUSHES_READ = 50_000
 """So many of the last hour's flushes, newest first, are read for the lag."""
+OUTCOMES = ("stored", "no_reply", "quarantined")
+SHARES = {"p50_seconds": 0.5, "p95_seconds": 0.95}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,10 @@ def _last_hour(connection: Connection, tenant: str, now: datetime) -> tuple[dict
         .limit(FLUSHES_READ)
         .subquery()
     )
-    counts = connection.execute(select(recent.c.outcome, func.count()).group_by(recent.c.outcome)).all()
-    shares = connection.execute(
-        select(*(func.percentile_cont(share).within_group(recent.c.lag) for share in (0.5, 0.95)))
-    ).one()
-    outcomes = dict.fromkeys(("stored", "no_reply", "quarantined"), 0) | dict(counts)
-    return outcomes, Lag(*(None if share is None else share.total_seconds() for share in shares))
+    query = select(
+        *(func.count().filter(recent.c.outcome == outcome).label(outcome) for outcome in OUTCOMES),
+        *(func.percentile_cont(share).within_group(recent.c.lag).label(name) for name, share in SHARES.items()),
+    )
+    figures = connection.execute(query).mappings().one()
+    seconds = {name: None if figures[name] is None else figures[name].total_seconds() for name in SHARES}
+    return {outcome: figures[outcome] for outcome in OUTCOMES}, Lag(**seconds)
