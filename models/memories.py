@@ -21,6 +21,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import Base, BigId, CreatedAt, Moment
+from models.search import GIN_OPTIONS
 
 
 class Memory(Base):
@@ -50,7 +51,7 @@ class Memory(Base):
             text("valid_from DESC"),
             postgresql_where=text("status IN ('inbox', 'episode', 'active') AND valid_to IS NULL"),
         ),
-        Index("memories_search_idx", "search", postgresql_using="gin"),
+        Index("memories_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
     )
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))

@@ -9,6 +9,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import Base
 
+# What waits to be sorted into a GIN index is read by every search: keep it to a few pages, in kB.
+GIN_OPTIONS = {"gin_pending_list_limit": 128}
+
 
 class Passage(Base):
     """A flushed event as search sees it: redacted, stemmed, with its date, its speaker and the turn before it.
@@ -19,7 +22,7 @@ class Passage(Base):
 
     __tablename__ = "passages"
     __table_args__ = (
-        Index("passages_search_idx", "search", postgresql_using="gin"),
+        Index("passages_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
         Index("passages_scope_idx", "scope_id"),
     )
 

@@ -133,7 +133,13 @@ def upgrade() -> None:
         postgresql_where=sa.text("status <> 'archived'"),
     )
     op.create_index(
-        "memories_search_idx", "memories", ["search"], unique=False, schema="slowwave", postgresql_using="gin"
+        "memories_search_idx",
+        "memories",
+        ["search"],
+        unique=False,
+        schema="slowwave",
+        postgresql_using="gin",
+        postgresql_with={"gin_pending_list_limit": 128},
     )
     op.create_table(
         "sessions",
@@ -281,7 +287,13 @@ def upgrade() -> None:
     )
     op.create_index("passages_scope_idx", "passages", ["scope_id"], unique=False, schema="slowwave")
     op.create_index(
-        "passages_search_idx", "passages", ["search"], unique=False, schema="slowwave", postgresql_using="gin"
+        "passages_search_idx",
+        "passages",
+        ["search"],
+        unique=False,
+        schema="slowwave",
+        postgresql_using="gin",
+        postgresql_with={"gin_pending_list_limit": 128},
     )
     op.create_table(
         "session_days",

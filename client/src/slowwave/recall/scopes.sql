@@ -1,13 +1,10 @@
 -- The scopes that a reader named and that exist, with their statistics; and the stems of what it asks, with how many
 -- documents of these scopes hold each where that is known to be many.
--- A scope that was never counted is small: its documents are counted here, no further than a bound.
+-- A scope that was never counted is small: its documents are counted, no further than a bound.
 WITH named AS MATERIALIZED (
     SELECT k.id, k.kind, k.name,
-           CASE WHEN k.counted_at IS NOT NULL THEN k.counted_documents ELSE
-               (SELECT count(*) FROM (SELECT FROM slowwave.passages p WHERE p.scope_id = k.id LIMIT 2000) AS p)
-               + (SELECT count(*) FROM (SELECT FROM slowwave.memories m
-                                        WHERE m.scope_id = k.id AND m.status <> 'archived' LIMIT 2000) AS m)
-           END AS documents,
+           CASE WHEN k.counted_at IS NOT NULL THEN k.counted_documents ELSE slowwave.count_documents(k.id) END
+               AS documents,
            CASE WHEN k.counted_at IS NOT NULL THEN k.counted_mean_length END AS mean_length
     FROM unnest(%(kinds)s::text[], %(names)s::text[]) AS wanted (kind, name)
     JOIN slowwave.scopes k ON k.tenant = %(tenant)s AND k.kind = wanted.kind AND k.name = wanted.name

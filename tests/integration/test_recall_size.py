@@ -1,0 +1,159 @@
+"""In a scope of 20,000 documents: rare words name the candidates, through the index, and little is read."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import psycopg
+import pytest
+from sqlalchemy import Engine
+
+from services.search_statistics import refresh_statistics, scopes_to_refresh
+from slowwave.recall import context, search
+from tests.recalling import NOW, Shelf
+
+pytestmark = pytest.mark.servers
+
+HALF = 10_000
+# Every sentence holds "walk"; one in five a colour word, one in a hundred a number word, one in a thousand a heron.
+SENTENCE = """'Today walk ' || CASE mod(i, 5) WHEN 0 THEN 'crimson ' WHEN 1 THEN 'azure ' ELSE '' END
+    || 'tree' || mod(i, 100) || CASE mod(i, 1000) WHEN 7 THEN ' heron' ELSE '' END || ' w' || i"""
+
+
+@pytest.fixture
+def large(database_url: str, engine: Engine) -> Iterator[Shelf]:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        shelf = Shelf(connection)
+        shelf.say("small", "A heron in another scope, on a walk.", agent="jonas")
+        shelf.say("s", "x")
+        scope = shelf.scope()
+        session = shelf.sql("SELECT id FROM slowwave.sessions WHERE name = 's'")[0]["id"]
+        shelf.sql(
+            f"INSERT INTO slowwave.events (session_id, seq, turn, kind, role, content, happened_at, recorded_at, day)"
+            f" SELECT %s, i, i, 'user', 'user', {SENTENCE}, n, n, n::date"
+            f" FROM generate_series(2, %s) AS i, LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n) AS t",
+            *(session, HALF, NOW),
+        )
+        shelf.sql(
+            "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
+            " SELECT session_id, seq, %s, slowwave.passage_vector(%s, content, name, happened_at)"
+            " FROM slowwave.events WHERE session_id = %s AND seq > 1",
+            *(scope, scope, session),
+        )
+        shelf.sql(
+            f"INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
+            f" trust, valid_from, recorded_at, search)"
+            f" SELECT %s, 'fact', c, sha256(c::bytea), 'active', 0.8, (i %% 97) / 100.0, 'user', n, n,"
+            f" slowwave.memory_vector(%s, c, n, '{{}}')"
+            f" FROM generate_series(1, %s) AS i, LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n,"
+            f" {SENTENCE} || ' kept' AS c) AS t",
+            *(scope, scope, HALF, NOW),
+        )
+        shelf.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE id = %s", HALF, HALF, session)
+        shelf.sql("ANALYZE")
+        yield shelf
+
+
+@contextmanager
+def reading(shelf: Shelf, table: str) -> Iterator[Callable[[], tuple[int, int]]]:
+    """A transaction, and a function: (sequential scans, rows fetched through indexes) of the table since it began."""
+
+    def so_far() -> tuple[int, int]:
+        (row,) = shelf.sql(
+            "SELECT * FROM pg_stat_xact_user_tables WHERE schemaname = 'slowwave' AND relname = %s", table
+        )
+        return row["seq_scan"], row["idx_tup_fetch"]
+
+    with shelf.connection.transaction():
+        scans, rows = so_far()
+        yield lambda: (so_far()[0] - scans, so_far()[1] - rows)
+
+
+def count(engine: Engine, scope: int) -> int:
+    with engine.begin() as connection:
+        return refresh_statistics(connection, scope, NOW)
+
+
+def test_search_reads_the_rare_words_through_the_index(large: Shelf, engine: Engine) -> None:
+    count(engine, large.scope())
+    with reading(large, "passages") as passages, reading(large, "memories") as memories:
+        hits = search(large.connection, "default", "maya", "heron on a crimson walk by tree7")
+        for scans, rows in (passages(), memories()):
+            assert scans == 0
+            assert 0 < rows < 500
+    assert len(hits) == 10
+    assert all("heron" in hit.content for hit in hits)
+
+
+def test_search_that_was_never_counted_is_bounded_too(large: Shelf) -> None:
+    with reading(large, "passages") as passages, reading(large, "memories") as memories:
+        hits = search(large.connection, "default", "maya", "walk")
+        for scans, rows in (passages(), memories()):
+            # Counting stops at 2,000 and searching at 1,500.
+            assert scans == 0
+            assert rows <= 3600
+    assert len(hits) == 10
+
+
+def test_a_question_of_common_words_finds_documents_that_hold_them_together(large: Shelf, engine: Engine) -> None:
+    count(engine, large.scope())
+    hits = search(large.connection, "default", "maya", "a walk by the crimson tree35")
+    assert all("crimson tree35" in hit.content for hit in hits)
+    assert search(large.connection, "default", "maya", "walk")
+
+
+def test_common_words_are_those_of_many_documents_in_their_scope_alone(large: Shelf, engine: Engine) -> None:
+    scope = large.scope()
+    counted = count(engine, scope)
+    common = {row["term"]: row["documents"] for row in large.sql("SELECT * FROM slowwave.common_terms")}
+    assert counted == len(common)
+    assert {row["scope_id"] for row in large.sql("SELECT scope_id FROM slowwave.common_terms")} == {scope}
+    assert common["walk"] == 2 * HALF - 1
+    assert common["crimson"] == pytest.approx(2 * HALF / 5, abs=3)
+    assert common["tree7"] == pytest.approx(2 * HALF / 100, abs=3)
+    assert "heron" not in common
+    (row,) = large.sql("SELECT * FROM slowwave.scopes WHERE id = %s", scope)
+    assert (row["counted_documents"], row["counted_at"]) == (2 * HALF, NOW)
+    assert 6 < row["counted_mean_length"] < 12
+
+
+def test_scopes_are_counted_when_they_are_large_and_again_when_they_have_grown(large: Shelf, engine: Engine) -> None:
+    def due() -> list[int]:
+        with engine.begin() as connection:
+            return list(scopes_to_refresh(connection))
+
+    scope = large.scope()
+    assert due() == [scope]
+    count(engine, scope)
+    assert due() == []
+    large.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", *[HALF + 999] * 2)
+    assert due() == []
+    large.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", *[HALF + 1000] * 2)
+    assert due() == [scope]
+
+
+def test_a_word_that_is_no_longer_common_is_forgotten(large: Shelf, engine: Engine) -> None:
+    scope = large.scope()
+    count(engine, scope)
+    large.sql("DELETE FROM slowwave.passages")
+    large.sql("UPDATE slowwave.memories SET status = 'archived' WHERE content LIKE '%%crimson%%'")
+    count(engine, scope)
+    common = {row["term"] for row in large.sql("SELECT term FROM slowwave.common_terms")}
+    assert "crimson" not in common
+    assert "walk" in common
+
+
+def test_an_unknown_scope_has_no_common_words(engine: Engine) -> None:
+    assert count(engine, 404) == 0
+
+
+def test_context_reads_both_ends_of_the_scope_through_indexes(large: Shelf, engine: Engine) -> None:
+    count(engine, large.scope())
+    with reading(large, "memories") as memories:
+        known = context(large.connection, "default", "maya", now=NOW, days=1)
+        scans, rows = memories()
+    assert scans == 0
+    assert rows < 400
+    assert len(known.memories) == 15
+    assert all(NOW - hit.valid_from <= timedelta(days=1) for hit in known.recent)
+    assert len(known.recent) > 5
