@@ -11,10 +11,16 @@ import typer
 
 from workers.shell.options import RUN, Json
 from workers.shell.output import print_json
+from workers.stack.data_folder import default_data_folder
 
-DEFAULT_DATA = Path("~/.local/share/slowwave")
-
-Data = Annotated[Path, typer.Option(help="Where everything is kept between starts.")]
+Data = Annotated[
+    Path,
+    typer.Option(
+        help="Where everything is kept between starts.",
+        default_factory=default_data_folder,
+        show_default="~/.local/share/slowwave; for root /var/lib/slowwave",
+    ),
+]
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="0: as before, or any that is free.")]
 
 
@@ -27,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 def up(
     *,
-    data: Data = DEFAULT_DATA,
+    data: Data,
     postgres_port: Port = 0,
     valkey_port: Port = 0,
     flower_port: Port = 0,
@@ -55,7 +61,7 @@ def up(
     raise typer.Exit(run_stack(options, Console()))
 
 
-def env(*, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+def env(*, data: Data, as_json: Json = False) -> None:
     """Print the variables that connect other programs to a running stack, as NAME=value lines."""
     from workers.stack.environment import environment_of
 

@@ -153,6 +153,7 @@ class Stack:
     def _start_postgres(self, ports: Mapping[str, int], supervisor: Supervisor) -> str:
         if self._names_database:
             self._say("postgres", f"using the server that {variable_of('database_url')} names")
+            _check_database(self._given.database_url)
             return self._given.database_url
         server = EmbeddedPostgres(self.folder, ports["postgres"], self._say)
         server.create(self._held, self._stopping)
@@ -247,6 +248,18 @@ class Stack:
             self._supervisor.stop()
         self._held = -1
         self._claims.close()
+
+
+def _check_database(url: str) -> None:
+    engine = make_engine(url)
+    try:
+        engine.connect().close()
+    except OperationalError as error:
+        raise StackFailed(
+            f"the server that {variable_of('database_url')} names does not answer: {error.orig}"
+        ) from None
+    finally:
+        engine.dispose()
 
 
 def _check_broker(url: str) -> None:

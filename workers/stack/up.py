@@ -12,18 +12,17 @@ from types import FrameType
 from rich.console import Console
 from rich.markup import escape
 
-from workers.stack.errors import StackError, StartInterrupted
+from workers.stack.errors import StartInterrupted
 from workers.stack.stack import Stack, StackOptions
 
-FAILED = 3
 INTERRUPTED = 130
 
 
 def run_stack(options: StackOptions, console: Console) -> int:
-    """Run the stack until a signal says stop; answer the exit code (0, 3 it could not start, 130 stopped before ready).
+    """Run the stack until a signal says stop; answer the exit code (0, or 130 when it was stopped before it was ready).
 
     Call it from the main thread: it handles SIGINT, SIGTERM and SIGHUP. A second signal kills instead of waiting.
-    Raises InvalidSettings.
+    Raises a StackError with one sentence when it can't start, and InvalidSettings.
     """
     stack = Stack(options, _say(console))
     began = time.monotonic()
@@ -37,9 +36,6 @@ def run_stack(options: StackOptions, console: Console) -> int:
         except StartInterrupted:
             console.print("stopped before everything was up; nothing is left running")
             return INTERRUPTED
-        except StackError as error:
-            console.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-            return FAILED
     where = escape(str(stack.folder.root))
     console.print(f"stopped after {time.monotonic() - began:.1f} s; the data stays in {where}", soft_wrap=True)
     return 0
