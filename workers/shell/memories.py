@@ -129,7 +129,8 @@ def _explain(found: "Explanation") -> None:
         if change.flush is not None:
             by = f" by flush {change.flush}"
             if (flush := made.get(change.flush)) is not None:
-                window = f"{flush.from_seq} to {flush.to_seq}"
+                first, last = flush.from_seq, flush.to_seq
+                window = f"{first}" if first == last else f"{first} to {last}"
                 by += f" of {flush.session}#{window}, {flush.extractor} {flush.extractor_version}"
         out.print(f"  {change.made_at:%Y-%m-%d %H:%M:%S} UTC  {change.action}{safe(by)}", soft_wrap=True)
         print_rows(out, [(one_line(text, 300),) for text in _differences(change)], indent=4)

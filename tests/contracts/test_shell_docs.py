@@ -1,0 +1,36 @@
+"""The documents and the shell agree: every command is described, and every command that is named exists."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from domain.waiting_facts import Reason
+from workers.shell.main import app
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+# In code: `slowwave why AGENT`, or a line of a console that begins with it.
+NAMED = re.findall(r"(?:`|\$ |\$\(|^)slowwave (?:--tenant \S+ )?([a-z][a-z-]*)(?: ([a-z][a-z-]*))?", TEXT, re.MULTILINE)
+SHELL: Any = typer.main.get_command(app)
+COMMANDS = {name: set(getattr(command, "commands", ())) for name, command in SHELL.commands.items()}
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_is_described(name: str) -> None:
+    assert name in {first for first, _ in NAMED}
+
+
+@pytest.mark.parametrize(("first", "second"), sorted(set(NAMED)))
+def test_every_command_that_a_page_names_exists(first: str, second: str) -> None:
+    assert first in COMMANDS
+    assert not COMMANDS[first] or not second or second in COMMANDS[first]
+
+
+def test_every_reason_that_why_gives_is_described() -> None:
+    page = (ROOT / "docs" / "operate.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"^\| `([a-z ]+)` \|", page, re.MULTILINE))
+    assert {reason.value for reason in Reason} <= described
