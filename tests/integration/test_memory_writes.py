@@ -59,6 +59,7 @@ def test_too_many_turns_since_the_watermark_wake_a_worker(memory: Memory, redis_
     receipts = [memory.turn_completed("maya", "s", TURN) for _ in range(6)]
     assert [receipt.due for receipt in receipts] == [False] * 5 + [True]
     assert receipts[-1].reason == "turns"
+    assert memory.flush()
     assert redis_client.llen(NORMAL_QUEUE) == 1
 
 
@@ -68,6 +69,7 @@ def test_the_end_of_a_conversation_wakes_a_worker(memory: Memory, redis_client: 
     assert memory.session_idle("maya", "idle").reason == "idle"
     assert memory.session_compacted("maya", "compacted").reason == "compaction"
     assert memory.session_reset("maya", "reset").reason == "reset"
+    assert memory.flush()
     assert redis_client.llen(NORMAL_QUEUE) == 3
     assert memory.session_idle("maya", "never heard of").due is False
 
@@ -78,6 +80,7 @@ def test_a_prompt_boosts_the_other_sessions_of_its_agent(memory: Memory, redis_c
     memory.turn_completed("jonas", "elsewhere", TURN)
     memory.for_tenant("another").turn_completed("maya", "of another tenant", TURN)
     assert sorted(memory.prompt_arrived("maya", "here")) == ["morning", "noon"]
+    assert memory.flush()
     assert redis_client.llen(HIGH_QUEUE) == 2
 
 
@@ -252,6 +255,7 @@ def test_status_counts_what_waits(memory: Memory, database_url: str) -> None:
         memory.turn_completed("maya", session, TURN)
     memory.for_tenant("another").turn_completed("maya", "c", TURN)
     memory.session_idle("maya", "a")
+    assert memory.flush()
     status = memory.status()
     assert (status.dirty_sessions, status.queues[NORMAL_QUEUE], status.spool_files) == (2, 1, 0)
     assert status.oldest_dirty_seconds is not None

@@ -75,7 +75,7 @@ def ingest(
 
     def commit(batch: "_Batch") -> Delivery:
         delivery = store.capture.deliver(batch.entries())
-        store.offers.offer(delivery.due, "normal")
+        store.offers.now([(ref, "normal") for ref in delivery.due])
         return delivery
 
     with ThreadPoolExecutor(1, thread_name_prefix="slowwave-ingest") as thread:
@@ -112,7 +112,7 @@ class _Reader:
         self._tenant = tenant
         self._report = report
         self._on_reject = on_reject
-        self._seen: dict[bytes, int] = {}
+        self._seen: dict[str, int] = {}
         self._abouts: dict[tuple[Any, ...], dict[str, str] | None] = {}
 
     def batches(self, lines: Iterable[str], batch_events: int) -> Iterator[_Batch]:
@@ -180,9 +180,9 @@ class _Reader:
         return self._abouts[given]
 
     def _key(self, line: str) -> str:
-        digest = blake2b(line.encode(errors="replace"), digest_size=16).digest()
+        digest = blake2b(line.encode(errors="replace"), digest_size=12).hexdigest()
         times = self._seen[digest] = self._seen.get(digest, 0) + 1
-        return f"{digest.hex()}:{times}"
+        return f"{digest}:{times}"
 
     def _reject(self, number: int, reason: str, line: str) -> None:
         self._report.rejected += 1

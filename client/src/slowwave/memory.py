@@ -199,7 +199,7 @@ class Memory:
         )
 
     def flush(self, timeout: float = 30.0) -> bool:
-        """Commit what is queued or spooled now; False if that is not done within `timeout` seconds."""
+        """Commit what is queued or spooled and wake the workers; False if that took more than `timeout` seconds."""
         return self.store.flush(timeout)
 
     def close(self) -> None:

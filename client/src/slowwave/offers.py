@@ -6,6 +6,8 @@ Must not know: Postgres, what makes a flush due.
 from __future__ import annotations
 
 import logging
+import queue
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -39,32 +41,46 @@ class Complaints:
 
 
 class Offers:
-    """Offers sessions to the flush queue. `queue`: None connects to `settings.broker_url` at the first offer."""
+    """Offers sessions to the flush queue. `flush_queue`: None connects to `settings.broker_url` at the first offer."""
 
     def __init__(
-        self, settings: Settings, queue: FlushQueue | None = None, *, clock: Callable[[], float] = time.monotonic
+        self, settings: Settings, flush_queue: FlushQueue | None = None, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._settings = settings
-        self._queue = queue
+        self._queue = flush_queue
         self._clock = clock
         self._rests_until = float("-inf")
         self._complaints = Complaints(clock)
+        self._waiting: queue.Queue[list[tuple[SessionRef, Priority]]] = queue.Queue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
 
-    def offer(self, refs: Sequence[SessionRef], priority: Priority) -> None:
-        """Offer these sessions in one round trip. Never raises for a server that can't be reached."""
-        if not refs or not self._settings.memory.auto_flush.enabled or self._clock() < self._rests_until:
+    def soon(self, refs: Sequence[SessionRef], priority: Priority) -> None:
+        """Have these sessions offered by a thread, in the order of the calls: a reply need not wait for it."""
+        if refs and self._settings.memory.auto_flush.enabled:
+            self._waiting.put([(ref, priority) for ref in refs])
+            if self._thread is None:
+                with self._lock:
+                    if self._thread is None:
+                        self._thread = threading.Thread(target=self._run, name="slowwave-offers", daemon=True)
+                        self._thread.start()
+
+    def now(self, offers: Sequence[tuple[SessionRef, Priority]]) -> None:
+        """Make these offers in one round trip. Never raises for a server that can't be reached."""
+        if not offers or not self._settings.memory.auto_flush.enabled or self._clock() < self._rests_until:
             return
         from redis.exceptions import RedisError  # noqa: PLC0415 (redis takes longer to import than all of the client)
 
         try:
-            queue = self.queue()
-            if len(refs) == 1:
-                queue.offer(refs[0], priority)
-            else:
-                queue.offer_many([(ref, priority) for ref in refs])
-        except (RedisError, OSError) as error:
+            self.queue().offer_many(offers)
+        except (RedisError, OSError, InvalidSettings) as error:
             self._rests_until = self._clock() + REST_SECONDS
             self._complaints.say("no flush could be offered, the sweep will find what is due: %s", error)
+
+    def settle(self, timeout: float) -> bool:
+        """Wait until all that was handed over is offered; False if that took longer than `timeout` seconds."""
+        with self._waiting.all_tasks_done:
+            return self._waiting.all_tasks_done.wait_for(lambda: not self._waiting.unfinished_tasks, timeout)
 
     def queue(self) -> FlushQueue:
         """The flush queue, made when it is first asked for. Raises InvalidSettings for a broker_url of no use."""
@@ -83,3 +99,16 @@ class Offers:
                 per_agent_concurrency=flushing.per_agent_concurrency,
             )
         return self._queue
+
+    def _run(self) -> None:
+        while True:
+            calls = [self._waiting.get()]
+            while not self._waiting.empty():
+                calls.append(self._waiting.get())
+            try:
+                self.now([offer for call in calls for offer in call])
+            except Exception:
+                # Whatever it was: the sweep finds what is due, and the next offer is worth another try.
+                log.exception("no flush could be offered")
+            for _ in calls:
+                self._waiting.task_done()

@@ -11,6 +11,7 @@ import itertools
 import os
 import time
 import weakref
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -30,6 +31,7 @@ Mode = Literal["durable", "background"]
 Stored = Literal["postgres", "queued", "spool"]
 
 CLOSE_SECONDS = 10.0
+OFFER_SECONDS = 2.0
 
 _BOOST = Statement(b"slowwave_boost", b"SELECT * FROM slowwave.boost($1, $2, $3, $4)")
 
@@ -68,7 +70,7 @@ class Store:
         self.offers = Offers(settings, self._queue)
         self.capture = Capture(self.postgres, settings.memory)
         self._spool = Spool(settings.spool, settings.database_url)
-        self._writer = Writer(self.capture, self._spool, lambda due: self.offers.offer(due, "normal"))
+        self._writer = Writer(self.capture, self._spool, self._offer_due)
         self._closed = False
         # Keys sort by time, are short, and differ between processes and forks.
         self._prefix = f"{time.time_ns() // 1_000_000:x}-{os.urandom(6).hex()}"
@@ -98,7 +100,7 @@ class Store:
                 self._spool_away(entry, error)
                 return None, "spool"
             if captured.due:
-                self.offers.offer([entry.ref], "normal")
+                self.offers.soon([entry.ref], "normal")
             return captured, "postgres"
         self._spool_away(entry, StoreUnavailable("earlier events wait in the spool still"))
         return None, "spool"
@@ -120,12 +122,13 @@ class Store:
             self._complaints.say("no session could be boosted: %s", error)
             return []
         names = [row[0].decode() for row in rows if row[0]]
-        self.offers.offer([SessionRef(tenant, agent, name) for name in names], "high")
+        self.offers.soon([SessionRef(tenant, agent, name) for name in names], "high")
         return names
 
     def flush(self, timeout: float) -> bool:
-        """Deliver queue and spool now; False if that took longer than `timeout` seconds."""
-        return self._writer.flush(timeout)
+        """Deliver queue, spool and offers now; False if that took longer than `timeout` seconds."""
+        end = time.monotonic() + timeout
+        return self._writer.flush(timeout) and self.offers.settle(max(0.0, end - time.monotonic()))
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
         """Commit or spool what is queued, and let go of everything. Raises SpoolFull if neither worked."""
@@ -134,8 +137,12 @@ class Store:
         self._closed = True
         try:
             self._writer.close(timeout)
+            self.offers.settle(OFFER_SECONDS)
         finally:
             self.postgres.close()
+
+    def _offer_due(self, refs: Sequence[SessionRef]) -> None:
+        self.offers.now([(ref, "normal") for ref in refs])
 
     def _spool_away(self, entry: Entry, error: StoreUnavailable) -> None:
         entry.stamp(_now())

@@ -7,27 +7,31 @@ CREATE FUNCTION slowwave.boost(
 ) RETURNS TABLE (session text)
 LANGUAGE plpgsql
 AS $$
+#variable_conflict use_column
 DECLARE
     v_now timestamptz := coalesce(p_now, clock_timestamp());
+    v_agent_id bigint;
+    v_ids bigint[];
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
+    -- Step by step, so that each is a walk along one index whatever the planner thinks of the tables: the first dirty
+    -- sessions of one agent, in the order of the index, and these rows alone.
+    SELECT a.id INTO v_agent_id FROM slowwave.agents a WHERE a.tenant = p_tenant AND a.name = p_agent;
+    v_ids := ARRAY(
+        SELECT d.id
+        FROM slowwave.sessions d
+        WHERE d.agent_id = v_agent_id AND d.dirty_since IS NOT NULL AND d.name <> p_session
+          AND (d.not_before IS NULL OR d.not_before <= v_now)
+        ORDER BY d.dirty_since
+        LIMIT p_limit
+        FOR NO KEY UPDATE SKIP LOCKED);
     RETURN QUERY
     UPDATE slowwave.sessions s SET
         boosted_at = v_now,
         invalidated_at = s.last_seq,
         invalidated_by = 'prompt',
         flush_due_at = least(s.flush_due_at, v_now)
-    WHERE s.id IN (
-        SELECT d.id
-        FROM slowwave.sessions d
-        JOIN slowwave.agents a ON a.id = d.agent_id
-        WHERE a.tenant = p_tenant AND a.name = p_agent
-          AND d.dirty_since IS NOT NULL AND d.name <> p_session
-          AND (d.not_before IS NULL OR d.not_before <= v_now)
-        ORDER BY d.dirty_since
-        LIMIT p_limit
-        FOR UPDATE OF d SKIP LOCKED
-    )
+    WHERE s.id = ANY (v_ids)
     RETURNING s.name;
 END
 $$;
