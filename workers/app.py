@@ -7,15 +7,19 @@ stand in `workers.celery_settings`.
 import logging
 import os
 import random
+import signal
 import threading
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from celery import Celery
+from billiard.common import REMAP_SIGTERM
+from celery import Celery, current_app
+from celery.concurrency.prefork import TaskPool as PreforkPool
 from celery.signals import beat_init, worker_init, worker_process_shutdown, worker_ready, worker_shutdown
 from sqlalchemy.exc import OperationalError
 
+from domain.candidates import Extractor
 from domain.extraction import RulesExtractor
 from models.engine import make_engine
 from models.schema import WrongSchema, require_current
@@ -33,9 +37,10 @@ log = logging.getLogger(__name__)
 class SlowwaveApp(Celery):
     """A Celery app that makes the runtime of its process on first use, and anew after a fork."""
 
-    def __init__(self, settings: Settings, **options: Any) -> None:
+    def __init__(self, settings: Settings, extractor: Extractor, **options: Any) -> None:
         super().__init__("slowwave", **options)
         self.settings = settings
+        self._extractor = extractor
         self._lock = threading.Lock()
         self._runtime: Runtime | None = None
         self._pid = 0
@@ -49,7 +54,7 @@ class SlowwaveApp(Celery):
         """The collaborators of this process. Connections must not be shared with a parent, so a fork makes new ones."""
         with self._lock:
             if self._runtime is None or self._pid != os.getpid():
-                self._runtime, self._pid = build_runtime(self.settings), os.getpid()
+                self._runtime, self._pid = build_runtime(self.settings, self._extractor), os.getpid()
             return self._runtime
 
     def close_runtime(self) -> None:
@@ -59,7 +64,7 @@ class SlowwaveApp(Celery):
             self._runtime.engine.dispose()
 
 
-def build_runtime(settings: Settings) -> Runtime:
+def build_runtime(settings: Settings, extractor: Extractor) -> Runtime:
     """Put the collaborators of one process together."""
     flushing = settings.memory.auto_flush
     engine = make_engine(settings.database_url).execution_options(isolation_level="AUTOCOMMIT")
@@ -74,7 +79,7 @@ def build_runtime(settings: Settings) -> Runtime:
         engine=engine,
         queue=queue,
         keeper=LeaseThread(queue, lease_seconds=flushing.lease_seconds),
-        extractor=RulesExtractor(),
+        extractor=extractor,
         settings=flushing,
         clock=utc_now,
         jitter=random.random,
@@ -92,11 +97,10 @@ def _pause(seconds: float) -> None:
     threading.Event().wait(seconds)
 
 
-def make_app(settings: Settings) -> SlowwaveApp:
-    """A configured app for these settings."""
-    # Read by billiard when the worker starts: SIGTERM becomes the soft shutdown, which waits a bounded time.
-    os.environ.setdefault("REMAP_SIGTERM", "SIGQUIT")
-    app = SlowwaveApp(settings, include=["tasks.capture", "tasks.flush", "tasks.maintenance"])
+def make_app(settings: Settings, *, extractor: Extractor | None = None) -> SlowwaveApp:
+    """A configured app for these settings. extractor: what turns a window into memories; the rules where it is None."""
+    tasks = ["tasks.capture", "tasks.flush", "tasks.maintenance"]
+    app = SlowwaveApp(settings, extractor or RulesExtractor(), include=tasks)
     app.conf.update(celery_settings(settings))
     return app
 
@@ -135,8 +139,22 @@ def sweep_at_start(sender: Any = None, **_: Any) -> None:
         app.send_task("slowwave.sweep_sessions", queue="maintenance", expires=60)
 
 
+@worker_ready.connect
+def stop_softly_on_term(sender: Any = None, **_: Any) -> None:
+    """Make SIGTERM the soft shutdown, which waits a bounded time, where nobody set REMAP_SIGTERM.
+
+    Celery reads that variable long before it loads an app, so it can't be set here. Only processes stop softly; a
+    worker with threads waits for its tasks. Children do not get this handler, Celery resets theirs.
+    """
+    pool = getattr(sender, "pool", None)
+    if not REMAP_SIGTERM and isinstance(pool, PreforkPool):
+        signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGQUIT))
+
+
 @worker_shutdown.connect
 @worker_process_shutdown.connect
 def let_go(**_: Any) -> None:
-    """Close what this process opened."""
-    default_app().close_runtime()
+    """Close what this process opened, if it runs an app of this kind; none is made only to be shut."""
+    app: object = current_app
+    if isinstance(app, SlowwaveApp):
+        app.close_runtime()
