@@ -69,8 +69,7 @@ _MONTH = (
 )
 _YEAR = r"(?:19|20)\d\d"
 _DATES = re.compile(
-    r"\b(?:"
-    r"(?P<iso>\d{4}-\d{2}-\d{2})(?![\d-])|"
+    r"\b(?:(?P<iso>\d{4}-\d{2}-\d{2})(?![\d-])|"
     r"(?P<before>the day before yesterday)|(?P<after>the day after tomorrow)|"
     r"(?P<near>yesterday|today|tonight|tomorrow|last night|this (?:morning|afternoon|evening))|"
     rf"{_COUNT.format('n_ago')} (?P<unit_ago>day|night|week|weekend|month|year|{_DAY})s? (?:ago|back)\b|"
@@ -80,13 +79,12 @@ _DATES = re.compile(
     rf"(?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b\.?(?:,? (?P<y1>{_YEAR})\b)?|"
     rf"(?P<m2>{_MONTH})\.? (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<y2>{_YEAR})\b)?|"
     rf"(?:on )(?P<weekday>{_DAY})\b(?! (?:nights|mornings|evenings))"
-    r")(?!s\b)",
+    r")(?!'?s\b)",
     re.IGNORECASE,
 )
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan|plans|planning|next|due|deadline|tomorrow|upcoming|coming|leave|"
-    r"leaving|flying|"
-    r"meeting|scheduled|booked|by|until|hope|hoping)\b|'ll\b",
+    r"leaving|flying|meeting|scheduled|booked|by|until|hope|hoping)\b|'ll\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(

@@ -33,16 +33,14 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _MACHINE_LINE = re.compile(
-    r"^\s{0,40}(?:"
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line opens with its time
+    r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line opens with its time
     r"\[?(?:DEBUG|TRACE|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b[\]:]?\s|"
     r"Traceback \(most recent|File \"[^\"\n]{0,300}\", line \d|at [\w.$<>]{3,200}\([\w.]{1,100}:\d|"
     r"(?:tool_call|tool_result|function_call|worker|task_id|request_id|trace_id|span_id|pid)\s?[=:]|"
     r"(?:Calling|Invoking|Running|Executing|Called|Used) (?:the )?(?:tool|function|command)\b|"
     r"[\[{]\s{0,20}[\"{\[\]}]|[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\[{\"]|[\]})]{1,4},?\s{0,20}$|"
     r"\$ \S|>>> |(?:diff --git|index [0-9a-f]{7}|@@ -\d)|"
-    r"(?:import|from|def|class|return|const|let|var|function|SELECT|INSERT|UPDATE|DELETE)\s\S.{0,300}[;:{(]\s{0,20}$"
-    r")",
+    r"(?:import|from|def|class|return|const|let|var|function|SELECT|INSERT|UPDATE|DELETE)\s\S.{0,300}[;:{(]\s{0,20}$)",
 )
 _CHATTER = re.compile(
     r"(?:(?:hi|hello|hey|yo|good (?:morning|afternoon|evening|night)|thanks|thank you|thx|ty|cheers|ok|okay|k|sure|"
@@ -52,8 +50,7 @@ _CHATTER = re.compile(
     r"(?:day|one|evening|weekend)|how are you|how are you doing|how's it going|what's up|nice to meet you|long time "
     r"no see|welcome|"
     r"hope you're well|yes|yeah|yep|no|nope|lol|haha|wow|again|there|everyone|all|so much|very much|a lot|you|too|"
-    r"done|continue|"
-    r"go on|please)\b[\s,.!?:;)(-]{0,8}){1,12}",
+    r"done|continue|go on|please)\b[\s,.!?:;)(-]{0,8}){1,12}",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"[^\W\d_]{2}")

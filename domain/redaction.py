@@ -100,22 +100,20 @@ _ANNOUNCED = re.compile(
 _ASSIGNS = frozenset((":=", "=>", "->", "=", ":"))
 _PROSE = frozenset(
     "required expired weak wrong strong safe secure long short missing incorrect correct invalid valid empty set "
-    "changed reset "
-    "stored encrypted hashed the a an not too very in on at my your our his her their this that it its always never "
-    "still also "
-    "now gone lost easy hard same different important known saved kept shared rotated updated out being to be called "
-    "what when "
-    "where how for from by with and or but if so just only working broken fine good bad okay ok null none true false "
-    "unset "
-    "string optional mandatory case one something anything nothing everything here there about more less than "
-    "as".split(),
+    "changed reset stored encrypted hashed the a an not too very in on at my your our his her their this that it its "
+    "always never still also now gone lost easy hard same different important known saved kept shared rotated updated "
+    "out being to be called what when where how for from by with and or but if so just only working broken fine good "
+    "bad okay ok null none true false unset string optional mandatory case one something anything nothing everything "
+    "here there about more less than as".split(),
 )
 _HINTS = (
-    "pass", "pwd", "secret", "token", "key", "pin", "credential", "login", "bearer ", "basic ", "private key", "://",
+    "pass", "pwd", "secret", "token", "_key", "apikey", "credential", "login", "bearer ", "basic ", "private key", "://",
     "akia", "asia",
     "sk-", "pk-", "sk_", "rk_", "xox", "xapp-", "eyj", "aiza", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
     "npm_", "hf_",
 )  # fmt: skip
+# As words only: "shopping" and "monkey" announce nothing.
+_SHORT_HINT = re.compile(r"\b(?:keys?|pins?)\b")
 _LONG = 20
 """Characters. No named token is shorter."""
 _LONG_WORD = re.compile(rf"\S{{{_LONG},}}")
@@ -124,7 +122,7 @@ _LONG_WORD = re.compile(rf"\S{{{_LONG},}}")
 def redact(text: str) -> Redacted:
     """`text` with every secret that was found replaced by `[redacted:<kind>]`. The words around it stay."""
     low = text.lower()
-    hinted = any(hint in low for hint in _HINTS)
+    hinted = any(hint in low for hint in _HINTS) or _SHORT_HINT.search(low) is not None
     if not hinted and not any(len(word) >= _LONG for word in text.split()):
         return Redacted(text)
     kinds: list[str] = []

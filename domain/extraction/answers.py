@@ -30,8 +30,7 @@ _YES = re.compile(
 )
 _NO = re.compile(
     r"^(?:oh |well |sadly |unfortunately )?(?:no\b|nope|nah|not (?:yet|really|at all)|never|i (?:don't|do not|haven't|"
-    r"have not|didn't|"
-    r"am not|can't))",
+    r"have not|didn't|am not|can't))",
     re.IGNORECASE,
 )
 _ECHO = re.compile(
@@ -47,8 +46,7 @@ _TAG = re.compile(
 )
 _UNCLEAR = re.compile(
     r"\b(?:or|think|know|mind|agree|mean|believe|hear|heard|remember|sure|want|it|that|them|those|this|one|there|me|"
-    r"my|us|we|our|"
-    r"what|how|why|who|when|if)\b",
+    r"my|us|we|our|what|how|why|who|when|if)\b",
     re.IGNORECASE,
 )
 _SECOND_TO_FIRST = {"you": "I", "your": "my", "yours": "mine", "yourself": "myself"}

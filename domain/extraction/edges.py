@@ -15,14 +15,14 @@ _OPENER = re.compile(
     r"to be honest|of course|by the way|guess what|at least|like)\s*,)[\s,.!~:;-]*){1,6}",
     re.IGNORECASE,
 )
+_CLOSERS = ("lol", "lmao", "ha", "hehe", "heh", "though", "tho", "you know", ")", "(", ":d", ":p")
 _CLOSER = re.compile(
     r"(?:[\s,]{1,4}(?:lol|lmao|ha|haha\w{0,8}|hehe|heh|though|tho|you know|[:;]-?[)(DPp]))+(?P<end>[\s.!]{0,6})$"
 )
 
 _ELIDED_PAST = frozenset(
     "went got had made took saw came found bought met started moved tried finished worked decided wanted loved liked "
-    "enjoyed "
-    "visited played watched learned adopted ordered booked joined signed picked stayed talked helped grew "
+    "enjoyed visited played watched learned adopted ordered booked joined signed picked stayed talked helped grew "
     "spent".split(),
 )
 _ELIDED_ING = frozenset(
@@ -30,7 +30,9 @@ _ELIDED_ING = frozenset(
 )
 # "Trying new food is fun": the -ing form is the subject itself.
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|makes|keeps|helps|can|will)\b")
-_ELIDED_BASE = frozenset("love hope need want wish hate prefer miss enjoy have don't haven't".split())
+# "Don't know him" tells, "Don't worry" bids.
+_STATES = re.compile(r"\bdon't (?:really |even )?(?:know|have|like|think|want|need|see|care|own)\b", re.IGNORECASE)
+_ELIDED_BASE = frozenset("love hope need want wish hate prefer miss don't haven't".split())
 _ELIDED_KEEP = frozenset("can't didn't wasn't couldn't hadn't".split())
 _ELIDED_ADVERBS = frozenset("just still also really finally recently".split())
 
@@ -49,8 +51,11 @@ def without_vocative(sentence: str, addressee: str | None) -> str:
 
 def trim(sentence: str) -> str:
     """The sentence without "Oh, yes, well …" before it and "… lol" behind it; it may become empty."""
-    opened = _OPENER.sub("", sentence, count=1)
-    return _CLOSER.sub(r"\g<end>", opened).strip()
+    opener = _OPENER.match(sentence)
+    opened = sentence if opener is None else sentence[opener.end() :]
+    if opened.rstrip(" .!").lower().endswith(_CLOSERS):
+        opened = _CLOSER.sub(r"\g<end>", opened)
+    return opened.strip()
 
 
 def with_subject(sentence: str, name: str) -> str:
@@ -63,7 +68,7 @@ def with_subject(sentence: str, name: str) -> str:
         lead = "is "
     elif verb == "been":
         lead = "has "
-    elif verb in _ELIDED_BASE:
+    elif verb in _ELIDED_BASE and not (verb == "don't" and _STATES.search(sentence) is None):
         words[skip] = verbs.third_person(verb)
         lead = ""
     elif verb in _ELIDED_PAST or verb in _ELIDED_KEEP:

@@ -16,12 +16,10 @@ _SPAN = re.compile(
 _OPENS = re.compile(r"(?:^|[.!?:…]['\")]?\s)$")
 _PLAIN = frozenset(
     "the a an i my we our he she it they you his her its their your this that these those there here who what when "
-    "where why how and "
-    "but so or if because while since after before then also yes no ok okay well oh not never always just still even "
-    "only both dr mr "
-    "mrs ms monday tuesday wednesday thursday friday saturday sunday january february march april may june july "
-    "august september "
-    "october november december now last next for run god lol i'm i've i'll i'd".split(),
+    "where why how and but so or if because while since after before then also yes no ok okay well oh not never "
+    "always just still even only both dr mr mrs ms monday tuesday wednesday thursday friday saturday sunday january "
+    "february march april may june july august september october november december now last next for run god lol i'm "
+    "i've i'll i'd".split(),
 )
 
 

@@ -13,6 +13,7 @@ from domain.extraction import verbs
 from domain.extraction.edges import trim, with_subject
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|_+|\s+|[^\w\s]")
+_CLOSED = ('."', '!"', '?"', ".)", "!)", "?)")
 _TAIL = re.compile(r"[\s.!,;:…]+$")
 _VARIABLE_BEFORE = frozenset("./=+-)]_:<>[*")
 _BEFORE_NUMERAL = frozenset(
@@ -179,18 +180,21 @@ class _Rewrite:
     def verb(self, part: str, low: str) -> str:
         """Agrees the verb of a subject just named, and the next one after "and" or "but"."""
         if self.pending:
-            if verbs.is_adverb(low):
+            if verbs.is_adverb(low) or (low == "of" and self.previous_word()[1] in {"kind", "sort"}):
                 return part
             self.pending = False
             past = low in verbs.SAME_IN_PAST and speaks_of_past("".join(self.tokens))
             form = verbs.third_person(low, past=past)
             self.present_subject = form != low
             return _like(part, form)
-        if self.present_subject:
+        if self.present_subject or low in _ONLY_FIRST_PERSON:
             _, previous = self.previous_word()
+            if low == "to" and previous in _TAKE_INFINITIVE:
+                # "wants to go and have fun": the second verb is an infinitive too
+                self.present_subject = False
             if low in _NEW_SUBJECT or (low in {"it", "you"} and previous in {"and", "but", "or"}):
                 self.present_subject = False
-            elif previous in {"and", "but", "or"} and low in _COMMON_VERBS:
+            elif previous in {"and", "but", "or"} and low in _COMMON_VERBS and self.named:
                 return _like(part, verbs.third_person(low))
         return part
 
@@ -200,10 +204,14 @@ _PLAIN = {
     "our": "our", "ours": "ours", "us": "our-object", "ourselves": "reflexive",
 }  # fmt: skip
 _NEW_SUBJECT = frozenset("he she they we who that which if when because".split())
+_ONLY_FIRST_PERSON = frozenset(("am",))
+_TAKE_INFINITIVE = frozenset(
+    "wants want likes like loves love needs need has have tries try hopes hope plans plan prefers hates going able ready "
+    "tends used trying hoping planning decided learning how way".split(),
+)
 _COMMON_VERBS = frozenset(
     "don't haven't am have do love like enjoy work live hate want need prefer think hope know plan play go run own "
-    "teach study "
-    "speak feel make take spend get try watch read write cook listen".split(),
+    "teach study speak feel make take spend get try watch read write cook listen".split(),
 )
 
 
@@ -211,6 +219,8 @@ _PAST_CUES = frozenset(("was", "were", "ago", "yesterday"))
 
 
 def _like(model: str, word: str) -> str:
+    if len(model) > 1 and model.isupper():
+        return word.upper()
     return word.capitalize() if model[:1].isupper() and model != "I" else word
 
 
@@ -232,7 +242,7 @@ def _joined_to_noun(out: list[str], at: int) -> bool:
 
 def speaks_of_past(sentence: str) -> bool:
     """Whether a verb of the sentence is clearly a past form."""
-    words = set(sentence.lower().split())
+    words = set(_TOKEN.findall(sentence.lower()))
     return verbs.any_past(words) or not _PAST_CUES.isdisjoint(words)
 
 
@@ -245,10 +255,12 @@ def third_person(sentence: str, speaker: Speaker) -> str:
     """
     trimmed = trim(sentence) or sentence
     whole = with_subject(trimmed, speaker.name)
-    second = speaker.addressee is not None and _GENERIC_YOU.search(whole) is None
+    second = speaker.addressee is not None and "ou" in whole and _GENERIC_YOU.search(whole) is None
     run = _Rewrite(_TOKEN.findall(whole), speaker, resolve_you=second)
     text = run.run()
-    body = _TAIL.sub("", text) + "."
+    body = _TAIL.sub("", text)
+    if not body.endswith(_CLOSED):
+        body += "."
     if text.rstrip().endswith(("?", "…")):
         body = text.strip()
     if not body.startswith(speaker.name):

@@ -31,8 +31,7 @@ MAX_PER_EVENT = 12
 _AGENT_SAYS = frozenset(("decision", "commitment", "result", "remember"))
 _REMEMBER = re.compile(
     r"^(?:(?:please|and|also|so|hey|ok|okay)[\s,]{1,3}){0,3}(?:remember|note|don't forget|keep in mind|make a note|"
-    r"for the record|fyi|"
-    r"for future reference|important|reminder)\b[\s,:-]{0,4}(?:that\b|of\b)?[\s,:]{0,3}",
+    r"for the record|fyi|for future reference|important|reminder)\b[\s,:-]{0,4}(?:that\b|of\b)?[\s,:]{0,3}",
     re.IGNORECASE,
 )
 

@@ -18,12 +18,11 @@ _APOSTROPHES = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "“": '"', "”": '"', "\u00a0": " ", "\r": "\n", "\x00": " "}
 )
 # The look-behind starts a match only at the head of a run of marks: a long run would else be tried from each of them.
-_END = re.compile(r"(?<![.!?…])[.!?…]+[\"')\]]{0,3}(?=\s|$)|\n+")
+_END = re.compile(r"(?<![.!?…])[.!?…]+[\"')\]]{0,3}(?=\s|$)|\n+|(?<=[a-z]{2})[.!?](?=(?:[A-Z][a-z]{1,20}|I) [a-z])")
 _LAST_WORD = re.compile(r"([^\s.]{1,12}(?:\.[^\s.]{1,3}){0,3})\.$")
 _ABBREVIATIONS = frozenset(
-    "dr mr mrs ms prof st sr jr vs etc e.g i.e eg ie approx dept est fig no vol inc ltd co corp mt ave rd "
-    "jan feb mar apr jun jul aug sep sept oct nov dec gen col sgt capt rev hon a.m p.m am pm u.s u.k u.s.a ph.d b.a "
-    "m.a".split(),
+    "dr mr mrs ms prof st sr jr vs etc e.g i.e eg ie approx dept est fig no vol inc ltd co corp mt ave rd jan feb mar "
+    "apr jun jul aug sep sept oct nov dec gen col sgt capt rev hon a.m p.m am pm u.s u.k u.s.a ph.d b.a m.a".split(),
 )
 _MAY_END = frozenset("etc inc ltd co corp a.m p.m am pm u.s u.k u.s.a ph.d b.a m.a jr sr st no ave rd".split())
 _BULLET = re.compile(r"^(?:[-*•>#]{1,4}|\d{1,2}[.)]) ")
@@ -35,8 +34,7 @@ _CLAUSE = re.compile(
 # "I have two dogs, do you have any?": the statement goes without its question.
 _ASKS = re.compile(
     r"(?:\s*,\s*(?:and |but |so )?|\s+(?:and|but|so)\s+)(?=(?:do|did|have|are|were|would|can|could|will|what|what's|"
-    r"how|where|when|why|"
-    r"which|who|is)\s+[a-z' ]{0,20}\byou)",
+    r"how|where|when|why|which|who|is)\s+[a-z' ]{0,20}\byou)",
     re.IGNORECASE,
 )
 _HAS_FIRST_PERSON = re.compile(r"\b(?:i|im|i'm|i've|ive|i'll|i'd|my|we|we're|we've)\b", re.IGNORECASE)

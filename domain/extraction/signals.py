@@ -34,8 +34,7 @@ _PATTERNS = (
     _pattern(
         "i_am_a",
         f"{_BE} was i've been",
-        r"\b(?:i'm|im|i am|i was|i've been) (?:also |currently |actually |just "
-        r")?(?:an? |from |in |the )",
+        r"\b(?:i'm|im|i am|i was|i've been) (?:also |currently |actually |just )?(?:an? |from |in |the )",
     ),
     _pattern(
         "i_like",
@@ -50,8 +49,7 @@ _PATTERNS = (
     _pattern(
         "i_have_done",
         _HAVE,
-        r"\b(?:i've|ive|i have|we've|we have) (?:\w+ )?(?:been|never|always|had|seen|done|"
-        r"tried|lived|got)\b",
+        r"\b(?:i've|ive|i have|we've|we have) (?:\w+ )?(?:been|never|always|had|seen|done|tried|lived|got)\b",
     ),
     _pattern("i_will", _WILL, r"\b(?:i'll|i will|we'll|we will|i'm gonna)\b"),
     _pattern(
@@ -74,17 +72,14 @@ _PATTERNS = (
     _pattern(
         "my_x_is",
         "my our",
-        r"\b(?:my|our) (?:\w+ ){1,3}(?:is|are|was|were|has|have|had|loves|likes|works|lives|"
-        r"and i)\b",
+        r"\b(?:my|our) (?:\w+ ){1,3}(?:is|are|was|were|has|have|had|loves|likes|works|lives|and i)\b",
     ),
     _pattern("my_favourite", "my our", r"\b(?:my|our) (?:\w+ )?fav"),
     _pattern(
         "about_you",
         "you u your you're you'll it hear",
         r"\b(?:i (?:hope|bet|think|know|see|guess|wish|heard|understand|am glad|am sure|am sorry)|i'm (?:glad|sure|"
-        r"happy|"
-        r"sorry|"
-        r"proud)|let me know) (?:that )?(?:you|u|your|you're|you'll|it|to hear|for you|of you)\b",
+        r"happy|sorry|proud)|let me know) (?:that )?(?:you|u|your|you're|you'll|it|to hear|for you|of you)\b",
     ),
     _pattern(
         "reaction",
@@ -92,15 +87,12 @@ _PATTERNS = (
         r"^(?:oh|wow|woah|whoa|haha|lol|that's|thats|that sounds|sounds|that is|that would|that must|how (?:cool|nice|"
         r"fun)|nice|"
         r"great|cool|awesome|good (?:luck|for|to|job)|congrat|thank|sorry|i'm sorry|i am sorry|(?:so |i'm (?:so "
-        r")?)?(?:glad|happy|proud|sorry) (?:to hear|you|for you|that you|it)|i bet|i can imagine|"
-        r"what "
-        r"an?)\b",
+        r")?)?(?:glad|happy|proud|sorry) (?:to hear|you|for you|that you|it)|i bet|i can imagine|what an?)\b",
     ),
     _pattern(
         "starts_with_it",
         "",
-        r"^(?:it|its|it's|that|this|they|these|those|there|there's|he|she|he's|she's|"
-        r"they're)\b",
+        r"^(?:it|its|it's|that|this|they|these|those|there|there's|he|she|he's|she's|they're)\b",
     ),
     _pattern(
         "imperative",
@@ -116,21 +108,18 @@ _PATTERNS = (
         "the_x_is",
         "the our",
         r"^(?:the|our) (?:[\w-]+ ){1,3}(?:is|are|uses|use|runs|needs|has|have|requires|expects|lives|starts|ends|opens|"
-        r"closes|rotates|"
-        r"expires|costs|belongs|supports|contains|goes)\b",
+        r"closes|rotates|expires|costs|belongs|supports|contains|goes)\b",
     ),
     _pattern(
         "remember",
         "remember note don't keep make record fyi reference important reminder",
         r"^(?:please |and |also |so |hey |ok |okay ){0,3}(?:(?:remember|note)(?: that|,|:)|don't forget|keep in mind|"
-        r"make a note|"
-        r"for the record|fyi|for future reference|important:|reminder:)",
+        r"make a note|for the record|fyi|for future reference|important:|reminder:)",
     ),
     _pattern(
         "decision",
-        "agreed settled concluded approved decided chose decision let's now with use switch migrate "
-        "stick off switched "
-        "switching longer",
+        "agreed settled concluded approved decided chose decision let's now with use switch migrate stick off "
+        "switched switching longer",
         r"\b(?:(?:we|i|they|team) (?:have |all |finally |just |both )?(?:agreed|settled on|concluded|approved)|(?:we|"
         r"team) "
         r"(?:have |all |finally )?(?:decided|chose)|decision (?:is|was)|let's (?:use|go with|keep|stick|switch|drop)|"
@@ -142,8 +131,7 @@ _PATTERNS = (
         "commitment",
         "promise remind deadline due by i'll we'll will",
         r"\b(?:i promise|remind me|deadline|due (?:on|by|date|next|this|tomorrow)|by (?:mon|tues|wednes|thurs|fri|"
-        r"satur|"
-        r"sun)day|"
+        r"satur|sun)day|"
         r"by tomorrow|by the end of|(?:i|we)(?:'ll| will) (?:send|finish|deliver|prepare|write|call|review|fix|deploy|"
         r"ship|have it))\b",
     ),
@@ -154,20 +142,16 @@ _PATTERNS = (
         r"\bmust (?:not|never|always)\b|"
         r"\b(?:is|are) (?:called|named|located|owned|hosted|stored|scheduled)\b|\b(?:runs|depends) on\b|\bbelongs to\b|"
         r"\bthe (?:api|server|service|database|repo|repository|project|client|customer|office|team|build|budget|port|"
-        r"branch) "
-        r"(?:\w+ ){0,3}(?:is|are|uses|has|runs|needs|lives)\b",
+        r"branch) (?:\w+ ){0,3}(?:is|are|uses|has|runs|needs|lives)\b",
     ),
     _pattern(
         "result",
-        "fixed deployed merged released shipped resolved migrated installed implemented back cause "
-        "turned tests problem bug "
-        "issue fix result",
+        "fixed deployed merged released shipped resolved migrated installed implemented back cause turned tests "
+        "problem bug issue fix result",
         r"\b(?:i|i've|i have|we|we've|have been|has been|was|were|is now|are now|is) (?:\w+ ){0,2}(?:fixed|deployed|"
         r"merged|released|"
         r"shipped|resolved|migrated|installed|implemented|rolled back)\b|\broot cause\b|\bturned out\b|"
-        r"\b(?:all )?tests "
-        r"(?:now )?pass|"
-        r"\bthe (?:problem|cause|bug|issue|fix|result) (?:is|was)\b",
+        r"\b(?:all )?tests (?:now )?pass|\bthe (?:problem|cause|bug|issue|fix|result) (?:is|was)\b",
     ),
 )
 

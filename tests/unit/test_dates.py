@@ -58,6 +58,7 @@ def test_a_date_in_words_gets_its_date_and_keeps_its_words(text: str, dated: str
     "text",
     [
         "on Mondays",
+        "on Friday's menu",
         "I may 5 times",
         "30 February",
         "for 4 years",

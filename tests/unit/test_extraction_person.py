@@ -25,6 +25,15 @@ MAYA = Speaker("Maya", "Jonas")
         ("I'd never been there", "Maya had never been there."),
         ("I also really enjoy chess", "Maya also really enjoys chess."),
         ("I need a rest", "Maya needs a rest."),
+        ("I LOVE tea", "Maya LOVES tea."),
+        ("I no longer smoke", "Maya no longer smokes."),
+        ("I kind of miss it", "Maya kind of misses it."),
+        ("I wanna sail and I gotta rest", "Maya wants to sail and Maya gotta rest."),
+        ("I read it a few years ago.", "Maya read it a few years ago."),
+        ("I want to go out and have fun", "Maya wants to go out and have fun."),
+        ("I live in Bath and have a cat", "Maya lives in Bath and has a cat."),
+        ("I finished it and am now free", "Maya finished it and is now free."),
+        ('I like "On Tides."', 'Maya likes "On Tides."'),
         ("I rely on the bus", "Maya relies on the bus."),
         ("I read a lot", "Maya reads a lot."),
         ("I read it when I was ten", "Maya read it when Maya was ten."),
@@ -79,6 +88,11 @@ def test_you_stays_where_it_means_anyone_or_nobody_is_known() -> None:
 )
 def test_a_subject_that_was_left_out_comes_back(said: str, told: str) -> None:
     assert third_person(said, MAYA) == told
+
+
+@pytest.mark.parametrize("bidding", ["Don't worry about the car.", "Have a great day with him.", "Enjoy the trip."])
+def test_a_bidding_is_nobodys_deed(bidding: str) -> None:
+    assert third_person(bidding, MAYA) == f"Maya: {bidding}"
 
 
 def test_a_gerund_is_a_subject_of_its_own() -> None:

@@ -20,6 +20,7 @@ from domain.extraction.sentences import MAX_SENTENCE, sentences
         ("Nobody saw what I did. We left.", ["Nobody saw what I did.", "We left."]),
         ("I was, well ... tired of it.", ["I was, well ... tired of it."]),
         ("I waited... Then she came.", ["I waited...", "Then she came."]),
+        ("Not really.We left early.", ["Not really.", "We left early."]),
         ("Version 3.11 works! Really?", ["Version 3.11 works!", "Really?"]),
         ("- buy milk\n- call Priya", ["buy milk", "call Priya"]),
         ("", []),

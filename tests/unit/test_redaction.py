@@ -47,6 +47,7 @@ def test_a_secret_goes_and_the_words_around_it_stay(text: str, clean: str) -> No
 @pytest.mark.parametrize(
     "text",
     [
+        "we went shopping with a monkey: fun",
         "my password is too weak",
         "the password is required",
         "the secret is to cook slowly",
