@@ -1,0 +1,282 @@
+"""Documents agree with the code: what they name exists, what they show compiles, and what is marked runnable runs."""
+
+import ast
+import importlib.util
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from pydantic import BaseModel
+from redis import Redis
+
+import slowwave
+from domain.waiting_facts import Reason
+from slowwave import errors, messages
+from slowwave.coordination.keys import QUEUES
+from slowwave.ingest import FIELDS, ingest
+from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
+from slowwave.store import Store
+from tests.compose import services
+from tests.documents import DOCUMENTS, ROOT, Block, blocks, commands, curls, links, spans
+from workers.app import make_app
+from workers.shell.main import app as shell
+
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+PAYLOADS: dict[str, type[BaseModel]] = {
+    messages.RECORD_TURN: messages.RecordTurn,
+    messages.PROMPT_ARRIVED: messages.PromptArrived,
+    messages.FLUSH_SESSION: messages.FlushSession,
+}
+PYTHON = blocks(info="python")
+RUNNABLE = [block for block in PYTHON if "runnable" in block.info]
+
+each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+@each_document
+def test_every_link_leads_somewhere(document: Path) -> None:
+    local = [link for link in links(document) if "://" not in link]
+    assert [link for link in local if not (document.parent / link.partition("#")[0]).exists()] == []
+
+
+@each_document
+def test_every_path_that_is_named_exists(document: Path) -> None:
+    top = {path.name for path in ROOT.iterdir()}
+    words = [word for command in commands(document) for word in command.split()]
+    named = [word for word in words if re.fullmatch(r"[\w.-]+(/[\w.*-]+)+/?|[\w-]+\.(py|yaml|toml)", word)]
+    places = (ROOT, document.parent, ROOT / "client" / "src" / "slowwave")
+    ours = [n for n in named if n.partition("/")[0] in top or re.search(r"\.(py|md|sql|lua|ya?ml|toml)$", n)]
+    known = {"slowwave.yaml"}  # a file that a user may write
+    assert [n for n in ours if n not in known and not any((place / n).exists() for place in places)] == []
+
+
+@each_document
+def test_every_make_target_exists(document: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {command.split()[1] for command in commands(document) if re.match(r"make [a-z]", command)}
+    assert named <= targets
+
+
+@each_document
+def test_every_shell_command_and_option_exists(document: Path) -> None:
+    for command in commands(document):
+        for call in re.findall(r"(?:^|\(|exec [\w-]+ )(slowwave(?: [^)|>;]+)?)", command):
+            try:
+                words = shlex.split(call)[1:]
+            except ValueError:  # a quote that another line closes
+                words = call.split()[1:]
+            _check_call(words, call)
+
+
+def _check_call(words: list[str], call: str) -> None:
+    """Walk down the groups of commands; then every option must be one of the command's."""
+    at: Any = typer.main.get_command(shell)
+    known = {option for parameter in at.params for option in parameter.opts} | {"--help"}
+    while words:
+        word = words.pop(0)
+        if word.startswith("--"):
+            assert word in known, f"{call}: unknown option {word}"
+        elif hasattr(at, "commands"):
+            assert word in at.commands or word.isupper(), f"{call}: unknown command {word}"
+            if word.isupper():  # the value of an option, as in `--tenant NAME`
+                continue
+            at = at.commands[word]
+            known = {option for parameter in at.params for option in parameter.opts} | {"--help"}
+
+
+def test_every_command_of_the_shell_is_documented() -> None:
+    text = "\n".join(command for document in DOCUMENTS for command in commands(document))
+    tree: Any = typer.main.get_command(shell)
+    missing = []
+    for name, command in tree.commands.items():
+        names = [f"{name} {sub}" for sub in command.commands] if hasattr(command, "commands") else [name]
+        missing += [n for n in names if f"slowwave {n}" not in text and n not in {"version", "demo"}]
+    assert missing == []
+
+
+@each_document
+def test_every_setting_that_is_named_is_one(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    known = known_keys()
+    variables = {variable_of(key) for key in known} | OTHER_VARIABLES
+    assert {v for v in re.findall(rf"\b{PREFIX}[A-Z_]+\b", text) if v not in variables} == set()
+    keys = [span for span in spans(document) if re.fullmatch(r"memory(\.[a-z_]+)+", span)]
+    assert [key for key in keys if not any(k == key or k.startswith(f"{key}.") for k in known)] == []
+
+
+@each_document
+def test_every_name_of_ours_is_a_task_a_function_or_a_module(document: Path) -> None:
+    tasks = make_app(Settings())
+    tasks.loader.import_default_modules()
+    sql = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "models" / "migrations" / "sql").glob("*.sql"))
+    functions = set(re.findall(r"FUNCTION slowwave\.(\w+)", sql))
+    for name in set(re.findall(r"\bslowwave\.([a-z_]+)", document.read_text(encoding="utf-8"))):
+        exists = (
+            f"slowwave.{name}" in tasks.tasks
+            or name in functions | {"yaml"}
+            or hasattr(slowwave, name)
+            or importlib.util.find_spec(f"slowwave.{name}") is not None
+        )
+        assert exists, f"slowwave.{name}"
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=lambda block: block.name)
+def test_every_python_block_compiles(block: Block) -> None:
+    ast.parse(block.text)
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("block", RUNNABLE, ids=lambda block: block.name)
+def test_every_runnable_block_runs(
+    block: Block, database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path
+) -> None:
+    """As a program of its own, on real servers; whatever it sends is a payload that its task takes."""
+    given = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url, "SLOWWAVE_SPOOL": str(tmp_path)}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    program = [sys.executable, "-W", "error", "-c", block.text]
+    result = subprocess.run(
+        program, env=clean | given, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+    )
+    assert result.returncode == 0, result.stderr
+    for queue in QUEUES:
+        for raw in redis_client.lrange(queue, 0, -1):
+            _check_message(queue, json.loads(raw), block.text)
+
+
+def _check_message(queue: str, message: dict[str, Any], text: str) -> None:
+    headers = message["headers"]
+    encoded = message["properties"].get("body_encoding") == "base64"
+    args, kwargs, _ = json.loads(b64decode(message["body"]) if encoded else message["body"])
+    model = PAYLOADS[headers["task"]]
+    payload = dict(zip(model.model_fields, args, strict=False)) | kwargs
+    model.model_validate(payload)
+    shown = headers["argsrepr"] + headers["kwargsrepr"]
+    for said in payload.get("messages", ()):
+        assert said["content"] not in shown, "an example keeps its text out of dashboards"
+    assert f'queue="{queue}"' in text or queue.startswith("flush")
+
+
+@pytest.mark.parametrize("document", [README, DOCS / "tasks.md"], ids=lambda path: path.name)
+def test_every_curl_sends_what_its_task_takes_and_hides_the_text(document: Path) -> None:
+    found = curls(document)
+    assert len(found) >= 2
+    routes = make_app(Settings()).conf.task_routes
+    for task, raw in found:
+        body = json.loads(raw)
+        model = PAYLOADS[task]
+        model.model_validate(dict(zip(model.model_fields, body.get("args", ()), strict=False)) | body.get("kwargs", {}))
+        assert body["queue"] == routes[task]["queue"]
+        assert "messages" not in body.get("kwargs", {}) or "kwargsrepr" in body
+
+
+def test_the_published_schema_is_that_of_the_models() -> None:
+    published = json.loads((DOCS / "tasks.schema.json").read_text(encoding="utf-8"))
+    expected = {task: model.model_json_schema() for task, model in PAYLOADS.items()}
+    assert published == expected, f"write this: {json.dumps(expected, indent=2)}"
+
+
+@pytest.mark.parametrize("task", PAYLOADS)
+def test_the_tables_of_arguments_have_the_models_fields_in_their_order(task: str) -> None:
+    section = (DOCS / "tasks.md").read_text(encoding="utf-8").split(f"### {task}\n")[1].split("\n#")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (needed)? ?\|", section, re.MULTILINE)
+    fields = PAYLOADS[task].model_fields
+    assert rows == [(name, "needed" if field.is_required() else "") for name, field in fields.items()]
+
+
+@pytest.mark.servers
+def test_the_lines_of_the_readme_are_taken_and_its_fields_are_all_there_are(
+    database_url: str, valkey_url: str, tmp_path: Path
+) -> None:
+    (block,) = [block for block in blocks(of=README, info="json") if "lines" in block.info]
+    store = Store(Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path))
+    report = ingest(block.text.splitlines(), store)
+    store.close()
+    assert (report.added, report.rejected) == (2, 0)
+    section = README.read_text(encoding="utf-8").split("## From a file")[1].split("```")[0]
+    assert set(re.findall(r"`([a-z_]+)`", section)) == FIELDS
+
+
+def test_the_documented_converter_writes_lines_that_can_be_ingested(tmp_path: Path) -> None:
+    said = {
+        "speaker_a": "Maya",
+        "speaker_b": "Jonas",
+        "session_10_date_time": "12:05 am on 9 March, 2026",
+        "session_10": [{"speaker": "Maya", "dia_id": "D10:1", "text": "Back from Bergen!"}],
+        "session_2_date_time": "1:30 pm on 3 March, 2026",
+        "session_2": [
+            {"speaker": "Maya", "dia_id": "D2:1", "text": "I booked a cabin."},
+            {"speaker": "Jonas", "dia_id": "D2:2", "text": "Take the telescope.", "img_url": ["x"]},
+        ],
+        "session_11_date_time": "9:00 am on 10 March, 2026",
+    }
+    source = tmp_path / "conversations.json"
+    source.write_text(json.dumps([{"sample_id": "trip", "conversation": said, "qa": []}]), encoding="utf-8")
+    command = next(c for c in commands(README) if "convert_locomo" in c).split(" > ")[0].split()
+    program = [sys.executable, *command[1:-1], str(source)]
+    result = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(line["session"], line["role"], line["name"], line["at"], line["key"]) for line in lines] == [
+        ("session_2", "user", "Maya", "2026-03-03T13:30:00+00:00", "trip:D2:1"),
+        ("session_2", "assistant", "Jonas", "2026-03-03T13:31:00+00:00", "trip:D2:2"),
+        ("session_10", "user", "Maya", "2026-03-09T00:05:00+00:00", "trip:D10:1"),
+    ]
+    assert all(line.keys() <= FIELDS and line["agent"] == "trip" for line in lines)
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    ci = set(re.findall(r"^step .*(make \w+)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {command for command in commands(README) if re.fullmatch(r"make \w+", command)}
+    assert {"make setup", "make demo", "make test"} <= ci <= named
+
+
+def test_the_page_on_operation_has_every_reason_and_every_check() -> None:
+    text = (DOCS / "operate.md").read_text(encoding="utf-8")
+    tree = ast.parse((ROOT / "services" / "reports" / "doctor.py").read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Check"]
+    checks = {ast.literal_eval(call.args[0]) for call in calls}
+    assert len(checks) > 10
+    looking, rest = text.split("## Acting")
+    rows = re.compile(r"^\| `([a-z ]+)` \|", re.MULTILINE)
+    assert {reason.value for reason in Reason} == set(rows.findall(looking))
+    assert checks == set(rows.findall(rest.split("## What the doctor finds")[1]))
+
+
+def test_the_page_on_the_client_has_every_method_every_error_and_every_limit() -> None:
+    text = (DOCS / "client.md").read_text(encoding="utf-8")
+    public = {name for name in vars(slowwave.Memory) if not name.startswith("_")}
+    assert {name for name in public if f"`{name}(" not in text and f".{name}(" not in text} == set()
+    raised = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    assert {name for name in raised if f"`{name}`" not in text} == set()
+    limits = (messages.MAX_CONTENT_CHARACTERS, messages.MAX_MESSAGES, messages.MAX_METADATA_BYTES, *messages.YEARS)
+    table = text.split("## Limits")[1].split("##")[0]
+    assert [n for n in limits if f"{n:,} " not in table and f"{n} " not in table] == []
+    assert {role for role in messages.KINDS if f"`{role}`" not in text} == set()
+    assert {event for event in messages.TASK_EVENTS if f"`{event}`" not in text} == set()
+
+
+def test_the_page_on_deployment_has_every_worker_with_its_queues() -> None:
+    text = (DOCS / "deploy.md").read_text(encoding="utf-8")
+    for name, service in services().items():
+        command = " ".join(service.get("command") or [])
+        if queues := re.search(r"-Q (\S+)", command):
+            (row,) = re.findall(rf"^\| `{name}` \|([^|]+)\|", text, re.MULTILINE)
+            assert re.findall(r"`([\w.]+)`", row) == queues[1].split(",")
+
+
+def test_every_decision_is_listed_and_says_what_why_what_it_costs_and_what_keeps_it() -> None:
+    folder = DOCS / "decisions"
+    records = sorted(path for path in folder.glob("*.md") if path.name != "README.md")
+    assert [Path(link).name for link in links(folder / "README.md")] == [path.name for path in records]
+    for record in records:
+        text = record.read_text(encoding="utf-8")
+        for part in ("**Decided.**", "**Why.**", "**It costs**", "**It is kept by**"):
+            assert part in text, f"{record.name}: {part}"
