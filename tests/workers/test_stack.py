@@ -26,15 +26,9 @@ PARTS = ("postgres", "valkey", "worker-fast", "worker-main", "beat", "flower")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One data folder for the module: the tests run on it in their order."""
-    return tmp_path_factory.mktemp("stack") / "data"
-
-
-@pytest.fixture(scope="module")
-def running(data: Path) -> Iterator[StackProcess]:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StackProcess]:
     """A stack that is ready, shared by the tests that only look at it or kill parts of it."""
-    with stack_process(data) as run:
+    with stack_process(tmp_path_factory.mktemp("stack") / "data") as run:
         run.ready()
         yield run
 
@@ -56,6 +50,17 @@ def _answers(url: str) -> bool:
         return False
 
 
+def _keep(url: str, word: str) -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS public.kept (word text)")
+        connection.execute("INSERT INTO public.kept VALUES (%s)", [word])
+
+
+def _kept(url: str) -> list[str]:
+    with psycopg.connect(url) as connection:
+        return [word for (word,) in connection.execute("SELECT word FROM public.kept ORDER BY word")]
+
+
 def _pids(run: StackProcess, command: str) -> set[int]:
     """The processes of this run whose command line holds `command`, guardians left out."""
     found = set()
@@ -73,8 +78,6 @@ def test_its_variables_connect_other_programs(running: StackProcess) -> None:
         assert connection.execute("SHOW fsync").fetchone() == ("on",)
         assert connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = user").fetchone() == (False,)
         assert connection.execute("SELECT to_regclass('slowwave.sessions') IS NULL").fetchone() == (False,)
-        connection.execute("CREATE TABLE public.kept (word text)")
-        connection.execute("INSERT INTO public.kept VALUES ('across starts')")
     broker = redis.Redis.from_url(variables["SLOWWAVE_BROKER_URL"])
     assert broker.config_get("appendonly")["appendonly"] == "yes"
     assert broker.config_get("maxmemory-policy")["maxmemory-policy"] == "noeviction"
@@ -125,14 +128,12 @@ def _flat(text: str) -> str:
 
 def test_a_killed_postgres_is_started_again_and_recovers(running: StackProcess) -> None:
     url = running.ready()["SLOWWAVE_DATABASE_URL"]
-    with psycopg.connect(url) as connection:
-        connection.execute("INSERT INTO public.kept VALUES ('before the crash')")
+    _keep(url, "before the crash")
     (postmaster,) = _pids(running, "bin/postgres -D")
     os.kill(postmaster, signal.SIGKILL)
     running.says("postgres  was killed by SIGKILL after")
     wait_until(lambda: _answers(url), 30, "Postgres answers again")
-    with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT count(*) FROM public.kept").fetchone() == (2,)
+    assert _kept(url) == ["before the crash"]
 
 
 def test_mistake_30_a_killed_worker_is_started_again_without_leaving_its_pool(running: StackProcess) -> None:
@@ -144,34 +145,31 @@ def test_mistake_30_a_killed_worker_is_started_again_without_leaving_its_pool(ru
     assert not before & _pids(running, "-n main@")
 
 
-def test_ctrl_c_stops_everything_within_ten_seconds(running: StackProcess) -> None:
-    assert len(running.left()) > 2 * len(PARTS)
-    began = time.monotonic()
-    assert running.stop(signal.SIGINT) == 0
-    assert time.monotonic() - began < 10
-    assert not running.left()
-    assert not (running.data / "environment").exists()
-    assert not (running.data / "postgres" / "postmaster.pid").exists()
-    running.says("stopped after")
-
-
-def test_the_next_start_finds_data_and_ports_as_they_were_even_after_a_killed_supervisor(
-    running: StackProcess, data: Path
+def test_ctrl_c_stops_all_within_ten_seconds_and_the_next_start_finds_data_and_ports_as_they_were(
+    tmp_path: Path,
 ) -> None:
-    assert running.ended
+    data = tmp_path / "data"
+    with stack_process(data) as first:
+        variables = first.ready()
+        _keep(variables["SLOWWAVE_DATABASE_URL"], "across starts")
+        assert len(first.left()) > 2 * len(PARTS)
+        began = time.monotonic()
+        assert first.stop(signal.SIGINT) == 0
+        assert time.monotonic() - began < 10
+        assert not first.left()
+        assert not (data / "environment").exists()
+        assert not (data / "postgres" / "postmaster.pid").exists()
+        first.says("stopped after")
     with stack_process(data) as second:
-        variables = second.ready()
-        with psycopg.connect(variables["SLOWWAVE_DATABASE_URL"]) as connection:
-            assert connection.execute("SELECT word FROM public.kept ORDER BY word").fetchall() == [
-                ("across starts",),
-                ("before the crash",),
-            ]
+        assert second.ready() == variables
+        assert _kept(variables["SLOWWAVE_DATABASE_URL"]) == ["across starts"]
         second.process.kill()
         second.process.wait()
         # Started while the guardians of the killed one are still stopping its programs.
         with stack_process(data) as third:
             assert third.ready() == variables
             assert not second.left()
+            assert _kept(variables["SLOWWAVE_DATABASE_URL"]) == ["across starts"]
             assert third.stop(signal.SIGTERM) == 0
             assert not third.left()
 
