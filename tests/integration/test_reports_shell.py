@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
@@ -247,3 +248,13 @@ def test_migrate_and_doctor_agree_on_the_schema(shell: Shell) -> None:
     assert (verdicts["postgres"], verdicts["schema"], verdicts["broker"]) == ("ok", "ok", "ok")
     assert (verdicts["workers"], verdicts["sweeps"], found["healthy"]) == ("problem", "problem", False)
     assert json.loads(shell("doctor", "--quick", "--json").stdout)["healthy"] is True
+
+
+def test_a_broker_that_is_away_loses_no_request(shell: Shell, scene: Scene) -> None:
+    shell("ingest", str(shell.file(said("monday", "I moved to Lisbon."))))
+    result = shell("flush", "concierge", SLOWWAVE_BROKER_URL="redis://:hidden-word@127.0.0.1:1/0")
+    assert result.exit_code == 3
+    assert result.stderr.startswith("slowwave: no connection to the broker at redis://:***@127.0.0.1:1/0: ")
+    assert "nothing is lost" in result.stderr
+    assert scene.session("monday").invalidated_by == "operator"
+    assert scene.session("monday").flush_due_at <= scene.clock() + timedelta(seconds=5)

@@ -83,7 +83,7 @@ def test_a_database_that_is_away_is_one_sentence_and_exit_3(call: tuple[str, ...
     result = run(*call)
     assert result.exit_code == 3
     assert result.stdout == ""
-    assert result.stderr.startswith("slowwave: Postgres does not answer: ")
+    assert result.stderr.startswith("slowwave: no connection to Postgres at postgresql://slowwave:***@127.0.0.1:1/")
     assert "SLOWWAVE_DATABASE_URL" in result.stderr
     assert "hidden-word" not in result.output
     assert "Traceback" not in result.output

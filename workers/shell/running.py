@@ -11,13 +11,19 @@ import typer
 
 from workers.shell.options import RUN, Json
 from workers.shell.output import print_json
-from workers.stack.data_folder import default_data_folder
+
+
+def _default_data() -> Path:
+    from workers.stack.data_folder import default_data_folder
+
+    return default_data_folder()
+
 
 Data = Annotated[
     Path,
     typer.Option(
         help="Where everything is kept between starts.",
-        default_factory=default_data_folder,
+        default_factory=_default_data,
         show_default="~/.local/share/slowwave; for root /var/lib/slowwave",
     ),
 ]

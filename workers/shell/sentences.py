@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from workers.shell.output import one_line
+from workers.shell.state import Shell
 
 FOUND = 1
 USAGE = 2
@@ -37,7 +38,7 @@ class SentenceGroup(TyperGroup):
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except Exception as error:
-            expected = explain_failure(error)
+            expected = explain_failure(error, ctx.find_object(Shell))
             if expected is None:
                 raise
             code, sentence, cure = expected
@@ -52,9 +53,9 @@ def complain(sentence: str, cure: str | None = None) -> None:
         sys.stderr.write(f"  → {cure}\n")
 
 
-def explain_failure(error: Exception) -> Expected | None:
+def explain_failure(error: Exception, shell: Shell | None) -> Expected | None:
     """The exit code, the sentence and the cure of an expected failure; None for one that nobody foresaw."""
-    return _explain_own(error) or _explain_server(error)
+    return _explain_own(error) or (None if shell is None else _explain_server(error, shell))
 
 
 def _explain_own(error: Exception) -> Expected | None:
@@ -71,17 +72,26 @@ def _explain_own(error: Exception) -> Expected | None:
     return None
 
 
-def _explain_server(error: Exception) -> Expected | None:
-    import psycopg
+def _explain_server(error: Exception, shell: Shell) -> Expected | None:
+    from psycopg import OperationalError as DriverError
     from redis.exceptions import RedisError
+    from sqlalchemy.engine import make_url
     from sqlalchemy.exc import InterfaceError, OperationalError
 
     from services.reports.doctor import first_line
 
-    if isinstance(error, (OperationalError, InterfaceError, psycopg.OperationalError)):
+    if isinstance(error, (OperationalError, InterfaceError, DriverError)):
+        where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
+        if getattr(getattr(error, "orig", error), "sqlstate", None) is not None:
+            return (
+                UNAVAILABLE,
+                f"Postgres at {where} gave up: {first_line(error)}",
+                "`slowwave doctor` looks at all of it",
+            )
         cure = "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is; `slowwave doctor` looks at all of it"
-        return UNAVAILABLE, f"Postgres does not answer: {first_line(error)}", cure
+        return UNAVAILABLE, f"no connection to Postgres at {where}: {first_line(error)}", cure
     if isinstance(error, RedisError):
+        where = make_url(shell.settings.broker_url).render_as_string(hide_password=True)
         cure = "start it, or set SLOWWAVE_BROKER_URL to where it is; nothing is lost meanwhile"
-        return UNAVAILABLE, f"the broker does not answer: {first_line(error)}", cure
+        return UNAVAILABLE, f"no connection to the broker at {where}: {first_line(error)}", cure
     return None
