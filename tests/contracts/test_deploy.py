@@ -43,6 +43,11 @@ def test_the_example_environment_lists_every_variable_and_holds_no_secret() -> N
     assert {name for name, value in listed.items() if not value} == set(PASSWORDS)
 
 
+def test_files_with_passwords_are_never_committed() -> None:
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert {".env", "slowwave.env"} <= set(ignored)
+
+
 def test_no_password_stands_in_the_file() -> None:
     for name, value in _leaves(yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))):
         if re.search(r"PASSWORD|AUTH|requirepass|://", f"{name} {value}"):
