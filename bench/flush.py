@@ -18,6 +18,7 @@ from statistics import median
 import psycopg
 
 from bench.due_sessions import make_due_sessions
+from bench.report import Row, note
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.queue_messages import envelope, new_id
 from workers.stack.stack import Stack, StackOptions
@@ -83,7 +84,7 @@ class Bench:
 
 
 def main() -> int:
-    """Measure, print, judge."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
@@ -93,11 +94,13 @@ def main() -> int:
         with Stack(stack_options, lambda _part, _line: None) as stack:
             flushes, inserts = measure(stack, options.messages, options.rounds)
     ratio = median(flushes) / median(inserts)
+    what, than = "flush with the rules extractor", "Celery task that inserts one row"
+    note(Row("d", what, median(flushes), than, median(inserts), "/s", ratio, f">= {LEAST_RATIO}"))
     print(f"{'two processes, a second':34}{'median':>10}{'all rounds':>30}")
     print(f"{'insert one row and commit':34}{median(inserts):10.0f}{', '.join(f'{r:.0f}' for r in inserts):>30}")
     print(f"{'flush with the rules extractor':34}{median(flushes):10.0f}{', '.join(f'{r:.0f}' for r in flushes):>30}")
     print(f"ratio {ratio:.2f} (at least {LEAST_RATIO})")
-    return 0 if ratio >= LEAST_RATIO else 1
+    return 0
 
 
 def measure(stack: Stack, messages: int, rounds: int) -> tuple[list[float], list[float]]:

@@ -18,6 +18,7 @@ from celery import Celery
 from celery_once import QueueOnce
 from celery_singleton import Singleton
 
+from bench.report import Row, note
 from slowwave.coordination.answers import Offer
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.queue_messages import new_id
@@ -108,6 +109,10 @@ def main() -> int:
         print(
             f"{name:30}{middle:10.1f}{quantiles(times, n=100)[98]:10.1f}{middle / ping:9.2f}{middle / duplicate:13.2f}"
         )
+    note(Row("c", "duplicate offer", duplicate, "PING", ping, "µs", duplicate / ping, f"<= {MOST_PINGS}"))
+    for name in (name for name in medians if name.startswith("celery")):
+        advantage = medians[name] / duplicate
+        note(Row("c", "duplicate offer", duplicate, name, medians[name], "µs", advantage, f">= {LEAST_ADVANTAGE}"))
     cheapest = min(medians[name] for name in medians if name.startswith("celery"))
     return 0 if duplicate <= MOST_PINGS * ping and cheapest >= LEAST_ADVANTAGE * duplicate else 1
 

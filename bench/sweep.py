@@ -13,10 +13,12 @@ import psycopg
 
 from bench.due_sessions import make_due_sessions
 from bench.flush import Bench, wait_until
+from bench.report import Row, note
 from workers.stack.stack import Stack, StackOptions
 
 SESSIONS_PER_AGENT = 10
 OTHERS = 200
+LEAST_SHARE = 0.8
 
 
 def drain(bench: Bench, name: str, sessions: int) -> float:
@@ -68,6 +70,10 @@ def main() -> int:
             full = bench.flushes("full", options.sessions // 10)
             swept = drain(bench, "swept", options.sessions)
             beside = others_wait(bench, "beside", options.busy)
+    what = f"{options.sessions:,} sessions due at once, found by sweeps"
+    note(Row("g", what, swept, "all in the queue already", full, "/s", swept / full, f">= {LEAST_SHARE}"))
+    what = f"{OTHERS} agents beside one with {options.busy:,} sessions due before them"
+    note(Row("g", what, beside, "the same without it", alone, "s", beside / alone))
     print(f"all in the queue already      {full:8.0f} flushes a second")
     print(f"{options.sessions:,} due, found by sweeps {swept:8.0f} flushes a second, ratio {swept / full:.2f}")
     print(f"{OTHERS} agents, one session each: flushed after {alone:.1f} s alone,")

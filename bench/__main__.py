@@ -1,0 +1,68 @@
+"""Every measured comparison, one after the other, then one table.
+
+Run: python -m bench [PART …] [--markdown FILE]. Parts run in processes of their own, never two at once. Those that
+read public data sets are left out, and said to be, where the data is not there.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bench.report import FILE_VARIABLE, as_markdown, read
+
+PARTS = {
+    "capture": "a, b, f: what a hook costs",
+    "offer": "c: what an offer costs",
+    "flush": "d: flush throughput",
+    "search_speed": "e: search and context as a scope grows",
+    "sweep": "g: what sweeps drain",
+    "msc": "does extraction keep what people keep",
+    "locomo": "does search find the evidence",
+}
+NEEDS_DATA = {"msc": "msc-memories-dev.jsonl", "locomo": "locomo-dev.json"}
+ROOT = Path(__file__).parent.parent
+
+
+def data_folder() -> Path:
+    """Where the public data sets are, if they are here."""
+    return Path(os.environ.get("SLOWWAVE_SHARED", ROOT.parent / "shared")) / "data"
+
+
+def main() -> int:
+    """Run the parts that were asked for (all), print the table; 1 if a part failed or a bound does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    parser.add_argument("--markdown", type=Path, help="write the table to this file too")
+    options = parser.parse_args()
+    failed = []
+    with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
+        rows_file = Path(folder) / "rows.jsonl"
+        for part in options.parts or PARTS:
+            print(f"\n== {part}: {PARTS[part]}", flush=True)
+            if part in NEEDS_DATA and not (data_folder() / NEEDS_DATA[part]).is_file():
+                print(f"left out: no {NEEDS_DATA[part]} in {data_folder()}")
+                continue
+            environment = os.environ | {FILE_VARIABLE: str(rows_file)}
+            done = subprocess.run([sys.executable, "-m", f"bench.{part}"], cwd=ROOT, env=environment, check=False)
+            if done.returncode:
+                failed.append(part)
+        rows = read(rows_file)
+    table = as_markdown(rows)
+    print(f"\n{table}")
+    if options.markdown:
+        machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+        options.markdown.write_text(
+            f"# Benchmarks\n\nMeasured by `make bench` on {machine}.\n\n{table}\n", encoding="utf-8"
+        )
+    broken = [f"{row.part}: {row.what}" for row in rows if row.holds is False]
+    for complaint in [*(f"part {part} ended with an error" for part in failed), *broken]:
+        print(f"does not hold: {complaint}")
+    return 1 if failed or broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The one table: each benchmark notes its rows, `python -m bench` puts them together.
+
+A row is noted as a line of JSON in the file that BENCH_ROWS names; without it nothing is noted.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+FILE_VARIABLE = "BENCH_ROWS"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One comparison. ours, beside: medians in `unit`; ratio: as the bound reads it; bound: "<= 1.5", "" for none."""
+
+    part: str
+    what: str
+    ours: float
+    than: str
+    beside: float
+    unit: str
+    ratio: float
+    bound: str = ""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the bound holds; None without one."""
+        if not self.bound:
+            return None
+        sign, number = self.bound.split()
+        return self.ratio <= float(number) if sign == "<=" else self.ratio >= float(number)
+
+
+def note(row: Row) -> None:
+    """Add a row to the table of this run."""
+    if name := os.environ.get(FILE_VARIABLE):
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(row)) + "\n")
+
+
+def read(path: Path) -> list[Row]:
+    """All rows noted so far."""
+    return [Row(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def as_markdown(rows: list[Row]) -> str:
+    """The table, for a document."""
+    lines = [
+        "| part | measured | median | beside | median | ratio | bound |",
+        "| --- | --- | ---: | --- | ---: | ---: | --- |",
+    ]
+    for row in rows:
+        verdict = {None: "", True: f"{row.bound} ✓", False: f"{row.bound} ✗"}[row.holds]
+        lines.append(
+            f"| {row.part} | {row.what} | {_figure(row.ours)} {row.unit} | {row.than} "
+            f"| {_figure(row.beside)} {row.unit} | {row.ratio:.2f} | {verdict} |"
+        )
+    return "\n".join(lines)
+
+
+def _figure(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
