@@ -69,7 +69,7 @@ def test_every_make_target_exists(document: Path) -> None:
 @each_document
 def test_every_shell_command_and_option_exists(document: Path) -> None:
     for command in commands(document):
-        for call in re.findall(r"(?:^|\(|exec [\w-]+ )(slowwave(?: [^)|>;]+)?)", command):
+        for call in re.findall(r"(?:^|\(|&& |exec [\w-]+ )(slowwave(?: [^)|>;]+)?)", command):
             try:
                 words = shlex.split(call)[1:]
             except ValueError:  # a quote that another line closes
@@ -122,7 +122,7 @@ def test_every_name_of_ours_is_a_task_a_function_or_a_module(document: Path) -> 
     for name in set(re.findall(r"\bslowwave\.([a-z_]+)", document.read_text(encoding="utf-8"))):
         exists = (
             f"slowwave.{name}" in tasks.tasks
-            or name in functions | {"yaml"}
+            or name in functions | {"yaml", "env"}  # files of settings
             or hasattr(slowwave, name)
             or importlib.util.find_spec(f"slowwave.{name}") is not None
         )
