@@ -76,7 +76,7 @@ _DATES = re.compile(
     rf"in {_COUNT.format('n_in')} (?P<unit_in>day|week|month|year)s?(?: time)?\b|"
     rf"(?P<rel>last|past|this(?: past| coming)?|next|coming) (?P<unit>week|weekend|month|year|{'|'.join(_SEASONS)}|"
     rf"{_DAY}|{_MONTH})\b|"
-    rf"(?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b\.?(?:,? (?P<y1>{_YEAR})\b)?|"
+    rf"(?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b(?:\.?,? (?P<y1>{_YEAR})\b)?|"
     rf"(?P<m2>{_MONTH})\.? (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<y2>{_YEAR})\b)?|"
     rf"(?:on )(?P<weekday>{_DAY})\b(?! (?:nights|mornings|evenings))"
     r")(?!'?s\b)",

@@ -10,15 +10,16 @@ MAX_ENTITIES = 10
 _QUOTED = re.compile(r'"([^"\n]{2,60})"')
 _CAPITAL = r"(?<!\w)[A-ZÀ-ÖØ-ÞΑ-ΩА-Я][\w&-]*(?:'(?!s\b)\w+)?"
 _SPAN = re.compile(
-    rf"{_CAPITAL}(?: (?:(?:of|the|de|van|von) ){{0,2}}{_CAPITAL}| \d{{1,4}}\b(?! (?:year|month|week|day|hour|minute|"
-    rf"time|people)))*"
+    rf"{_CAPITAL}(?: (?:(?:of|the|de|van|von) ){{0,2}}{_CAPITAL}| \d{{1,4}}(?:\.\d{{1,3}}){{0,3}}\b"
+    r"(?! (?:year|month|week|day|hour|minute|time|people)))*"
 )
 _OPENS = re.compile(r"(?:^|[.!?:…]['\")]?\s)$")
 _PLAIN = frozenset(
     "the a an i my we our he she it they you his her its their your this that these those there here who what when "
     "where why how and but so or if because while since after before then also yes no ok okay well oh not never "
     "always just still even only both dr mr mrs ms monday tuesday wednesday thursday friday saturday sunday january "
-    "february march april may june july august september october november december now last next for run god lol i'm "
+    "february march april may june july august september october november december now last next for use call run god "
+    "lol i'm "
     "i've i'll i'd".split(),
 )
 

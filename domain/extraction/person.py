@@ -206,8 +206,8 @@ _PLAIN = {
 _NEW_SUBJECT = frozenset("he she they we who that which if when because".split())
 _ONLY_FIRST_PERSON = frozenset(("am",))
 _TAKE_INFINITIVE = frozenset(
-    "wants want likes like loves love needs need has have tries try hopes hope plans plan prefers hates going able ready "
-    "tends used trying hoping planning decided learning how way".split(),
+    "wants want likes like loves love needs need has have tries try hopes hope plans plan prefers hates going able "
+    "ready tends used trying hoping planning decided learning how way".split(),
 )
 _COMMON_VERBS = frozenset(
     "don't haven't am have do love like enjoy work live hate want need prefer think hope know plan play go run own "

@@ -119,27 +119,27 @@ _PATTERNS = (
     _pattern(
         "decision",
         "agreed settled concluded approved decided chose decision let's now with use switch migrate stick off "
-        "switched switching longer",
+        "switched switching longer instead",
         r"\b(?:(?:we|i|they|team) (?:have |all |finally |just |both )?(?:agreed|settled on|concluded|approved)|(?:we|"
-        r"team) "
-        r"(?:have |all |finally )?(?:decided|chose)|decision (?:is|was)|let's (?:use|go with|keep|stick|switch|drop)|"
-        r"from now on|"
-        r"going with|(?:we|i)(?:'ll| will) (?:use|switch to|migrate|stick with)|signed off on|switch(?:ed|ing) to|"
+        r"team) (?:have |all |finally )?(?:decided|chose)|decision (?:is|was)|"
+        r"let's (?:use|go with|keep|stick|switch|drop)|from now on|use [\w.-]{1,30} instead of|going with|"
+        r"(?:we|i)(?:'ll| will) (?:use|switch to|migrate|stick with)|signed off on|switch(?:ed|ing) to|"
         r"no longer (?:use|need|support))\b",
     ),
+    _pattern("unreal", "if", r"^(?=.*\bif\b).*\b(?:would|could|might|'d)\b"),
     _pattern(
         "commitment",
         "promise remind deadline due by i'll we'll will",
-        r"\b(?:i promise|remind me|deadline|due (?:on|by|date|next|this|tomorrow)|by (?:mon|tues|wednes|thurs|fri|"
-        r"satur|sun)day|"
-        r"by tomorrow|by the end of|(?:i|we)(?:'ll| will) (?:send|finish|deliver|prepare|write|call|review|fix|deploy|"
+        r"\b(?:i promise|remind me|deadline|due (?:on|by|date|next|this|tomorrow)|"
+        r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by tomorrow|by the end of|"
+        r"(?:i|we)(?:'ll| will) (?:send|finish|deliver|prepare|write|call|review|fix|deploy|"
         r"ship|have it))\b",
     ),
     _pattern(
         "rule",
-        "always never must is are runs depends belongs the",
-        r"\b(?:always|never) (?:use|run|deploy|push|send|ask|call|write|add|commit|include|reply|answer)\b|"
-        r"\bmust (?:not|never|always)\b|"
+        "always never don't do must is are runs depends belongs the",
+        r"(?:\b(?:always|never)|^(?:please )?(?:don't|do not)) (?:use|run|deploy|push|send|ask|call|write|add|commit|"
+        r"include|reply|answer)\b|\bmust (?:not|never|always)\b|"
         r"\b(?:is|are) (?:called|named|located|owned|hosted|stored|scheduled)\b|\b(?:runs|depends) on\b|\bbelongs to\b|"
         r"\bthe (?:api|server|service|database|repo|repository|project|client|customer|office|team|build|budget|port|"
         r"branch) (?:\w+ ){0,3}(?:is|are|uses|has|runs|needs|lives)\b",
@@ -147,10 +147,11 @@ _PATTERNS = (
     _pattern(
         "result",
         "fixed deployed merged released shipped resolved migrated installed implemented back cause turned tests "
-        "problem bug issue fix result",
+        "pushed configured renamed refactored updated added removed created problem bug issue fix result",
         r"\b(?:i|i've|i have|we|we've|have been|has been|was|were|is now|are now|is) (?:\w+ ){0,2}(?:fixed|deployed|"
-        r"merged|released|"
-        r"shipped|resolved|migrated|installed|implemented|rolled back)\b|\broot cause\b|\bturned out\b|"
+        r"merged|released|shipped|resolved|migrated|installed|implemented|rolled back)\b|\broot cause\b|\bturned out\b|"
+        r"\b(?:i|i've|i have|we|we've) (?:\w+ )?(?:pushed|configured|renamed|refactored|updated the|added the|"
+        r"removed the|created the)\b|"
         r"\b(?:all )?tests (?:now )?pass|\bthe (?:problem|cause|bug|issue|fix|result) (?:is|was)\b",
     ),
 )

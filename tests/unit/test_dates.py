@@ -45,6 +45,7 @@ def told(text: str, today: date = MONDAY) -> str:
         ("next May", "next May (2024-05)"),
         ("we leave on 3 June", "we leave on 3 June (2023-06-03)"),
         ("we met on May 5, 2021", "we met on May 5, 2021 (2021-05-05)"),
+        ("it is due on 30 June.", "it is due on 30 June (2023-06-30)."),
         ("the 3rd of June 2022", "the 3rd of June 2022 (2022-06-03)"),
         ("on Friday I was ill", "on Friday (2023-05-05) I was ill"),
         ("on Friday I will rest", "on Friday (2023-05-12) I will rest"),
