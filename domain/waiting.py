@@ -160,7 +160,11 @@ def _unqueued(facts: Facts, rules: AutoFlush) -> Waiting:
 def _due_now(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
     interval = duration_words(rules.flush_interval_seconds)
     overdue = duration_words((facts.now - due).total_seconds())
+    queued = dict(facts.depths).get("flush", 0)
     if facts.swept_ago is not None and facts.swept_ago <= SILENT_SWEEPS * rules.flush_interval_seconds:
+        if queued >= rules.max_queued:
+            full = f"the queue 'flush' is full ({queued:,} messages), and sweeps offer it when there is room"
+            return Waiting(Reason.DUE, f"It has been due for {overdue}; {full}.", due)
         return Waiting(Reason.DUE, f"It has been due for {overdue}; sweeps come every {interval} and offer it.", due)
     last = "there is no trace of any" if facts.swept_ago is None else f"the last was {_ago(facts.swept_ago)}"
     return Waiting(

@@ -31,8 +31,6 @@ class FoundSession:
     id: int
     agent_id: int
     scope_id: int
-    agent: str
-    name: str
 
 
 def find_agent(connection: Connection, tenant: str, agent: str) -> int:
@@ -53,7 +51,7 @@ def find_session(connection: Connection, tenant: str, agent: str, session: str) 
         select(Session.id, Session.scope_id).where(Session.agent_id == agent_id, Session.name == session)
     ).first()
     if row is not None:
-        return FoundSession(row.id, agent_id, row.scope_id, agent, session)
+        return FoundSession(row.id, agent_id, row.scope_id)
     known = connection.execute(
         select(Session.name).where(Session.agent_id == agent_id).order_by(Session.id.desc()).limit(NAMES_COMPARED)
     ).scalars()

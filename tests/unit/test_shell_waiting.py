@@ -166,6 +166,7 @@ def test_only_what_runs_by_itself_goes_without_a_cure_or_a_time(known: Facts, se
         ),
         (replace(DIRTY, sighting=None), Reason.NO_BROKER, "broker can't be reached"),
         (replace(DIRTY, flush_due_at=at(-1)), Reason.DUE, "due for 1 s; sweeps come every 5 s"),
+        (replace(DIRTY, flush_due_at=at(-1), depths=(("flush", 1000),)), Reason.DUE, "is full (1,000 messages)"),
         (replace(DIRTY, flush_due_at=at(-60), swept_ago=50.0), Reason.NO_SWEEP, "the last was 50 s ago"),
         (replace(DIRTY, flush_due_at=at(-60), swept_ago=None), Reason.NO_SWEEP, "no trace of any"),
         (replace(DIRTY, invalidated_at=6, flush_due_at=at(20)), Reason.LOOK_AGAIN, "message is lost"),
