@@ -17,7 +17,10 @@ class QoS(redis.QoS):
     """Redis acknowledgement that forgets the messages of a dead connection instead of raising."""
 
     def _gone(self) -> bool:
-        return bool(self.channel.closed or self.channel.connection is None)
+        # A channel whose close was cut short by the lost connection looks open, but its transport is already detached:
+        # it has no client any more, and closing it again would fail on that.
+        transport = self.channel.connection
+        return bool(self.channel.closed or transport is None or transport.client is None)
 
     def restore_unacked(self, client: Any = None) -> None:
         if self._gone():

@@ -51,10 +51,12 @@ def until_flushed(engine: Engine, seconds: float, agents: str = "%") -> None:
 def check_as_if_nothing_had_happened(engine: Engine, lines: set[str], agents: str = "%") -> None:
     """I1 and I2: each line is one event, in one window, kept once, from one source, by one change."""
     counted = rows(engine, _WINDOWS, agents=agents)[0]
-    assert (counted.not_in_one, counted.events) == (0, len(lines))
-    assert value(engine, _GAPS) == 0
+    assert counted.not_in_one == 0, f"{counted.not_in_one} events are not in exactly one window"
+    assert counted.events == len(lines), f"{counted.events} events of {len(lines)} lines"
+    assert value(engine, _GAPS) == 0, "windows of a session are not contiguous"
     kept = {(row.content, row.sources, row.changes) for row in rows(engine, _MEMORIES, agents=agents)}
-    assert kept == {(line, 1, 1) for line in lines}
+    wanted = {(line, 1, 1) for line in lines}
+    assert kept == wanted, f"kept and not wanted: {kept - wanted}; wanted and not kept: {wanted - kept}"
 
 
 def check_nothing_is_held(client: redis.Redis) -> None:
@@ -64,7 +66,7 @@ def check_nothing_is_held(client: redis.Redis) -> None:
         return [key for key in client.keys(f"{PREFIX}{{*") if not _is_stale(client, key)]
 
     wait_until(lambda: not held(), 15, f"no lease, ticket or place is left, but {held()}")
-    assert [key for key in client.keys(f"{PREFIX}*") if client.ttl(key) == -1] == []
+    assert [key for key in client.keys(f"{PREFIX}*") if client.ttl(key) == -1] == [], "a key could stay for ever"
 
 
 def _is_stale(client: redis.Redis, key: str | bytes) -> bool:

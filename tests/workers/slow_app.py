@@ -2,7 +2,6 @@
 
 SLOW_APP_FOLDER: while a file `hold-AGENT` stands in it, an extraction for that agent waits, and says so by a file
 `held-AGENT-PID`; every extraction appends a line to `extractions`. SLOW_APP_SECONDS: how long each takes at least.
-SLOW_APP_STOCK=1: with Celery's own Redis transport.
 """
 
 import os
@@ -43,5 +42,3 @@ celery = make_app(
     load_settings(),
     extractor=HeldExtractor(Path(os.environ["SLOW_APP_FOLDER"]), float(os.environ.get("SLOW_APP_SECONDS", "0"))),
 )
-if os.environ.get("SLOW_APP_STOCK"):
-    celery.conf.broker_transport = None

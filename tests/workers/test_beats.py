@@ -1,0 +1,45 @@
+"""Beats: two of them do no harm, ticks that nobody takes expire, and a dead one is noticed."""
+
+import json
+
+import pytest
+from sqlalchemy import Engine
+
+from services.reports.doctor import check_sweeps
+from slowwave import Memory
+from slowwave.coordination.heartbeat import swept_ago
+from tests.processes import wait_until
+from tests.workers.effects import check_as_if_nothing_had_happened, check_nothing_is_held, until_flushed
+from tests.workers.fleet import Fleet
+from tests.workers.servers import OwnValkey
+
+pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+
+
+def test_mistake_30_33_ticks_that_nobody_takes_expire_and_two_beats_do_no_harm_and_none_is_noticed(
+    fleet: Fleet, memory: Memory, look: Engine, own_valkey: OwnValkey
+) -> None:
+    beats = [fleet.beat(), fleet.beat()]
+    client = own_valkey.client
+    wait_until(lambda: int(client.llen("maintenance")) >= 8, 30, "ticks of both wait for a worker")
+    for raw in client.lrange("maintenance", 0, -1):
+        tick = json.loads(raw)
+        assert tick["headers"]["expires"] is not None, tick["headers"]["task"]
+    lines = {f"maya keeps thing number {n}." for n in range(30)}
+    for number, content in enumerate(sorted(lines)):
+        memory.turn_completed("maya", f"s{number % 5}", [{"role": "user", "content": content}])
+    missed = int(client.llen("maintenance"))
+    worker = fleet.worker(concurrency=2)
+    until_flushed(look, 30, "maya")
+    wait_until(lambda: int(client.llen("maintenance")) == 0, 15, "the backlog of ticks is gone")
+    assert worker.log.count("Discarding revoked task") >= missed - 4 * len(beats), "old ticks were dropped, not run"
+    check_as_if_nothing_had_happened(look, lines)
+    check_nothing_is_held(client)
+
+    rules = fleet.settings().memory.auto_flush
+    assert check_sweeps(client, rules).verdict == "ok"
+    for beat in beats:
+        beat.kill()
+    wait_until(lambda: check_sweeps(client, rules).verdict == "problem", 30, "the doctor notices the silence")
+    assert (swept_ago(client) or 0) > rules.flush_interval_seconds
+    assert worker.exit_code is None

@@ -1,0 +1,132 @@
+"""Servers that lose everything, stop or crash under busy workers: the workers go on, and nothing is lost or doubled."""
+
+import logging
+import signal
+import time
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from sqlalchemy import Engine
+
+from models.engine import make_engine
+from models.schema import migrate
+from slowwave import Memory
+from tests.processes import wait_until
+from tests.workers.effects import check_as_if_nothing_had_happened, check_nothing_is_held, until_flushed, value
+from tests.workers.fleet import Fleet, Program
+from tests.workers.servers import OwnPostgres, OwnValkey
+
+log = logging.getLogger(__name__)
+
+pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+
+EVENTS_OF = """
+    SELECT count(*) FROM slowwave.events e JOIN slowwave.sessions s ON s.id = e.session_id
+    JOIN slowwave.agents a ON a.id = s.agent_id WHERE a.name LIKE :agents
+"""
+
+
+@pytest.fixture(scope="module")
+def own_postgres() -> Iterator[OwnPostgres]:
+    server = OwnPostgres()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def module_database(own_postgres: OwnPostgres) -> str:
+    """In place of the run's Postgres: this one may be crashed."""
+    with psycopg.connect(own_postgres.url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE slowwave")
+    url = own_postgres.url.replace("/postgres?", "/slowwave?")
+    engine = make_engine(url)
+    migrate(engine)
+    engine.dispose()
+    return url
+
+
+@pytest.fixture(scope="module")
+def worker(fleet: Fleet) -> Program:
+    """One worker with two children and a beat, for the whole module: it must survive every test."""
+    fleet.environment["SLOW_APP_SECONDS"] = "0.01"
+    fleet.beat()
+    return fleet.worker(concurrency=2)
+
+
+def line(agent: str, session: int, turn: int) -> str:
+    return f"{agent} keeps thing number {turn} of session {session}."
+
+
+def take_turns(memory: Memory, agent: str, turns: int, sessions: int = 8) -> set[str]:
+    """So many turns, spread over sessions; every sixth of a session is due by their number, the rest by idleness."""
+    lines = set()
+    for turn in range(turns):
+        session = turn % sessions
+        lines.add(line(agent, session, turn))
+        memory.turn_completed(agent, f"s{session}", [{"role": "user", "content": line(agent, session, turn)}])
+    return lines
+
+
+def test_flushall_in_mid_run_costs_time_and_nothing_else(
+    fleet: Fleet, memory: Memory, worker: Program, look: Engine, own_valkey: OwnValkey
+) -> None:
+    lines = set()
+    for part in range(4):
+        lines |= take_turns(memory, f"maya{part}", 50)
+        own_valkey.client.flushall()
+    began = time.monotonic()
+    until_flushed(look, 30, "maya%")
+    log.info("FLUSHALL: all flushed %.1f s after the last", time.monotonic() - began)
+    check_as_if_nothing_had_happened(look, lines, "maya%")
+    check_nothing_is_held(own_valkey.client)
+    assert worker.exit_code is None
+
+
+def restart_under_a_busy_worker(fleet: Fleet, memory: Memory, valkey: OwnValkey, agent: str) -> set[str]:
+    """Valkey is killed in the middle of a flush and comes back at once, its queues read from the file."""
+    fleet.hold(agent)
+    lines = take_turns(memory, agent, 6, sessions=1)
+    fleet.until_held(agent)
+    valkey.stop(signal.SIGKILL)
+    valkey.start()
+    return lines
+
+
+def test_a_worker_survives_a_restart_of_valkey_and_goes_on(
+    fleet: Fleet, memory: Memory, worker: Program, look: Engine, own_valkey: OwnValkey
+) -> None:
+    lines = restart_under_a_busy_worker(fleet, memory, own_valkey, "jonas")
+    began = time.monotonic()
+    worker.says("Connection to broker lost")
+    fleet.let_go("jonas")
+    until_flushed(look, 30, "jonas")
+    log.info("Valkey restarted: the held flush was committed after %.1f s", time.monotonic() - began)
+    lines |= take_turns(memory, "jonas later", 60)
+    until_flushed(look, 30, "jonas%")
+    log.info("Valkey restarted: 60 more turns flushed after %.1f s", time.monotonic() - began)
+    check_as_if_nothing_had_happened(look, lines, "jonas%")
+    check_nothing_is_held(own_valkey.client)
+    assert worker.exit_code is None
+
+
+def test_a_crash_of_postgres_in_mid_run_loses_and_doubles_nothing(
+    fleet: Fleet, memory: Memory, worker: Program, look: Engine, own_valkey: OwnValkey, own_postgres: OwnPostgres
+) -> None:
+    fleet.hold("amara")
+    lines = take_turns(memory, "amara", 6, sessions=1)
+    fleet.until_held("amara")
+    began = time.monotonic()
+    own_postgres.crash()
+    lines |= take_turns(memory, "amara later", 40)
+    waiting = list((fleet.folder / "spool").glob("*.jsonl"))
+    assert waiting, "what nobody could commit lies in the spool"
+    fleet.let_go("amara")
+    own_postgres.start()
+    log.info("Postgres was away for %.1f s", time.monotonic() - began)
+    wait_until(lambda: value(look, EVENTS_OF, agents="amara%") == 46, 30, "the spool delivers")
+    until_flushed(look, 30, "amara%")
+    log.info("Postgres crashed: all flushed after %.1f s", time.monotonic() - began)
+    check_as_if_nothing_had_happened(look, lines, "amara%")
+    check_nothing_is_held(own_valkey.client)
+    assert worker.exit_code is None
