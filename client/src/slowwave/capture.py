@@ -120,18 +120,16 @@ class Capture:
         )
         return _captured(rows[0])
 
-    def many(self, entries: Sequence[Entry]) -> list[tuple[SessionRef, Captured]]:
+    def many(self, entries: Sequence[Entry]) -> list[tuple[list[Entry], Captured]]:
         """Record entries of any sessions, those of one session together, in their order.
 
-        One statement a tenant; more where entries of one session name different scopes. Every statement is a
-        transaction of its own. Answers one outcome a session and statement.
+        One statement a tenant; more where entries of one session say different things about it. Every statement is a
+        transaction of its own. Answers one outcome a session and statement, with the entries that it is about.
         """
-        answers = []
-        for tenant, items in _rounds(entries):
-            rows = self._postgres.call(_MANY, (tenant.encode(), encode(items), *self._rules))
-            for row in rows:
-                item = items[int(row[0] or 0)]
-                answers.append((SessionRef(tenant, item["agent"], item["session"]), _captured(row[1:])))
+        answers: list[tuple[list[Entry], Captured]] = []
+        for tenant, parts in _rounds(entries):
+            rows = self._postgres.call(_MANY, (tenant.encode(), encode([item for item, _ in parts]), *self._rules))
+            answers.extend((parts[int(row[0] or 0)][1], _captured(row[1:])) for row in rows)
         return answers
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
@@ -140,54 +138,62 @@ class Capture:
         Raises `StoreUnavailable`; then part of them may be recorded, and recording all of them again is harmless.
         """
         try:
-            captured = self.many(entries)
+            answers = self.many(entries)
         except Refused:
-            captured, again = [], list(entries)
-        else:
-            blocked = {ref for ref, outcome in captured if outcome.problem}
-            again = [entry for entry in entries if entry.ref in blocked] if blocked else []
-            captured = [(ref, outcome) for ref, outcome in captured if not outcome.problem]
-        rejected = []
-        for entry in again:
+            return self._one_by_one(entries)
+        captured = [(part[0].ref, outcome) for part, outcome in answers if not outcome.problem]
+        rejected = [(entry, outcome.problem) for part, outcome in answers if outcome.problem for entry in part]
+        return Delivery(captured, rejected)
+
+    def _one_by_one(self, entries: Iterable[Entry]) -> Delivery:
+        delivery = Delivery([], [])
+        for entry in entries:
             try:
                 outcome = self.one(entry)
             except Refused as error:
-                rejected.append((entry, str(error)))
+                delivery.rejected.append((entry, str(error)))
                 continue
             if outcome.problem:
-                rejected.append((entry, outcome.problem))
+                delivery.rejected.append((entry, outcome.problem))
             else:
-                captured.append((entry.ref, outcome))
-        return Delivery(captured, rejected)
+                delivery.captured.append((entry.ref, outcome))
+        return delivery
 
 
-def _rounds(entries: Iterable[Entry]) -> list[tuple[str, list[dict[str, Any]]]]:
+Part = tuple[dict[str, Any], list[Entry]]
+
+
+def _rounds(entries: Iterable[Entry]) -> list[tuple[str, list[Part]]]:
     """Group entries into batches in which each session stands once; a later batch is to be sent later."""
-    rounds: list[tuple[str, dict[tuple[str, str], dict[str, Any]]]] = []
+    rounds: list[tuple[str, dict[tuple[str, str], Part]]] = []
     newest: dict[str, int] = {}
     for entry in entries:
         key = (entry.agent, entry.session)
         place = newest.get(entry.tenant)
-        known = rounds[place][1].get(key) if place is not None else None
-        if known is not None and not _append(known, entry):
-            place, known = None, None
-        if place is None:
+        part = rounds[place][1].get(key) if place is not None else None
+        if part is not None and _append(part[0], entry):
+            part[1].append(entry)
+            continue
+        if place is None or part is not None:
             place = newest[entry.tenant] = len(rounds)
             rounds.append((entry.tenant, {}))
-        if known is None:
-            rounds[place][1][key] = {
-                "agent": entry.agent,
-                "session": entry.session,
-                "about": entry.about,
-                "trigger": entry.trigger,
-                "events": list(entry.events),
-            }
-    return [(tenant, list(items.values())) for tenant, items in rounds]
+        item = {
+            "agent": entry.agent,
+            "session": entry.session,
+            "about": entry.about,
+            "trigger": entry.trigger,
+            "events": list(entry.events),
+        }
+        rounds[place][1][key] = (item, [entry])
+    return [(tenant, list(parts.values())) for tenant, parts in rounds]
 
 
 def _append(item: dict[str, Any], entry: Entry) -> bool:
-    """Put an entry behind what its session has in this batch; False if it says anything new about it."""
-    if entry.about and item["about"] != entry.about:
+    """Put an entry behind what its session has in this batch; False if it says something else about the session.
+
+    (What says something else may be refused, and must take nothing with it.)
+    """
+    if item["about"] != entry.about:
         return False
     item["trigger"] = entry.trigger or item["trigger"]
     events: list[EventJson] = item["events"]

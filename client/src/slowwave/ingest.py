@@ -154,7 +154,7 @@ class _Reader:
             part = batch.newest.get(place)
         except TypeError:
             raise InvalidMessage("agent, session, tenant, scope, room_id and thread_id must be text") from None
-        known = part is not None and (about is None or about == part[0].about)
+        known = part is not None and about == part[0].about
         if part is None or not known:
             for what, name in zip(("tenant", "agent", "session"), place, strict=True):
                 check_name(what, name)
