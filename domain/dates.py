@@ -91,6 +91,12 @@ _PAST = re.compile(
     r"\b(?:was|were|had|did|went|got|came|took|made|saw|met|said|told|last|ago|since|[a-z]{2,14}ed)\b", re.IGNORECASE
 )
 
+# "We decided to fly on 14 May": the deciding is past, the day is not.
+_AHEAD = re.compile(
+    r"\b(?:decided|agreed|promised|arranged|planned|intended|committed|offered|volunteered|wanted|hoped) to\b",
+    re.IGNORECASE,
+)
+
 
 def local_day(at: datetime, time_zone: str) -> date:
     """The calendar day of an aware time in an IANA zone."""
@@ -100,6 +106,8 @@ def local_day(at: datetime, time_zone: str) -> date:
 def tense(text: str) -> Tense:
     """Where the verbs of a sentence point."""
     past, future = _PAST.search(text) is not None, _FUTURE.search(text) is not None
+    if _AHEAD.search(text) is not None:
+        return "future"
     if past == future:
         return "unclear"
     return "past" if past else "future"

@@ -119,6 +119,9 @@ _LONG = 20
 _LONG_WORD = re.compile(rf"\S{{{_LONG},}}")
 
 
+_LEFT_OVER = re.compile(r"(\[redacted:[a-z-]+\])[A-Za-z0-9_-]+")
+
+
 def redact(text: str) -> Redacted:
     """`text` with every secret that was found replaced by `[redacted:<kind>]`. The words around it stay."""
     low = text.lower()
@@ -160,7 +163,8 @@ def _token(word: str, kinds: list[str]) -> str:
     for kind, pattern in _TOKENS:
         word, count = pattern.subn(f"[redacted:{kind}]", word)
         kinds.extend([kind] * count)
-    return word
+    # A pattern of a fixed length leaves the end of a longer token: that is part of the secret too.
+    return _LEFT_OVER.sub(r"\1", word)
 
 
 def _replace(pattern: re.Pattern[str], text: str, kind: str, kinds: list[str]) -> str:

@@ -20,6 +20,9 @@ from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 
 _TAKE = "SELECT tenant, agent, session, boosted FROM slowwave.take_due(%s, %s, %s, %s)"
+_REQUEST = "SELECT place, dirty FROM slowwave.request_flush(%s, %s, %s, %s, %s)"
+# Sessions whose rows one statement locks.
+REQUEST_BATCH = 200
 _WAKE = "SELECT slowwave.wake_stale(%s, %s, %s)"
 
 
@@ -39,7 +42,7 @@ def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime)
         return SweepReport(0, 0, more=settings.enabled)
     limit = min(settings.batch.max_sessions_per_cycle, room)
     per_agent = settings.batch.max_sessions_per_agent_per_cycle
-    with engine.connect() as connection:
+    with engine.begin() as connection:
         rows = connection.exec_driver_sql(_TAKE, (limit, per_agent, settings.retry_interval_seconds, now)).all()
     answers = queue.offer_many([_offer(row.tenant, row.agent, row.session, boosted=row.boosted) for row in rows])
     of_agents = Counter((row.tenant, row.agent) for row in rows)
@@ -49,7 +52,7 @@ def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime)
 
 def wake_stale(engine: Engine, settings: AutoFlush, now: datetime, *, limit: int = 1000) -> int:
     """Give stale dirty sessions that nothing would wake a last flush; answers how many. Never drops any."""
-    with engine.connect() as connection:
+    with engine.begin() as connection:
         woken: int = connection.exec_driver_sql(_WAKE, (settings.stale_ttl_seconds, limit, now)).scalar_one()
     return woken
 
@@ -58,13 +61,13 @@ def request_flush(
     engine: Engine, queue: FlushQueue, refs: Sequence[SessionRef], *, by: str, priority: Priority, now: datetime
 ) -> list[bool | None]:
     """Ask for flushes by hand: a back-off ends, the sessions are due now. Each is dirty, clean, or None: unknown."""
-    with engine.connect() as connection:
-        dirty = [
-            connection.exec_driver_sql(
-                "SELECT slowwave.request_flush(%s, %s, %s, %s, %s)", (ref.tenant, ref.agent, ref.session, by, now)
-            ).scalar_one()
-            for ref in refs
-        ]
+    dirty: list[bool | None] = [None] * len(refs)
+    for first in range(0, len(refs), REQUEST_BATCH):
+        batch = refs[first : first + REQUEST_BATCH]
+        names = ([ref.tenant for ref in batch], [ref.agent for ref in batch], [ref.session for ref in batch])
+        with engine.begin() as connection:
+            for place, is_dirty in connection.exec_driver_sql(_REQUEST, (*names, by, now)):
+                dirty[first + place - 1] = is_dirty
     queue.offer_many([(ref, priority) for ref, is_dirty in zip(refs, dirty, strict=True) if is_dirty])
     return dirty
 

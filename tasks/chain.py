@@ -8,12 +8,9 @@ Must not know: what a sweep does.
 
 from redis import Redis
 
-from slowwave.coordination.keys import NORMAL_QUEUE, PREFIX
+from slowwave.coordination.keys import LINK_KEY, LINK_SECONDS, NORMAL_QUEUE
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.messages import SWEEP_SESSIONS
-
-LINK_KEY = f"{PREFIX}sweep-link"
-LINK_SECONDS = 10
 
 
 def is_next_link(redis: Redis, link: str | None) -> bool:

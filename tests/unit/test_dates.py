@@ -135,3 +135,8 @@ def test_hostile_text_is_read_in_bounded_time(junk: str) -> None:
     began = time.perf_counter()
     mentions(junk * (100_000 // len(junk)), MONDAY)
     assert time.perf_counter() - began < 5
+
+
+def test_what_was_decided_lies_ahead_although_the_deciding_is_past() -> None:
+    (mention,) = mentions("We decided to fly to Lisbon on 14 May.", date(2026, 5, 8))
+    assert (mention.label, mention.first) == ("2026-05-14", date(2026, 5, 14))

@@ -115,3 +115,9 @@ def test_hostile_text_is_redacted_in_bounded_time(junk: str) -> None:
     began = time.perf_counter()
     redact(junk * (100_000 // len(junk)))
     assert time.perf_counter() - began < 5
+
+
+def test_the_end_of_a_token_that_is_longer_than_its_pattern_goes_too() -> None:
+    """A made-up token, two characters longer than the detector expects."""
+    token = "ghp_" + "a1B2" * 9 + "Zz"
+    assert redact(f"it is {token}, keep it").text == "it is [redacted:github-token], keep it"

@@ -327,20 +327,29 @@ AS $$
     RETURNING true
 $$;
 
--- request_flush: someone asks for a flush of a session by hand. Answers whether it is dirty; NULL if it is unknown.
--- A back-off ends: whoever asks wants it tried now.
-CREATE FUNCTION slowwave.request_flush(p_tenant text, p_agent text, p_session text, p_by text, p_now timestamptz)
-RETURNS boolean
+-- request_flush: someone asks for flushes by hand. Answers the place of each session that is known (1, 2, …) and whether
+-- it is dirty. A back-off ends: whoever asks wants it tried now. Rows are locked in the order in which capture locks.
+CREATE FUNCTION slowwave.request_flush(
+    p_tenants text[], p_agents text[], p_sessions text[], p_by text, p_now timestamptz
+) RETURNS TABLE (place bigint, dirty boolean)
 LANGUAGE sql
 AS $$
+    WITH wanted AS (
+        SELECT w.place, s.id
+        FROM unnest(p_tenants, p_agents, p_sessions) WITH ORDINALITY AS w (tenant, agent, session, place)
+        JOIN slowwave.agents a ON a.tenant = w.tenant AND a.name = w.agent
+        JOIN slowwave.sessions s ON s.agent_id = a.id AND s.name = w.session
+        ORDER BY w.agent, w.session
+        FOR NO KEY UPDATE OF s
+    )
     UPDATE slowwave.sessions s SET
         invalidated_at = CASE WHEN s.last_seq > s.processed_until THEN s.last_seq END,
         invalidated_by = CASE WHEN s.last_seq > s.processed_until THEN p_by END,
         not_before = NULL,
         flush_due_at = CASE WHEN s.last_seq > s.processed_until THEN p_now END
-    FROM slowwave.agents a
-    WHERE a.tenant = p_tenant AND a.name = p_agent AND s.agent_id = a.id AND s.name = p_session
-    RETURNING s.last_seq > s.processed_until
+    FROM wanted w
+    WHERE s.id = w.id
+    RETURNING w.place, s.last_seq > s.processed_until
 $$;
 
 -- wake_stale: dirty sessions that nobody has seen for p_stale_seconds and that nothing would wake soon get a last

@@ -5,6 +5,7 @@
     slowwave:{TENANT/AGENT}:running           zset    session -> end of its lease in ms; as long as its last lease
     slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_SECONDS after the last one was parked
     slowwave:swept                            string  when the last sweep ended; a week (`heartbeat.py`)
+    slowwave:sweep-link                       string  the link of a chain of sweeps that is on its way; LINK_SECONDS (10)
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
     days, maintenance
 
@@ -28,6 +29,10 @@ HIGH_QUEUE = "flush.high"
 NORMAL_QUEUE = "flush"
 QUEUES = (HIGH_QUEUE, NORMAL_QUEUE, "capture", "consolidate", "days", "maintenance")
 """All queues, in the order in which a worker takes from them."""
+
+LINK_KEY = f"{PREFIX}sweep-link"
+LINK_SECONDS = 10
+"""How long a link of a chain of sweeps counts as on its way. A lost one is replaced by beat after this."""
 
 WAITING_SECONDS = 3600
 """Lifetime of an agent's waiting set. A place that is lost with it comes back with the session's next offer."""
