@@ -48,4 +48,5 @@ def test_a_long_text_keeps_its_beginning_and_its_end_around_a_mark(text: str, ma
         assert short == text
     elif max_chars > 60:
         assert f"{len(text) - max_chars} characters left out" in short
-        assert text.startswith(short[:5]) and text.endswith(short[-5:])
+        assert text.startswith(short[:5])
+        assert text.endswith(short[-5:])
