@@ -164,7 +164,7 @@ def measure(server_url: str, size: int, questions: int) -> None:
         ("context with a query", asked_context),
         ("context without", open_context),
     ):
-        print(f"{size:>8,}  {label:<22}{median:>9.2f}{p95:>9.2f}{plain[0] / median:>9.1f}{plain[1] / p95:>9.1f}")
+        print(f"{size:>8,}  {label:<22}{median:>9.2f}{p95:>9.2f}{plain[0] / median:>10.1f}{plain[1] / p95:>8.1f}")
     print(f"{'':>8}  ({common} common words, counted in {counted:.1f} s)", flush=True)
 
 
@@ -177,7 +177,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
-        print(f"{'memories':>8}  {'':<22}{'median':>9}{'p95 ms':>9}{'times as fast: median':>9}, p95")
+        print("memories                        median ms   p95 ms   times as fast as the first: median, p95")
         for size in arguments.sizes.split(","):
             measure(server.get_uri(), int(size), arguments.questions)
     finally:

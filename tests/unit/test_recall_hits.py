@@ -49,23 +49,34 @@ def test_a_ring_of_replacements_ends() -> None:
     assert sorted(chosen(row("a", 1, superseded_by="b"), row("b", 2, superseded_by="a"))) == ["a", "b"]
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), st.sets(st.integers(1, 6), min_size=1, max_size=3)), max_size=20),
-    st.integers(1, 5),
-)
-def test_every_hit_shows_something_new(drawn: list[tuple[bool, set[int]]], limit: int) -> None:
+def test_two_memories_of_one_event_both_stay() -> None:
+    assert chosen(row("whippet", 3), row("kitchen#3", 3, seq=3), row("Porto", 3)) == ["whippet", "Porto"]
+
+
+drawn_rows = st.lists(st.tuples(st.booleans(), st.sets(st.integers(1, 6), min_size=1, max_size=3)), max_size=20)
+
+
+@given(drawn_rows, st.integers(1, 5))
+def test_nothing_stands_both_as_an_event_and_as_a_memory_of_it_alone(
+    drawn: list[tuple[bool, set[int]]], limit: int
+) -> None:
     rows = [
         row(f"{place}", *([min(sources)] if is_event else sorted(sources)), seq=min(sources) if is_event else None)
         for place, (is_event, sources) in enumerate(drawn)
     ]
-    shown: set[int] = set()
     picked = choose(rows, limit)
+    kept: set[int] = set()
+    verbatim: set[int] = set()
     for each in picked:
         origins = {seq for _, _, seq in each["sources"]}
-        assert origins - shown
-        shown |= origins
+        if each["seq"] is None:
+            assert origins - verbatim
+            kept |= origins
+        else:
+            assert not origins & kept
+            verbatim |= origins
     everything = {seq for each in rows for _, _, seq in each["sources"]}
-    assert len(picked) == limit or shown == everything
+    assert len(picked) == limit or kept | verbatim == everything
 
 
 def test_json_has_the_keys_that_the_shell_prints() -> None:

@@ -104,7 +104,15 @@ def context_steps(
     relevant = yield from find_steps(library, limit=MEMORIES, events=False)
     weighed = yield Query(
         _BRIEFING,
-        {"scopes": list(labels), "now": now, "since": now - timedelta(days=days), "most": READ_PER_SCOPE},
+        {
+            "scopes": list(labels),
+            "now": now,
+            "since": now - timedelta(days=days),
+            "most": READ_PER_SCOPE,
+            "weighty": 0 if relevant else MEMORIES,
+            # As many more as may stand in the first list already.
+            "newest": MEMORIES + RECENT,
+        },
     )
     lines = yield _unflushed(reader, session, list(labels))
     memories = relevant or [hit_of(row, row["weight"], labels) for row in weighed[:MEMORIES]]

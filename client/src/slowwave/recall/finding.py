@@ -98,7 +98,7 @@ def _find(
         "documents": library.documents,
         "mean_length": library.mean_length,
         "events": events,
-        # More than asked for, since some will turn out to say the same.
-        "limit": limit * 2 + 5,
+        # More than asked for where events and memories may turn out to say the same.
+        "limit": limit * 2 + 5 if events else limit,
     }
     return Query(_FIND, values)

@@ -62,18 +62,20 @@ def choose(ranked: Sequence[Row], limit: int) -> list[Row]:
     """Of rows of slowwave.find, best first, take `limit` that show something new.
 
     An event whose memory stands above it is left out, and so is a memory all of whose events stand above it: what was
-    said once is shown once, in the form that fits the question best. A memory that was replaced comes after the one
-    that replaced it, if both are there.
+    said once is shown once, in the form that fits the question best. Two memories of one event say different things
+    and both stay. A memory that was replaced comes after the one that replaced it, if both are there.
     """
     chosen: list[Row] = []
-    shown: set[tuple[int, int]] = set()
+    kept: set[tuple[int, int]] = set()
+    verbatim: set[tuple[int, int]] = set()
     for row in _replaced_last(ranked):
         if len(chosen) == limit:
             break
         origins = {(session_id, seq) for session_id, _, seq in row["sources"]}
-        if origins and origins <= shown:
+        is_event = row["seq"] is not None
+        if origins and origins <= (kept if is_event else verbatim):
             continue
-        shown |= origins
+        (verbatim if is_event else kept).update(origins)
         chosen.append(row)
     return chosen
 
