@@ -12,6 +12,7 @@ Must not know: workers; flushes never run here.
 
 import argparse
 import json
+import random
 import shutil
 import sys
 import tempfile
@@ -129,8 +130,12 @@ class Calls:
 def measure(calls: Calls, rounds: int) -> dict[str, list[float]]:
     """Make each call in turn; answer µs a call, without the first tenth of the rounds."""
     taken: dict[str, list[float]] = {name: [] for name in calls.all()}
+    dice = random.Random(1)
     for calls.place in range(rounds):
-        for name, call in calls.all().items():
+        order = list(calls.all().items())
+        # In another order each round: what a call costs depends on what the disk did just before.
+        dice.shuffle(order)
+        for name, call in order:
             # Background calls come ten in a row, as from a busy host: one alone would measure how cold the caches are
             # after the wait for the disk before it.
             for _ in range(10 if name == BACKGROUND else 1):
