@@ -39,6 +39,7 @@ DECLARE
     v_session record;
     v_turn integer;
     v_today date;
+    v_counted boolean := false;
 BEGIN
     added := 0;
     repeated := 0;
@@ -103,9 +104,15 @@ BEGIN
     END IF;
     IF added > 0 THEN
         last_seq := last_seq + added;
-        PERFORM slowwave.count_days(
-            v_session.id, v_session.last_seq, added,
-            CASE WHEN NOT jsonb_path_exists(p_events, '$[*].at') THEN v_today END);
+        -- Nearly always all of it was said today, and today has a row.
+        IF NOT jsonb_path_exists(p_events, '$[*].at') THEN
+            UPDATE slowwave.session_days d SET total_messages = d.total_messages + added
+            WHERE d.session_id = v_session.id AND d.day = v_today;
+            v_counted := FOUND;
+        END IF;
+        IF NOT v_counted THEN
+            PERFORM slowwave.count_days(v_session.id, v_session.last_seq);
+        END IF;
     END IF;
 
     IF last_seq > v_session.processed_until THEN
@@ -276,17 +283,11 @@ AS $$
     SELECT max(i.turn) FROM inserted i
 $$;
 
--- count_days: the p_added events after p_last_seq, on the local days of their agent. p_day: the day of all of them,
--- where that is known; else it is read from them.
-CREATE FUNCTION slowwave.count_days(p_session_id bigint, p_last_seq bigint, p_added integer, p_day date) RETURNS void
+-- count_days: the events after p_last_seq, each on the local day of its agent.
+CREATE FUNCTION slowwave.count_days(p_session_id bigint, p_last_seq bigint) RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    UPDATE slowwave.session_days d SET total_messages = d.total_messages + p_added
-    WHERE d.session_id = p_session_id AND d.day = p_day;
-    IF FOUND THEN
-        RETURN;
-    END IF;
     INSERT INTO slowwave.session_days AS d (session_id, day, total_messages)
     SELECT p_session_id, e.day, count(*)
     FROM slowwave.events e
