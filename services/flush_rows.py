@@ -7,10 +7,9 @@ import json
 from datetime import datetime
 from typing import Any
 
-from domain.redaction import redact
-
 from domain.candidates import Candidate, Window
 from domain.events import Event
+from domain.redaction import redact
 from domain.statements import content_hash
 
 MAX_ERROR_CHARACTERS = 2000

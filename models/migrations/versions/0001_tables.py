@@ -1,7 +1,7 @@
 """The tables of the spine: agents, sessions, events, flushes, memories, search."""
 
-from alembic import op
 import sqlalchemy as sa
+from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0001"

@@ -5,7 +5,7 @@
     slowwave:{TENANT/AGENT}:running           zset    session -> end of its lease in ms; as long as its last lease
     slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_SECONDS after the last one was parked
     slowwave:swept                            string  when the last sweep ended; a week (`heartbeat.py`)
-    slowwave:sweep-link                       string  the link of a chain of sweeps that is on its way; LINK_SECONDS (10)
+    slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
     days, maintenance
 
