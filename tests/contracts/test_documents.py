@@ -147,9 +147,11 @@ def test_every_runnable_block_runs(
         program, env=clean | given, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
     )
     assert result.returncode == 0, result.stderr
-    for queue in QUEUES:
-        for raw in redis_client.lrange(queue, 0, -1):
-            _check_message(queue, json.loads(raw), block.text)
+    sent = [(queue, json.loads(raw)) for queue in QUEUES for raw in redis_client.lrange(queue, 0, -1)]
+    for queue, message in sent:
+        _check_message(queue, message, block.text)
+    if "send_task" in block.text:
+        assert len(sent) == block.text.count("send_task("), "all of it lies in queues that workers read"
 
 
 def _check_message(queue: str, message: dict[str, Any], text: str) -> None:

@@ -41,8 +41,13 @@ class Stage:
     extractor: Extractor
     clock: Clock
 
+    def wake(self) -> None:
+        """Wait until the host's thread has put its messages into the queues: hooks don't wait for that."""
+        assert self.memory.flush(timeout=60)
+
     def work(self) -> tuple[str, FlushResult] | None:
         """Be a worker for one message: urgent ones first. Answers the session and what came of it; None: no message."""
+        self.wake()
         raw: Any = self.redis.rpop(HIGH_QUEUE) or self.redis.rpop(NORMAL_QUEUE)
         if raw is None:
             return None

@@ -4,8 +4,9 @@ An agent named "atlas" talks with Maya. After each reply its host calls one hook
 is extracted then: the turn is committed to Postgres, and that is all that the reply waits for. The session is *dirty*
 now: it holds events that lie past its watermark.
 
-When the conversation goes quiet the session is *due*. A message in a queue wakes a worker. The worker reads the window
-of new events, keeps what is worth remembering, and commits memories, watermark and a line of the ledger in one step.
+When the conversation goes quiet the session is *due*. A message in a queue wakes a worker (a thread of the host sends
+it, so that the reply does not wait for that either). The worker reads the window of new events, keeps what is worth
+remembering, and commits memories, watermark and a line of the ledger in one step.
 """
 
 from datetime import UTC, datetime

@@ -19,6 +19,7 @@ def test_a_call_with_the_same_key_adds_nothing(stage: Stage) -> None:
 def test_i2_a_message_that_is_delivered_twice_is_worked_once(stage: Stage) -> None:
     stage.memory.turn_completed("atlas", "monday", SAID)
     stage.memory.session_idle("atlas", "monday")
+    stage.wake()
     copy = stage.redis.lindex("flush", 0)
     assert isinstance(copy, bytes)
     stage.redis.lpush("flush", copy)
@@ -32,6 +33,7 @@ def test_asking_twice_puts_one_message_on_its_way(stage: Stage) -> None:
     stage.memory.turn_completed("atlas", "monday", SAID)
     stage.memory.session_idle("atlas", "monday")
     stage.memory.session_idle("atlas", "monday")
+    stage.wake()
     assert stage.queue.depths()["flush"] == 1
 
 

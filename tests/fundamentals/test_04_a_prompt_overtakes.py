@@ -12,6 +12,7 @@ def test_a_prompt_moves_the_other_sessions_of_its_agent_to_the_front(stage: Stag
     for agent in ("scout", "piper", "atlas"):
         stage.memory.turn_completed(agent, f"{agent}-1", [{"role": "user", "content": "I live in Oslo."}])
         stage.memory.session_idle(agent, f"{agent}-1")
+    stage.wake()
     assert stage.queue.depths()["flush"] == 3
 
     assert stage.memory.prompt_arrived("atlas", "atlas-2") == ("atlas-1",)

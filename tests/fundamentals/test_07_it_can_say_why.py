@@ -31,6 +31,7 @@ def test_mistake_14_a_session_says_what_it_waits_for_at_every_step(stage: Stage)
     assert "1 so far" in " ".join(quiet.also), "it says how far the other trigger is, too"
 
     stage.memory.session_idle("atlas", "monday")
+    stage.wake()
     queued = why(stage)
     assert queued.reason is Reason.QUEUED
     assert "the agent went idle" in " ".join(queued.also)
