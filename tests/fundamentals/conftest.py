@@ -21,3 +21,10 @@ def stage(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Pat
     with Memory(settings) as memory:
         yield Stage(memory, engine, redis_client, FlushQueue(redis_client), settings, RulesExtractor(), Clock())
     engine.dispose()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every chapter needs the servers; saying so in each would be noise in a tutorial."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.servers)
