@@ -5,6 +5,6 @@ FROM slowwave.scopes k
 JOIN (
     SELECT s.scope_id, sum(s.processed_until) AS events FROM slowwave.sessions s GROUP BY s.scope_id
 ) AS flushed ON flushed.scope_id = k.id
-WHERE flushed.events >= :count_from AND (k.counted_at IS NULL OR flushed.events >= k.counted_events * :growth)
+WHERE flushed.events >= :count_from AND (k.counted_at IS NULL OR flushed.events >= k.counted_events * :growth + :least)
 ORDER BY flushed.events / greatest(k.counted_events, 1) DESC, k.id
 LIMIT :limit

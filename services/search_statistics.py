@@ -1,8 +1,8 @@
 """Which words are common in a scope: search lets only rare ones name its candidates.
 
-Counted in the background, when a scope has become large or has grown by a tenth. In between the figures are a little
-old, which moves a weight by a hair and never hides a document: a word that is not listed counts as rare, and a scope
-that was never counted is searched by every word.
+Counted in the background, when a scope has become large or has grown by a tenth and a hundred events. In between the
+figures are a little old, which moves a weight by a hair and never hides a document: a word that is not listed counts as
+rare, and a scope that was never counted is searched by every word.
 
 Must not know: when it is called, or how documents are ranked.
 """
@@ -13,9 +13,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
 
-# A scope smaller than this is searched whole.
-COUNT_FROM_EVENTS = 1000
+# A scope smaller than this is searched whole. From here on leaving common words aside finds the same in half the time.
+COUNT_FROM_EVENTS = 200
 GROWTH = 1.1
+LEAST_GROWTH_EVENTS = 100
 # A word in fewer documents than this may name all of them as candidates.
 COMMON_FROM_DOCUMENTS = 64
 # Every how-manieth document of a larger scope is counted, so that a count stays a matter of a second or two.
@@ -27,7 +28,7 @@ _REFRESH = text((Path(__file__).parent / "search_refresh.sql").read_text(encodin
 
 def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[int]:
     """Answer the ids of scopes whose statistics are missing or old, those that have grown most first."""
-    values = {"count_from": COUNT_FROM_EVENTS, "growth": GROWTH, "limit": limit}
+    values = {"count_from": COUNT_FROM_EVENTS, "growth": GROWTH, "least": LEAST_GROWTH_EVENTS, "limit": limit}
     return connection.execute(_GROWN, values).scalars().all()
 
 

@@ -126,9 +126,9 @@ def test_scopes_are_counted_when_they_are_large_and_again_when_they_have_grown(l
     assert due() == [scope]
     count(engine, scope)
     assert due() == []
-    large.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", *[HALF + 999] * 2)
+    large.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", *[HALF + 1099] * 2)
     assert due() == []
-    large.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", *[HALF + 1000] * 2)
+    large.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", *[HALF + 1100] * 2)
     assert due() == [scope]
 
 
