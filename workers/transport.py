@@ -1,29 +1,43 @@
-"""The Redis transport with one guard: acknowledging on a connection that is gone is no error.
+"""The Redis transport with two guards, each against something that ends a worker.
 
-Celery 5.7.0 restores, acknowledges or rejects messages on a channel whose connection has just been lost, and the error
-of that ends the worker (pull request 10242 of celery/celery). There is nothing to acknowledge on a dead connection: the
-message comes back after the visibility timeout, finds its ticket spent, and stops.
+A lost connection: Celery 5.7.0 restores, acknowledges or rejects messages on a channel whose connection has just been
+lost, and the error of that is not caught (pull request 10242 of celery/celery). There is nothing to acknowledge on a
+dead connection: the message comes back after the visibility timeout, finds its ticket spent, and stops.
+
+A stranger in the queue: what is no message at all (no JSON, or no envelope) is taken from the list and then raises
+where nobody catches it. It is dropped, and that is said without its text. A message whose *contents* are wrong is not
+meant here: Celery refuses that, or its task buries it.
 
 Must not know: tasks, settings.
 """
 
+import logging
+from queue import Empty
 from typing import Any
 
 from kombu.transport import redis, virtual
 from redis.exceptions import RedisError
 
+log = logging.getLogger(__name__)
+
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+
 
 class QoS(redis.QoS):
     """Redis acknowledgement that forgets the messages of a dead connection instead of raising."""
 
-    def _gone(self) -> bool:
+    def _lost(self) -> bool:
         # A channel whose close was cut short by the lost connection looks open, but its transport is already detached:
         # it has no client any more, and closing it again would fail on that.
         transport = self.channel.connection
-        return bool(self.channel.closed or transport is None or transport.client is None)
+        return transport is None or transport.client is None
+
+    def _gone(self) -> bool:
+        return bool(self.channel.closed or self._lost())
 
     def restore_unacked(self, client: Any = None) -> None:
-        if self._gone():
+        # A channel that is being closed calls itself closed already: this is when a worker gives its work back.
+        if self._lost():
             self._forget()
             return
         try:
@@ -49,12 +63,43 @@ class QoS(redis.QoS):
 
 
 class Channel(redis.Channel):
-    """A Redis channel with the guarded QoS."""
+    """A Redis channel with the guarded QoS, which goes on after an entry that is no JSON."""
 
     QoS = QoS
 
+    def _brpop_read(self, **options: Any) -> Any:
+        transport: Any = self.connection
+        parent: Any = super()
+        delivered = transport.delivered
+        try:
+            return parent._brpop_read(**options)  # noqa: SLF001 - of the parent, whose type does not tell of it
+        except _UNREADABLE:
+            if transport.delivered != delivered:
+                raise  # it was a message, so this is somebody's error and not the sender's
+            log.error("dropped an entry of a queue that is no JSON")  # noqa: TRY400 - the trace would show its text
+        raise Empty
+
 
 class Transport(redis.Transport):
-    """The transport that `broker_transport` names."""
+    """The transport that `broker_transport` names. `delivered`: how many entries could be read as JSON."""
 
     Channel = Channel
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.delivered = 0
+
+    def _deliver(self, message: Any, queue: Any) -> None:
+        self.delivered += 1
+        if self._is_envelope(message):
+            super()._deliver(message, queue)
+        else:
+            log.error("dropped an entry of %s that is no message (%d characters)", queue, len(repr(message)))
+
+    def _is_envelope(self, message: Any) -> bool:
+        channels: Any = self.channels
+        try:
+            opened = virtual.Message(message, channel=channels[0])
+            return {"exchange", "routing_key"} <= opened.delivery_info.keys() and isinstance(opened.delivery_tag, str)
+        except _UNREADABLE:
+            return False

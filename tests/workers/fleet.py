@@ -124,9 +124,9 @@ class Fleet:
         return program
 
     def standing_worker(self) -> Program:
-        """Answer a plain held worker that runs already, or a new one: starting costs seconds."""
+        """Answer a worker with two children that runs already, or a new one: starting costs seconds."""
         if self._standing is None or self._standing.exit_code is not None:
-            self._standing = self.worker()
+            self._standing = self.worker(concurrency=2)
         return self._standing
 
     def beat(self) -> Program:

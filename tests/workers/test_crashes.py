@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import time
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -34,7 +35,7 @@ def _beat(fleet: Fleet) -> Program:
 
 @pytest.fixture
 def worker(fleet: Fleet) -> Program:
-    """The only worker, which will come to harm."""
+    """The only worker; it may come to harm."""
     return fleet.standing_worker()
 
 
@@ -97,6 +98,26 @@ def test_mistake_29_a_message_is_acknowledged_when_its_flush_is_done_and_not_bef
     assert worker.exit_code is None
 
 
+def test_mistake_11_a_flush_that_outlasts_its_lease_keeps_its_session(
+    fleet: Fleet, memory: Memory, worker: Program, look: Engine, own_valkey: OwnValkey
+) -> None:
+    """A sweep offers the session when its lease should long have ended; the mark it leaves says that it has not."""
+    lines = start_a_flush_and_hold_it(fleet, memory, "wanda")
+    session = b"slowwave:{default/wanda}:session:evening"
+
+    def marked_for_a_rerun() -> bool:
+        state: Any = own_valkey.client.get(session)
+        return state is not None and state.startswith(b"running normal normal ")
+
+    wait_until(marked_for_a_rerun, RECOVERY_SECONDS, "a sweep finds it running")
+    fleet.let_go("wanda")
+    worker.says("flush wanda/evening: clean")
+    assert worker.log.count("flush wanda/evening: stored") == 1
+    assert fleet.extractions("wanda") == [(1, 4)]
+    check_as_if_nothing_had_happened(look, lines, "wanda")
+    check_nothing_is_held(own_valkey.client)
+
+
 def test_term_lets_a_flush_end_that_is_nearly_done(
     fleet: Fleet, memory: Memory, worker: Program, look: Engine, own_valkey: OwnValkey
 ) -> None:
@@ -139,7 +160,7 @@ def test_one_message_delivered_five_times_is_one_window(
     assert memory.flush(), "its message is sent"
     (message,) = own_valkey.client.lrange(NORMAL_QUEUE, 0, -1)
     own_valkey.client.lpush(NORMAL_QUEUE, *([message] * 4))
-    worker = fleet.worker(concurrency=2)
+    worker = fleet.standing_worker()
     until_flushed(look, 15, "ines")
     wait_until(lambda: worker.log.count("flush ines/evening: ") >= 5, 15, "all five were taken")
     assert fleet.extractions("ines") == [(1, 4)]
