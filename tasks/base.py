@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 
 Payload = TypeVar("Payload", bound=BaseModel)
 
+REST_SECONDS = 1.0
+"""While Postgres is away, a payload that can't be buried goes round no faster than this."""
+
 
 @dataclass(frozen=True)
 class Runtime:
@@ -94,5 +97,6 @@ class SlowwaveTask(Task[..., Any]):
                     now=runtime.clock(),
                 )
         except OperationalError as outage:
+            runtime.flusher.pause(REST_SECONDS)
             raise Reject(f"no dead letter could be written: {outage}", requeue=True) from outage
         log.warning("%s: dead letter %s: %s", self.name, letter, error)

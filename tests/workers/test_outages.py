@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 from models.engine import make_engine
 from models.schema import migrate
 from slowwave import Memory
+from slowwave.coordination.queue_messages import envelope, new_id, publish
 from tests.processes import wait_until
 from tests.workers.effects import check_as_if_nothing_had_happened, check_nothing_is_held, until_flushed, value
 from tests.workers.fleet import Fleet, Program
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
+LETTERS = "SELECT count(*) FROM slowwave.dead_letters"
 EVENTS_OF = """
     SELECT count(*) FROM slowwave.events e JOIN slowwave.sessions s ON s.id = e.session_id
     JOIN slowwave.agents a ON a.id = s.agent_id WHERE a.name LIKE :agents
@@ -119,11 +121,14 @@ def test_a_crash_of_postgres_in_mid_run_loses_and_doubles_nothing(
     began = time.monotonic()
     own_postgres.crash()
     lines |= take_turns(memory, "amara later", 40)
+    publish(own_valkey.client, "capture", envelope("slowwave.record_turn", [], {}, "capture", task_id=new_id()))
     waiting = list((fleet.folder / "spool").glob("*.jsonl"))
     assert waiting, "what nobody could commit lies in the spool"
     fleet.let_go("amara")
     own_postgres.start()
     log.info("Postgres was away for %.1f s", time.monotonic() - began)
+    wait_until(lambda: value(look, LETTERS) == 1, 30, "a payload that could not even be buried is buried now")
+    assert worker.log.count("no dead letter could be written") <= 2 * (time.monotonic() - began), "it went round slowly"
     wait_until(lambda: value(look, EVENTS_OF, agents="amara%") == 46, 30, "the spool delivers")
     until_flushed(look, 30, "amara%")
     log.info("Postgres crashed: all flushed after %.1f s", time.monotonic() - began)
