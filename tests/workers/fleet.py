@@ -112,13 +112,15 @@ class Fleet:
         app: str = HELD_APP,
         queues: Sequence[str] = QUEUES,
         concurrency: int = 1,
+        pool: str = "prefork",
         ready: bool = True,
         **variables: str,
     ) -> Program:
         """Start a worker as a person would; answer when it takes messages."""
         node = f"w{uuid.uuid4().hex[:8]}@{socket.gethostname()}"
-        options = ["-Q", ",".join(queues), "-n", node, "--concurrency", str(concurrency), "--loglevel", "INFO", "-E"]
-        program = self._start(app, "worker", "--without-gossip", "--without-mingle", *options, **variables)
+        options = ["-Q", ",".join(queues), "-n", node, "--concurrency", str(concurrency), "--pool", pool]
+        quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO", "-E")
+        program = self._start(app, "worker", *options, *quiet, **variables)
         if ready:
             program.says(f"{node} ready.")
         return program

@@ -230,13 +230,16 @@ def test_a_turn_comes_in_by_http_with_a_password_and_not_without(flower: str, lo
     assert said(look, "ines") == ["I row on Sundays."]
 
 
-def test_monitors_show_agent_and_session_and_no_text_of_what_we_send(
+def test_monitors_show_agent_and_session_and_no_text_of_what_we_send_or_of_who_asks_for_it(
     flower: str, memory: Memory, look: Engine, own_valkey: OwnValkey
 ) -> None:
     told = "I never told anyone about the lighthouse."
     task_id = new_id()
     publish(own_valkey.client, "capture", envelope(RECORD, [], turn("noor", told), "capture", task_id=task_id))
     until_said(look, "noor", told)
+    by_http = {"kwargs": turn("noor", "It was red."), "queue": "capture", "kwargsrepr": "(noor, s1)"}
+    assert http(f"{flower}/api/task/send-task/{RECORD}", by_http, CREDENTIALS)[0] == 200
+    until_said(look, "noor", told, "It was red.")
     memory.session_idle("noor", "s1")
     until_flushed(look, 20, "noor")
 
@@ -245,11 +248,13 @@ def test_monitors_show_agent_and_session_and_no_text_of_what_we_send(
         return list((tasks or {}).values())
 
     wait_until(lambda: any("noor" in str(task["args"]) for task in seen()), 20, "Flower has seen the flush")
+    wait_until(lambda: any(task["kwargs"] == "(noor, s1)" for task in seen()), 20, "Flower has seen what it sent")
     (flush,) = (task for task in seen() if "noor" in str(task["args"]))
     assert flush["name"] == "slowwave.flush_session"
     assert json.loads(flush["args"])[:3] == ["default", "noor", "s1"]
     assert any(task["uuid"] == task_id for task in seen())
     assert "lighthouse" not in json.dumps(seen())
+    assert "It was red" not in json.dumps([task["kwargs"] for task in seen()])
 
 
 def test_a_worker_on_another_schema_refuses_to_start_and_says_what_to_run(
