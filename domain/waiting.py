@@ -147,9 +147,13 @@ def _unqueued(facts: Facts, rules: AutoFlush) -> Waiting:
             "It has new events and no time at which it is due, so no sweep will find it.",
             cure="`slowwave flush` asks for it; then report this, since no rule should lead here",
         )
+    timer = min(_timers(facts, rules))
+    if facts.invalidated_at is None and not facts.attempts and timer > facts.now:
+        # Its due time may be older: the sweep moves it on when somebody goes on talking, capture does not.
+        return _timer(facts, timer, rules)
     if due <= facts.now:
         return _due_now(facts, due, rules)
-    if facts.invalidated_at is not None or facts.attempts or min(_timers(facts, rules)) <= facts.now:
+    if facts.invalidated_at is not None or facts.attempts or timer <= facts.now:
         gone = "a worker began it and is gone" if facts.attempts else "its message is lost or waits in a long queue"
         return Waiting(
             Reason.LOOK_AGAIN, f"It was offered, and {gone}. The sweep offers it again {_from(due, facts.now)}.", due

@@ -19,7 +19,7 @@ from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 
-_TAKE = "SELECT tenant, agent, session, boosted FROM slowwave.take_due(%s, %s, %s, %s)"
+_TAKE = "SELECT tenant, agent, session, boosted FROM slowwave.take_due(%s, %s, %s, %s, %s, %s)"
 _REQUEST = "SELECT place, dirty FROM slowwave.request_flush(%s, %s, %s, %s, %s)"
 # Sessions whose rows one statement locks.
 REQUEST_BATCH = 200
@@ -43,7 +43,8 @@ def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime)
     limit = min(settings.batch.max_sessions_per_cycle, room)
     per_agent = settings.batch.max_sessions_per_agent_per_cycle
     with engine.begin() as connection:
-        rows = connection.exec_driver_sql(_TAKE, (limit, per_agent, settings.retry_interval_seconds, now)).all()
+        waits = (settings.retry_interval_seconds, settings.idle_seconds, settings.max_dirty_age_seconds)
+        rows = connection.exec_driver_sql(_TAKE, (limit, per_agent, *waits, now)).all()
     answers = queue.offer_many([_offer(row.tenant, row.agent, row.session, boosted=row.boosted) for row in rows])
     of_agents = Counter((row.tenant, row.agent) for row in rows)
     capped = len(rows) >= limit or any(count >= per_agent for count in of_agents.values())

@@ -63,8 +63,17 @@ class Database:
         return dict(row[0])
 
     def due(self, name: str) -> float:
-        """Seconds from now until the session is due."""
-        due = datetime.fromisoformat(self.session(name)["flush_due_at"])
+        """Seconds from now until a sweep offers the session.
+
+        A due time may be too early, never too late: a sweep that finds it puts it right (proved in test_sweep).
+        """
+        session = self.session(name)
+        due = datetime.fromisoformat(session["flush_due_at"])
+        if session["invalidated_at"] is None:
+            seen, dirty = (datetime.fromisoformat(session[column]) for column in ("last_seen_at", "dirty_since"))
+            really = min(seen + timedelta(seconds=IDLE), dirty + timedelta(seconds=AGE))
+            assert due <= really
+            due = really
         return (due - self.now).total_seconds()
 
     def later(self, seconds: float) -> None:
@@ -181,7 +190,8 @@ def test_what_was_offered_is_not_made_due_again_by_the_next_event(database: Data
     """The sweep moves the due time of what it takes; a capture in between must not put it back."""
     for number in range(6):
         database.capture("a", turn(f"k{number}"))
-    taken = rows(database.url, "SELECT session FROM slowwave.take_due(10, 10, 30, %s)", [database.now])
+    query = "SELECT session FROM slowwave.take_due(10, 10, 30, %s, %s, %s)"
+    taken = rows(database.url, query, [IDLE, AGE, database.now])
     assert taken == [("a",)]
     database.later(1)
     database.capture("a", turn("after"))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from redis import Redis
@@ -30,6 +31,17 @@ def test_an_idle_session_is_offered_when_its_time_has_come(scene: Scene) -> None
     assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
 
 
+def test_a_session_that_goes_on_talking_is_put_off_until_it_is_really_quiet(scene: Scene) -> None:
+    scene.say("s1", "Maya plays the cello.")
+    scene.clock.pass_time(scene.settings.idle_seconds - 10)
+    scene.say("s1", "Maya has two cats.")
+    scene.clock.pass_time(20)  # its first due time has passed; somebody spoke 20 s ago
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).taken == 0
+    assert scene.session("s1").flush_due_at == scene.clock() + timedelta(seconds=scene.settings.idle_seconds - 20)
+    scene.clock.pass_time(scene.settings.idle_seconds - 20)
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+
+
 def test_mistake_13_a_session_that_never_rests_is_flushed_by_its_age(scene: Scene) -> None:
     waited = 0.0
     while not sweep(scene.engine, scene.queue, scene.settings, scene.clock()).taken:
@@ -46,7 +58,7 @@ def test_one_agent_with_many_sessions_takes_no_turn_from_the_others(scene: Scene
         scene.say(f"quiet-{agent}", "Maya plays the cello.", trigger="idle", agent=agent)
     with scene.engine.connect() as connection:
         rows = connection.exec_driver_sql(
-            "SELECT agent FROM slowwave.take_due(%s, %s, %s, %s)", (20, 3, 30, scene.clock())
+            "SELECT agent FROM slowwave.take_due(%s, %s, %s, %s, %s, %s)", (20, 3, 30, 120, 600, scene.clock())
         ).scalars()
         taken = Counter(rows)
     assert taken == {"busy": 3, "a": 1, "b": 1, "c": 1, "d": 1, "e": 1}

@@ -129,9 +129,12 @@ BEGIN
             invalidated_at = CASE WHEN due_reason IS NULL THEN s.invalidated_at ELSE v_session.last_seq + added END,
             invalidated_by = coalesce(due_reason, s.invalidated_by),
             flush_due_at = CASE
-                -- Due already: keep the time at which the sweep, which has offered it since, looks again.
+                -- Never later than it should be is enough: the sweep, which finds it too early, puts it right. So a turn
+                -- that asks for nothing leaves every index of the row alone. And what is due already keeps the time at
+                -- which the sweep, which has offered it since, looks again.
                 WHEN s.flush_due_at IS NOT NULL AND (
-                    s.invalidated_at IS NOT NULL
+                    due_reason IS NULL
+                    OR s.invalidated_at IS NOT NULL
                     OR s.dirty_since + make_interval(secs => p_max_dirty_age_seconds) <= v_now) THEN s.flush_due_at
                 ELSE greatest(
                     s.not_before,
