@@ -30,6 +30,8 @@ class Passage(Base):
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
     search: Mapped[str] = mapped_column(TSVECTOR)
+    # The event's text where a secret in it was redacted: what search shows instead of what was said.
+    redacted: Mapped[str | None]
 
 
 class CommonTerm(Base):

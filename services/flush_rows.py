@@ -53,17 +53,18 @@ def candidates_json(candidates: tuple[Candidate, ...]) -> str:
 
 def passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
     """The window as search reads it: redacted, with the two events before it as context."""
-    return json.dumps(
-        [
-            {
-                "seq": event.seq,
-                "text": redact(event.content).text,
-                "speaker": event.name or event.kind,
-                "at": event.happened_at.isoformat(),
-            }
-            for event in (*preceding[-2:], *window.events)
-        ]
-    )
+    return json.dumps([_passage(event) for event in (*preceding[-2:], *window.events)])
+
+
+def _passage(event: Event) -> dict[str, Any]:
+    redacted = redact(event.content)
+    passage = {
+        "seq": event.seq,
+        "text": redacted.text,
+        "speaker": event.name or event.kind,
+        "at": event.happened_at.isoformat(),
+    }
+    return passage | {"redacted": True} if redacted.kinds else passage
 
 
 def clean_error(error: str) -> str:

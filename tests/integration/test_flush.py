@@ -1,16 +1,20 @@
 """A flush on real servers: I1 to I4 and I9, and the mistakes that other systems made here."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+import psycopg
 import pytest
 from redis import Redis
 
 from domain.candidates import Window
+from domain.extraction import RulesExtractor
 from domain.failures import TransientError
 from services.quarantine import RetryResult, retry_quarantined
 from slowwave.identity import SessionRef
+from slowwave.recall import search
 from slowwave.settings import AutoFlush, ExtractorSettings
 from tests.flushing import Scene, make_scene
 
@@ -54,6 +58,18 @@ def test_a_due_session_becomes_memories_with_their_sources(scene: Scene) -> None
         None,
         None,
     )
+
+
+def test_a_secret_reaches_neither_memories_nor_the_answers_of_search(scene: Scene) -> None:
+    token = "ghp_" + "a1B2" * 9
+    scene.say("s1", f"Is {token} the one in the drawer?", "I keep my spare keys in a drawer.", trigger="idle")
+    scene.queue.offer(SessionRef("default", "maya", "s1"), "normal")
+    replace(scene.flusher, extractor=RulesExtractor()).flush(SessionRef("default", "maya", "s1"))
+    with psycopg.connect(scene.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)) as reader:
+        hits = search(reader, "default", "maya", "What is in the drawer?")
+    assert "Is [redacted:github-token] the one in the drawer?" in {hit.content for hit in hits}
+    assert not [hit for hit in hits if token in hit.content]
+    assert scene.sql("SELECT content FROM slowwave.events WHERE seq = 1")[0].content.startswith(f"Is {token}")
 
 
 def test_a_session_that_is_not_due_is_left_alone(scene: Scene) -> None:

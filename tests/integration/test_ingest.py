@@ -88,7 +88,7 @@ BAD = [
     (line("x", role="wizard"), "role must be one of"),
     (line("x" * 100_001), "content has at most 100,000"),
     (line("x", at="2026-01-01 10:00"), "needs a time zone"),
-    (line("x", scope="cellar"), "a scope is"),
+    (line("x", scope="cellar"), "is meant, not"),
     (line("x", scope={"a": 1}), "must be text"),
     (line("x", metadata="y"), "metadata must be a mapping"),
     (line("x", key=""), "a key must be text"),

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 import redis
 
-from slowwave import AsyncMemory, InvalidMessage, InvalidName, Memory, ScopeConflict, SlowwaveError
+from slowwave import AsyncMemory, InvalidMessage, InvalidName, Memory, ScopeConflict, SlowwaveError, StoreUnavailable
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.messages import Message
 from slowwave.spool import spooled
@@ -171,6 +171,26 @@ def test_a_connection_that_was_cut_is_replaced_within_the_call(memory: Memory, d
     assert (receipt.stored, receipt.last_seq) == ("postgres", 4)
 
 
+def test_a_read_over_a_connection_that_was_cut_is_made_on_a_new_one(memory: Memory, database_url: str) -> None:
+    memory.turn_completed("maya", "monday", [{"role": "user", "content": "I play the cello."}])
+    rows(
+        database_url,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+    assert [hit.content for hit in memory.search("maya", "cello")] == ["I play the cello."]
+
+
+def test_a_read_from_a_database_that_was_never_migrated_says_what_to_run(
+    postgres_url: str, valkey_url: str, tmp_path: Path
+) -> None:
+    with (
+        memory_on(postgres_url, valkey_url, tmp_path) as reader,
+        pytest.raises(StoreUnavailable, match="run `slowwave migrate`"),
+    ):
+        reader.search("maya", "cello")
+
+
 def test_background_calls_arrive_in_order_with_the_time_at_which_they_were_made(
     background: Memory, database_url: str
 ) -> None:
@@ -316,8 +336,7 @@ def test_importing_the_client_brings_neither_celery_nor_redis() -> None:
 def test_a_statement_that_waits_for_a_lock_ends_in_time(memory: Memory, database_url: str) -> None:
     """A session that somebody holds for ever costs a bounded wait; the events are safe on the disk then."""
     memory.turn_completed("maya", "s", TURN)
-    with memory.store.postgres.connection() as connection:
-        connection.execute("SET statement_timeout = 200")
+    memory.store.postgres.read(lambda connection: connection.execute("SET statement_timeout = 200"))
     with psycopg.connect(database_url) as holder:
         holder.execute("SELECT 1 FROM slowwave.sessions FOR UPDATE")
         assert memory.turn_completed("maya", "s", TURN).stored == "spool"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from slowwave.errors import InvalidMessage, Refused
-from slowwave.identity import SessionRef, check_name
+from slowwave.errors import Refused
+from slowwave.identity import SessionRef, check_name, shared_scope
 from slowwave.messages import EventJson
 from slowwave.postgres import Postgres, Row, Statement
 from slowwave.settings import MemorySettings
@@ -67,16 +67,13 @@ class Entry:
 def about_of(scope: str | None, room_id: str | None, thread_id: str | None) -> dict[str, str] | None:
     """Answer what a session is made with. `scope`: None (the agent's own), "room:NAME" or "team:NAME".
 
-    Raises InvalidMessage or InvalidName.
+    Raises InvalidName.
     """
     if scope is None and room_id is None and thread_id is None:
         return None
     about: dict[str, str] = {}
     if scope is not None:
-        kind, colon, name = scope.partition(":") if isinstance(scope, str) else ("", "", "")
-        if kind not in {"room", "team"} or not colon:
-            raise InvalidMessage(f'a scope is "room:NAME" or "team:NAME", not {scope!r:.60}')
-        about["scope_kind"], about["scope_name"] = kind, check_name(kind, name)
+        about["scope_kind"], about["scope_name"] = shared_scope(scope)
     if room_id is not None:
         about["room_id"] = check_name("room_id", room_id)
     if thread_id is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from slowwave.errors import InvalidName
 
 MAX_NAME_CHARACTERS = 200
+SHARED_KINDS = ("room", "team")
 
 
 def check_name(what: str, value: str) -> str:
@@ -32,6 +33,14 @@ def check_name(what: str, value: str) -> str:
         if unicodedata.category(character) in {"Cc", "Cs"}:
             raise InvalidName(f"{what}: character {position + 1} (U+{ord(character):04X}) can't be part of a name")
     return value
+
+
+def shared_scope(scope: str) -> tuple[str, str]:
+    """Answer ("room" or "team", name) for "room:NAME" or "team:NAME". Raises `InvalidName`."""
+    kind, colon, name = scope.partition(":") if isinstance(scope, str) else ("", "", "")
+    if not colon or kind not in SHARED_KINDS:
+        raise InvalidName(f'scope: "room:NAME" or "team:NAME" is meant, not {scope!r:.60}')
+    return kind, check_name(kind, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,8 +158,9 @@ class Memory:
         """Find what the agent knows, best first; see `slowwave.recall.search`. Raises StoreUnavailable."""
         from slowwave import recall  # noqa: PLC0415 (writers need none of it)
 
-        with self.store.postgres.connection() as connection:
-            return recall.search(connection, self.tenant, agent, query, limit=limit, scopes=scopes)
+        return self.store.postgres.read(
+            lambda connection: recall.search(connection, self.tenant, agent, query, limit=limit, scopes=scopes)
+        )
 
     def context(
         self,
@@ -173,17 +174,12 @@ class Memory:
         """What the agent should know as it goes on; see `slowwave.recall.context`. Raises StoreUnavailable."""
         from slowwave import recall  # noqa: PLC0415 (as above)
 
-        with self.store.postgres.connection() as connection:
-            return recall.context(
-                connection,
-                self.tenant,
-                agent,
-                session=session,
-                query=query,
-                days=days,
-                scopes=scopes,
-                now=datetime.now(UTC),
+        now = datetime.now(UTC)
+        return self.store.postgres.read(
+            lambda connection: recall.context(
+                connection, self.tenant, agent, session=session, query=query, days=days, scopes=scopes, now=now
             )
+        )
 
     def status(self) -> Status:
         """How things stand. Raises StoreUnavailable and, for the queues, redis' own errors."""

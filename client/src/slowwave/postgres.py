@@ -7,10 +7,10 @@ Must not know: what the statements do, what happens to events that can't be stor
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import pq
@@ -41,6 +41,7 @@ _REFUSED_CLASSES = frozenset({"22", "23"})
 _NOT_MIGRATED = frozenset({"3F000", "42P01", "42883"})
 
 Row = tuple[bytes | None, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +121,22 @@ class Postgres:
         except psycopg.Error as error:
             raise _verdict(error) from error
 
-    @contextmanager
-    def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Lend a connection (autocommit). psycopg's errors pass through, but that of connecting: StoreUnavailable."""
-        with self._link() as link:
-            yield link.connection
+    def read(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Answer what `work` reads over a connection (autocommit); over a new one if the first turns out to be broken.
+
+        Raises `Refused` and `StoreUnavailable`, and what `work` raises by itself.
+        """
+        try:
+            with self._link() as link:
+                return work(link.connection)
+        except psycopg.Error as error:
+            if not _broken(error):
+                raise _verdict(error) from error
+        try:
+            with self._link(fresh=True) as link:
+                return work(link.connection)
+        except psycopg.Error as error:
+            raise _verdict(error) from error
 
     def close(self) -> None:
         """Close what is idle; what is lent is closed when it comes back."""

@@ -147,12 +147,13 @@ BEGIN
     JOIN slowwave.memories m ON m.id = b.memory_id
     WHERE b.score > 0
     UNION ALL
-    SELECT b.score, s.name || '#' || e.seq, e.session_id, e.seq, e.content,
+    SELECT b.score, s.name || '#' || e.seq, e.session_id, e.seq, coalesce(p.redacted, e.content),
            CASE WHEN e.seq > s.processed_until THEN 'pending' ELSE 'processed' END, e.happened_at, s.scope_id, e.kind,
            coalesce(e.name, e.role), NULL, jsonb_build_array(jsonb_build_array(s.id, s.name, e.seq))
     FROM best b
     JOIN slowwave.events e ON e.session_id = b.session_id AND e.seq = b.seq
     JOIN slowwave.sessions s ON s.id = e.session_id
+    LEFT JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq
     WHERE b.score > 0
     -- Ties in an order that is the same every time: memories first, then the newest.
     ORDER BY 1 DESC, 3 DESC NULLS FIRST, 4 DESC, 2 DESC;

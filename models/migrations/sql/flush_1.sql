@@ -83,7 +83,8 @@ $$;
 -- nothing is written: committed is false. The ledger's unique key (session, from_seq) backs this up.
 -- p_candidates: [{content, hash (hex), type, status, confidence, importance, trust, entities, valid_from, sources,
 --   reason}, …], ordered by (type, hash) so that two flushes of one scope never wait for each other crosswise.
--- p_passages: [{seq, text, speaker, at}, …]: the window's events, and up to two before it that are context only.
+-- p_passages: [{seq, text, speaker, at, redacted?}, …]: the window's events, and up to two before it that are context
+--   only. redacted: a secret was taken out of the text, so search shows this text and not the event's.
 -- A statement that the scope has already gains sources; heard in another session it gains confidence. The oldest event
 -- time stays: facts are ordered by when they were said (I9).
 CREATE FUNCTION slowwave.commit_flush(
@@ -133,9 +134,11 @@ BEGIN
     SELECT c.stored, c.repeated INTO stored, repeated
     FROM slowwave.store_candidates(v_session.scope_id, p_session_id, flush_id, p_candidates, p_now) AS c;
 
-    INSERT INTO slowwave.passages (session_id, seq, scope_id, search)
-    SELECT p_session_id, v.seq, v_session.scope_id, v.search
+    INSERT INTO slowwave.passages (session_id, seq, scope_id, search, redacted)
+    SELECT p_session_id, v.seq, v_session.scope_id, v.search, p.text
     FROM slowwave.passage_vectors(v_session.scope_id, p_passages) AS v
+    LEFT JOIN jsonb_to_recordset(p_passages) AS p (seq bigint, text text, redacted boolean)
+        ON p.redacted AND p.seq = v.seq
     WHERE v.seq >= p_from_seq;
     IF p_outcome = 'quarantined' THEN
         UPDATE slowwave.events e SET quarantined_at = p_now

@@ -280,6 +280,7 @@ def upgrade() -> None:
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("scope_id", sa.BigInteger(), nullable=False),
         sa.Column("search", postgresql.TSVECTOR(), nullable=False),
+        sa.Column("redacted", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["scope_id"], ["slowwave.scopes.id"], name=op.f("passages_scope_id_fkey")),
         sa.ForeignKeyConstraint(["session_id"], ["slowwave.sessions.id"], name=op.f("passages_session_id_fkey")),
         sa.PrimaryKeyConstraint("session_id", "seq", name=op.f("passages_pkey")),

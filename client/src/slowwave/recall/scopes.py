@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slowwave.errors import InvalidName
-from slowwave.identity import check_name
+from slowwave.identity import check_name, shared_scope
 
 MAX_SCOPES = 20
-SHARED_KINDS = ("room", "team")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +31,6 @@ def reader(tenant: str, agent: str, scopes: Sequence[str]) -> Reader:
     if len(pairs) > MAX_SCOPES + 1:
         raise InvalidName(f"one reading takes at most {MAX_SCOPES} scopes beside the agent's own, not {len(pairs) - 1}")
     return Reader(tenant, agent, tuple(dict.fromkeys(pairs)))
-
-
-def shared_scope(scope: str) -> tuple[str, str]:
-    """Answer ("room" or "team", name) for "room:NAME" or "team:NAME". Raises `InvalidName`."""
-    kind, colon, name = scope.partition(":") if isinstance(scope, str) else ("", "", "")
-    if not colon or kind not in SHARED_KINDS:
-        raise InvalidName(f'scope: "room:NAME" or "team:NAME" is meant, not {scope!r:.60}')
-    return kind, check_name(kind, name)
 
 
 def scope_label(kind: str, name: str) -> str | None:
