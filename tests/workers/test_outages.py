@@ -1,9 +1,10 @@
 """Servers that lose everything, stop or crash under busy workers: the workers go on, and nothing is lost or doubled."""
 
 import logging
+import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 LETTERS = "SELECT count(*) FROM slowwave.dead_letters"
+DIRTY = "SELECT count(*) FROM slowwave.sessions WHERE last_seq > processed_until"
 EVENTS_OF = """
     SELECT count(*) FROM slowwave.events e JOIN slowwave.sessions s ON s.id = e.session_id
     JOIN slowwave.agents a ON a.id = s.agent_id WHERE a.name LIKE :agents
@@ -135,3 +137,71 @@ def test_a_crash_of_postgres_in_mid_run_loses_and_doubles_nothing(
     check_as_if_nothing_had_happened(look, lines, "amara%")
     check_nothing_is_held(own_valkey.client)
     assert worker.exit_code is None
+
+
+class Crew:
+    """Two workers that come to harm, and whoever takes their places."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._workers = [fleet.worker(concurrency=2) for _ in range(2)]
+        self.deaths = 0
+
+    def kill_a_child(self) -> None:
+        worker = self._workers[0]
+        if worker.exit_code is None and (children := worker.children()):
+            os.kill(children[0], signal.SIGKILL)
+
+    def kill_a_parent(self) -> None:
+        if self._workers[1].exit_code is None:
+            self._workers[1].kill()
+
+    def stop_one(self) -> None:
+        if self._workers[0].exit_code is None:
+            self._workers[0].send(signal.SIGTERM)
+
+    def replace_the_dead(self) -> None:
+        """What a supervisor does. None may die of itself: of the signals that it was sent alone."""
+        for place, worker in enumerate(self._workers):
+            if worker.exit_code is not None:
+                assert "Unrecoverable error" not in worker.log, worker.log
+                self._workers[place] = self._fleet.worker(concurrency=2, ready=False)
+                self.deaths += 1
+
+
+def test_whatever_is_killed_emptied_or_crashed_while_agents_talk_nothing_is_lost_or_doubled(
+    fleet: Fleet, memory: Memory, worker: Program, look: Engine, own_valkey: OwnValkey, own_postgres: OwnPostgres
+) -> None:
+    worker.end()
+    # A window that loses its worker again and again would be halved, and its events set aside one by one: not here.
+    fleet.environment["SLOWWAVE_MEMORY__AUTO_FLUSH__EXTRACTOR__MAX_RETRIES"] = "50"
+    crew = Crew(fleet)
+
+    def restart_valkey() -> None:
+        own_valkey.stop(signal.SIGKILL)
+        own_valkey.start()
+
+    def restart_postgres() -> None:
+        own_postgres.crash()
+        own_postgres.start()
+
+    flushall: Callable[[], object] = own_valkey.client.flushall
+    harms = (
+        *(crew.kill_a_child, restart_valkey, crew.kill_a_child, flushall, restart_postgres, crew.kill_a_parent),
+        *(crew.stop_one, restart_postgres, crew.kill_a_child, crew.kill_a_parent, restart_valkey, flushall),
+    )
+    lines = set()
+    for number, harm in enumerate(harms):
+        lines |= take_turns(memory, f"wild{number}", 40)
+        harm()
+        crew.replace_the_dead()
+    assert memory.flush(), "the spool delivers"
+
+    def settled() -> bool:
+        crew.replace_the_dead()
+        return bool(value(look, DIRTY) == 0)
+
+    wait_until(settled, 60, "every session is flushed")
+    assert crew.deaths >= 2
+    check_as_if_nothing_had_happened(look, lines, "wild%")
+    check_nothing_is_held(own_valkey.client)
