@@ -21,18 +21,22 @@ def test_mistake_30_33_ticks_that_nobody_takes_expire_and_two_beats_do_no_harm_a
 ) -> None:
     beats = [fleet.beat(), fleet.beat()]
     client = own_valkey.client
-    wait_until(lambda: int(client.llen("maintenance")) >= 8, 30, "ticks of both wait for a worker")
-    for raw in client.lrange("maintenance", 0, -1):
-        tick = json.loads(raw)
-        assert tick["headers"]["expires"] is not None, tick["headers"]["task"]
+
+    def waiting() -> int:
+        ticks = [json.loads(raw)["headers"] for raw in client.lrange("maintenance", 0, -1)]
+        return sum(tick["task"] == "slowwave.sweep_sessions" for tick in ticks)
+
+    wait_until(lambda: waiting() >= 6, 30, "ticks of both wait for a worker")
     lines = {f"maya keeps thing number {n}." for n in range(30)}
     for number, content in enumerate(sorted(lines)):
         memory.turn_completed("maya", f"s{number % 5}", [{"role": "user", "content": content}])
-    missed = int(client.llen("maintenance"))
+    missed = waiting()
     worker = fleet.worker(concurrency=2)
     until_flushed(look, 30, "maya")
     wait_until(lambda: int(client.llen("maintenance")) == 0, 15, "the backlog of ticks is gone")
-    assert worker.log.count("Discarding revoked task") >= missed - 4 * len(beats), "old ticks were dropped, not run"
+    # A worker takes longer to start than a tick lives; those of the last moment may have been in time.
+    dropped = worker.log.count("Discarding revoked task: slowwave.sweep_sessions")
+    assert dropped >= missed - len(beats), f"{dropped} of {missed} old ticks were dropped"
     check_as_if_nothing_had_happened(look, lines)
     check_nothing_is_held(client)
 
