@@ -1,6 +1,7 @@
 """A thousand flushes are queued; a prompt arrives for one agent: its other sessions overtake all of them."""
 
 import json
+import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,8 @@ from tests.processes import wait_until
 from tests.workers.effects import rows, value
 from tests.workers.fleet import Fleet
 from tests.workers.servers import OwnValkey
+
+log = logging.getLogger(__name__)
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
@@ -88,6 +91,7 @@ def check_order(starts: list[Any], at_once: int, boosted_at: datetime) -> None:
     mine = [place for place, start in enumerate(starts) if start.agent == "maya"]
     if at_once == len(mine):
         before = mine[-1] + 1 - len(mine)
+        log.info("%d others started before the last of the five", before)
         assert before <= CHILDREN, f"{before} others started before the last of the five"
         return
     # One at a time: each but for what the children held when the one before it ended.
@@ -95,6 +99,7 @@ def check_order(starts: list[Any], at_once: int, boosted_at: datetime) -> None:
     for place in mine:
         start = starts[place]
         others = [s for s in starts if s.agent != "maya" and free < s.started_at < start.started_at]
+        log.info("%d others started while this one could have", len(others))
         assert len(others) <= CHILDREN, f"{len(others)} others started while one of maya's could have"
         assert start.started_at >= free
         free = start.committed_at
