@@ -1,10 +1,9 @@
 """Dates in words, resolved against the time at which they were said: "yesterday" of 8 May 2023 is 2023-05-07.
 
 What was said stays; the date goes behind it in brackets. A month stays a month and a year a year: nothing becomes more
-exact
-than it was said. Grammar of English; weeks begin on Monday; "next Friday" is that of the next week, "this Friday" the
-coming one,
-"last Friday" the latest before the day. A date without a year goes where the tense points, else to the nearest.
+exact than it was said. Grammar of English; weeks begin on Monday; "next Friday" is that of the next week, "this Friday"
+the coming one, "last Friday" the latest before the day. A date without a year goes where the tense points, else to the
+nearest.
 
 Must not know: the clock (the time of speech is an argument), and what a statement is about.
 """
@@ -92,10 +91,7 @@ _PAST = re.compile(
 )
 
 # "We decided to fly on 14 May": the deciding is past, the day is not.
-_AHEAD = re.compile(
-    r"\b(?:decided|agreed|promised|arranged|planned|intended|committed|offered|volunteered|wanted|hoped) to\b",
-    re.IGNORECASE,
-)
+_AHEAD = re.compile(r"\b(?:decided|agreed|promised|arranged|planned|intended|offered|wanted|hoped) to\b", re.IGNORECASE)
 
 
 def local_day(at: datetime, time_zone: str) -> date:

@@ -40,6 +40,10 @@ def app(valkey_url: str, redis_client: Redis) -> Iterator[Celery]:
         task_default_queue=NORMAL_QUEUE,
     )
 
+    # Stand-ins with the names of the real tasks, which every app in this process gets once they were imported.
+    for name in (FLUSH_TASK, "slowwave.sweep_sessions"):
+        app.tasks.pop(name, None)
+
     @app.task(name=FLUSH_TASK, shared=False)
     def flush(tenant: str, agent: str, session: str, ticket: str) -> list[str]:
         return [tenant, agent, session, ticket]
