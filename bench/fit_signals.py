@@ -8,16 +8,16 @@ count as
 kept that share words with what the person wrote. L2 keeps the weights small; the signals set by hand stay where they
 are.
 
-Run: python bench/fit_signals.py. It first fits on one half of the dialogues and judges the other, both ways, then on
+Run: python -m bench.fit_signals. It first fits on one half of the dialogues and judges the other, both ways, then on
 all.
 """
 
 import sys
 
 import numpy as np
-from msc_data import data_file, dialogues
 from rouge_score.rouge_scorer import RougeScorer
 
+from bench.msc_data import data_file, dialogues
 from domain.extraction.sentences import sentences
 from domain.extraction.signals import Seen, signals
 from domain.extraction.weights import HAND_SET, THRESHOLD

