@@ -9,9 +9,16 @@ from sqlalchemy.engine import make_url
 STATEMENT_TIMEOUT_MS = 30_000
 
 
-def make_engine(database_url: str, *, pool_size: int = 2, statement_timeout_ms: int = STATEMENT_TIMEOUT_MS) -> Engine:
+def make_engine(
+    database_url: str,
+    *,
+    pool_size: int = 2,
+    statement_timeout_ms: int = STATEMENT_TIMEOUT_MS,
+    pre_ping: bool = True,
+) -> Engine:
     """An engine whose connections are tested before use and whose statements cannot wait for ever.
 
+    pre_ping: False spares that test, a round trip each time, for callers that try again by themselves.
     Make it after a fork, never before: a psycopg connection must not be shared between processes.
     """
     url = make_url(database_url).set(drivername="postgresql+psycopg")
@@ -19,7 +26,7 @@ def make_engine(database_url: str, *, pool_size: int = 2, statement_timeout_ms: 
         url,
         pool_size=pool_size,
         max_overflow=2,
-        pool_pre_ping=True,
+        pool_pre_ping=pre_ping,
         pool_recycle=1800,
         connect_args={
             "connect_timeout": 5,

@@ -67,7 +67,8 @@ class SlowwaveApp(Celery):
 def build_runtime(settings: Settings, extractor: Extractor) -> Runtime:
     """Put the collaborators of one process together."""
     flushing = settings.memory.auto_flush
-    engine = make_engine(settings.database_url).execution_options(isolation_level="AUTOCOMMIT")
+    # A flush tries a broken connection's statement again on a new one; a sweep comes again by itself.
+    engine = make_engine(settings.database_url, pre_ping=False).execution_options(isolation_level="AUTOCOMMIT")
     redis = redis_from_url(settings.broker_url)
     queue = FlushQueue(
         redis,

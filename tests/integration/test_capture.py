@@ -368,6 +368,7 @@ def test_a_boost_takes_the_oldest_other_dirty_sessions_and_skips_locked_ones(dat
         holder.execute("SELECT 1 FROM slowwave.sessions WHERE name = 'one' FOR UPDATE")
         assert sorted(rows(database.url, boost, [database.now])) == [("three",), ("two",)]
     assert sorted(rows(database.url, boost, [database.now])) == [("one",), ("two",)]
-    assert (database.due("one"), database.session("one")["invalidated_by"]) == (0, "prompt")
+    assert (database.session("one")["invalidated_at"], database.session("one")["invalidated_by"]) == (2, "prompt")
+    assert 0 < database.due("one") <= IDLE, "a lost offer costs no more than the wait that there was before"
     assert database.session("here")["boosted_at"] is None
     assert rows(database.url, "SELECT slowwave.boost('other tenant', 'maya', 'here', 5)") == []

@@ -2,6 +2,8 @@
 --
 -- Runs on the reply path: rows that are locked are skipped, never waited for, and the commit does not wait for the
 -- disk, since a lost boost costs only time. Sessions in back-off are left alone: boosting cannot mend them.
+-- The due time stays, so that no index is touched: the caller offers what this answers, and should that offer be lost,
+-- the session is offered when it would have been anyway.
 CREATE FUNCTION slowwave.boost(
     p_tenant text, p_agent text, p_session text, p_limit integer, p_now timestamptz DEFAULT NULL
 ) RETURNS TABLE (session text)
@@ -29,8 +31,7 @@ BEGIN
     UPDATE slowwave.sessions s SET
         boosted_at = v_now,
         invalidated_at = s.last_seq,
-        invalidated_by = 'prompt',
-        flush_due_at = least(s.flush_due_at, v_now)
+        invalidated_by = 'prompt'
     WHERE s.id = ANY (v_ids)
     RETURNING s.name;
 END
