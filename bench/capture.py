@@ -190,7 +190,7 @@ def main() -> int:
         taken |= {ONE_BY_ONE: [], INGESTED: []}
         for run in range(5):
             taken[ONE_BY_ONE].append(one_commit_a_turn(calls.memory, run, options.turns // 5))
-            taken[INGESTED].append(ingested(calls.memory, run, options.lines // 10))
+            taken[INGESTED].append(ingested(calls.memory, run, options.lines // 2))
         calls.background.close()
         calls.memory.close()
     medians = {name: median(times) for name, times in taken.items()}
