@@ -28,5 +28,5 @@ def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
         request_flush(runtime.engine, runtime.queue, [ref], by="request", priority="normal", now=runtime.clock())
         return "requested"
     result = runtime.flusher.flush(ref)
-    log.debug("flush %s/%s: %s %s", ref.agent, ref.session, result.outcome, result.window or "")
+    log.info("flush %s/%s: %s %s", ref.agent, ref.session, result.outcome, result.window or "")
     return result.outcome

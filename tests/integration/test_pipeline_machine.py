@@ -178,6 +178,7 @@ def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
     scene.engine.dispose()
 
 
+@pytest.mark.timeout(400)  # a slow machine is no failure
 def test_the_pipeline_keeps_its_invariants_whatever_happens(scene: Scene) -> None:
     machine = type("Machine", (Pipeline,), {"scene": scene})
     run_state_machine_as_test(
