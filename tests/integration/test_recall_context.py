@@ -1,6 +1,5 @@
 """Context on a real Postgres: what an agent should know, and what it must not be shown."""
 
-import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,7 +8,7 @@ import psycopg
 import pytest
 
 from slowwave.errors import InvalidName, InvalidQuery
-from slowwave.recall import Context, context, context_async
+from slowwave.recall import Context, context
 from tests.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
@@ -147,13 +146,3 @@ def test_names_and_times_are_checked(shelf: Shelf) -> None:
         known(shelf, session="\0")
     with pytest.raises(InvalidQuery, match="with its zone"):
         context(shelf.connection, "default", "maya", now=datetime(2024, 5, 10, tzinfo=UTC).replace(tzinfo=None))
-
-
-async def _ask(database_url: str) -> Context:
-    async with await psycopg.AsyncConnection.connect(database_url) as connection:
-        return await context_async(connection, "default", "maya", query="bees", now=NOW)
-
-
-def test_an_event_loop_reads_the_same(shelf: Shelf, database_url: str) -> None:
-    shelf.keep("Maya keeps bees.", since=NOW)
-    assert asyncio.run(_ask(database_url)) == known(shelf, query="bees")

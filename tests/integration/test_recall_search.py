@@ -1,6 +1,5 @@
 """Search on a real Postgres: what is found, in which order, and what never is."""
 
-import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -10,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from slowwave.errors import InvalidName, InvalidQuery
-from slowwave.recall import search, search_async
+from slowwave.recall import search
 from tests.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
@@ -218,13 +217,3 @@ def test_a_connection_may_have_any_row_factory_and_be_in_a_transaction(shelf: Sh
     shelf.say("mine", "The dog sleeps.")
     with psycopg.connect(database_url, row_factory=psycopg.rows.namedtuple_row) as connection:
         assert [hit.id for hit in search(connection, "default", "maya", "dog")] == ["mine#1"]
-
-
-async def _ask(database_url: str) -> list[str]:
-    async with await psycopg.AsyncConnection.connect(database_url) as connection:
-        return [hit.id for hit in await search_async(connection, "default", "maya", "dog")]
-
-
-def test_an_event_loop_finds_the_same(shelf: Shelf, database_url: str) -> None:
-    shelf.say("mine", "The dog sleeps.")
-    assert asyncio.run(_ask(database_url)) == ["mine#1"]

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from psycopg import AsyncConnection, Connection
+from psycopg import Connection
 
 from slowwave.recall.briefing import Context, Utterance, context_steps
 from slowwave.recall.finding import search_steps
 from slowwave.recall.hits import Hit
 from slowwave.recall.scopes import reader
-from slowwave.recall.steps import run, run_async
+from slowwave.recall.steps import run
 
-__all__ = ["Context", "Hit", "Utterance", "context", "context_async", "search", "search_async"]
+__all__ = ["Context", "Hit", "Utterance", "context", "search"]
 
 
 def search(
@@ -31,19 +31,6 @@ def search(
     Raises `InvalidName` and `InvalidQuery` before anything is sent, and what psycopg raises.
     """
     return run(connection, search_steps(reader(tenant, agent, scopes), query, limit=limit))
-
-
-async def search_async(
-    connection: AsyncConnection[Any],
-    tenant: str,
-    agent: str,
-    query: str,
-    *,
-    limit: int = 10,
-    scopes: Sequence[str] = (),
-) -> list[Hit]:
-    """As `search`, on a connection of an event loop."""
-    return await run_async(connection, search_steps(reader(tenant, agent, scopes), query, limit=limit))
 
 
 def context(
@@ -65,19 +52,3 @@ def context(
     return run(
         connection, context_steps(reader(tenant, agent, scopes), session=session, query=query, days=days, now=now)
     )
-
-
-async def context_async(
-    connection: AsyncConnection[Any],
-    tenant: str,
-    agent: str,
-    *,
-    session: str | None = None,
-    query: str | None = None,
-    days: int | None = None,
-    scopes: Sequence[str] = (),
-    now: datetime,
-) -> Context:
-    """As `context`, on a connection of an event loop."""
-    steps = context_steps(reader(tenant, agent, scopes), session=session, query=query, days=days, now=now)
-    return await run_async(connection, steps)

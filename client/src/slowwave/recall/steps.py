@@ -1,7 +1,6 @@
-"""A reading as steps: each says which rows it needs, and gets them from a connection of either kind.
+"""A reading as steps: each says which rows it needs, and gets them from a connection.
 
-Search and context are generators that yield `Query` and end in an answer. So one text of each serves threads and
-event loops, and a test can feed rows by hand.
+Search and context are generators that yield `Query` and end in an answer, so a test can feed rows by hand.
 
 Must not know: what is asked, or how connections are come by.
 """
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from psycopg import AsyncConnection, Connection
+from psycopg import Connection
 from psycopg.rows import dict_row
 
 Row = dict[str, Any]
@@ -50,17 +49,3 @@ def run(connection: Connection[Any], steps: Steps[T]) -> T:
                 answer: T = end.value
                 return answer
             rows = cursor.execute(query.text, query.values).fetchall()
-
-
-async def run_async(connection: AsyncConnection[Any], steps: Steps[T]) -> T:
-    """As `run`, on a connection of an event loop."""
-    async with connection.cursor(row_factory=dict_row) as cursor:
-        rows: list[Row] | None = None
-        while True:
-            try:
-                query = steps.send(rows) if rows is not None else next(steps)
-            except StopIteration as end:
-                answer: T = end.value
-                return answer
-            await cursor.execute(query.text, query.values)
-            rows = await cursor.fetchall()
