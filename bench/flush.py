@@ -11,7 +11,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -35,6 +36,15 @@ def wait_until(done: Callable[[], bool], what: str) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError(what)
         pause.wait(0.05)
+
+
+@contextmanager
+def running_stack() -> Iterator[Stack]:
+    """A stack of its own, two processes and no Flower, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
+        options = StackOptions(data=Path(folder) / "data", flower=False, concurrency=2)
+        with Stack(options, lambda _part, _line: None) as stack:
+            yield stack
 
 
 class Bench:
@@ -61,7 +71,7 @@ class Bench:
             refs = make_due_sessions(connection, [(f"{name}-{n}", 1) for n in range(messages)])
         self.queue.offer_many([(ref, "normal") for ref in refs])
         wait_until(lambda: self.count("slowwave.flushes") >= before + messages, "all flushes")
-        return self._rate("slowwave.flushes", messages)
+        return self.rate("slowwave.flushes", messages)
 
     def inserts(self, messages: int) -> float:
         """Inserts a second over as many messages."""
@@ -73,9 +83,10 @@ class Bench:
                 pipeline.lpush("bench-insert", message)
             pipeline.execute()
         wait_until(lambda: self.count("bench_rows") >= before + messages, "all inserts")
-        return self._rate("bench_rows", messages)
+        return self.rate("bench_rows", messages)
 
-    def _rate(self, table: str, messages: int) -> float:
+    def rate(self, table: str, messages: int) -> float:
+        """Commits a second over the last `messages` rows of a table."""
         row = self.connection.execute(
             f"SELECT extract(epoch FROM max(committed_at) - min(committed_at)) FROM"
             f" (SELECT committed_at FROM {table} ORDER BY id DESC LIMIT {messages}) AS last"
@@ -89,10 +100,8 @@ def main() -> int:
     parser.add_argument("--messages", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
-        stack_options = StackOptions(data=Path(folder) / "data", flower=False, concurrency=2)
-        with Stack(stack_options, lambda _part, _line: None) as stack:
-            flushes, inserts = measure(stack, options.messages, options.rounds)
+    with running_stack() as stack:
+        flushes, inserts = measure(stack, options.messages, options.rounds)
     ratio = median(flushes) / median(inserts)
     what, than = "flush with the rules extractor", "Celery task that inserts one row"
     note(Row("d", what, median(flushes), than, median(inserts), "/s", ratio, f">= {LEAST_RATIO}"))

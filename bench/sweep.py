@@ -6,15 +6,12 @@ are in the queue already (over a tenth as many sessions). Nothing is offered by 
 
 import argparse
 import sys
-import tempfile
-from pathlib import Path
 
 import psycopg
 
 from bench.due_sessions import make_due_sessions
-from bench.flush import Bench, wait_until
+from bench.flush import Bench, running_stack, wait_until
 from bench.report import Row, note
-from workers.stack.stack import Stack, StackOptions
 
 SESSIONS_PER_AGENT = 10
 OTHERS = 200
@@ -28,7 +25,7 @@ def drain(bench: Bench, name: str, sessions: int) -> float:
         agents = [(f"{name}-{n}", SESSIONS_PER_AGENT) for n in range(sessions // SESSIONS_PER_AGENT)]
         make_due_sessions(connection, agents)
     wait_until(lambda: bench.count("slowwave.flushes") >= before + sessions, "the sweep to drain everything")
-    return bench._rate("slowwave.flushes", sessions)  # noqa: SLF001 - a bench of the same package
+    return bench.rate("slowwave.flushes", sessions)
 
 
 def others_wait(bench: Bench, name: str, busy: int) -> float:
@@ -61,15 +58,13 @@ def main() -> int:
     parser.add_argument("--sessions", type=int, default=50_000)
     parser.add_argument("--busy", type=int, default=10_000)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
-        stack_options = StackOptions(data=Path(folder) / "data", flower=False, concurrency=2)
-        with Stack(stack_options, lambda _part, _line: None) as stack:
-            bench = Bench(stack)
-            bench.flushes("warm", 200)
-            alone = others_wait(bench, "alone", 0)
-            full = bench.flushes("full", options.sessions // 10)
-            swept = drain(bench, "swept", options.sessions)
-            beside = others_wait(bench, "beside", options.busy)
+    with running_stack() as stack:
+        bench = Bench(stack)
+        bench.flushes("warm", 200)
+        alone = others_wait(bench, "alone", 0)
+        full = bench.flushes("full", options.sessions // 10)
+        swept = drain(bench, "swept", options.sessions)
+        beside = others_wait(bench, "beside", options.busy)
     what = f"{options.sessions:,} sessions due at once, found by sweeps"
     note(Row("g", what, swept, "all in the queue already", full, "/s", swept / full, f">= {LEAST_SHARE}"))
     what = f"{OTHERS} agents beside one with {options.busy:,} sessions due before them"

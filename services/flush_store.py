@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RowMapping
 
 from domain.candidates import Extraction, Extractor, Window
 from domain.events import Event
@@ -167,8 +167,13 @@ def begin_flush(
         .mappings()
         .one()
     )
+    return _begun(row)
+
+
+def _begun(row: RowMapping) -> Begun:
     if row["state"] != "begin":
         return Begun(row["state"])
+    events = [event_of(e) for e in row["events"] or ()]
     return Begun(
         state="begin",
         session_id=row["session_id"],
@@ -178,8 +183,8 @@ def begin_flush(
         attempts=row["attempts"],
         failures=row["failures"],
         window_limit=row["window_limit"],
-        events=tuple(event_of(e) for e in row["events"] or ()),
-        preceding=tuple(event_of(e) for e in row["preceding"] or ()),
+        events=tuple(e for e in events if e.seq > row["processed_until"]),
+        preceding=tuple(e for e in events if e.seq <= row["processed_until"]),
     )
 
 

@@ -28,9 +28,8 @@ class LeaseThread:
         self._interval = lease_seconds / 3
         self._lock = threading.Lock()
         self._held: set[tuple[SessionRef, str]] = set()
-        self._thread: threading.Thread | None = None
         self._pid = 0
-        self._stop = threading.Event()
+        self._timer = threading.Event()  # never set: it only waits
 
     @contextmanager
     def keep(self, ref: SessionRef, token: str) -> Iterator[None]:
@@ -46,17 +45,12 @@ class LeaseThread:
             with self._lock:
                 self._held.discard(lease)
 
-    def close(self) -> None:
-        """End the thread; leases that are still held run out by themselves."""
-        self._stop.set()
-
     def _start(self) -> None:
         self._pid = os.getpid()
-        self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._run, name="leases", daemon=True).start()
 
     def _run(self) -> None:
-        while not self._stop.wait(self._interval):
+        while not self._timer.wait(self._interval):
             self.renew_all()
 
     def renew_all(self) -> None:

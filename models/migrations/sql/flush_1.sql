@@ -3,6 +3,7 @@
 -- Attempts are counted before the work, so that a window that kills its worker runs out of attempts instead of looping.
 -- The sweep's next look moves behind the lease: should this worker die, the session is offered again right after it.
 -- Not waiting for the disk: losing the count in a crash of the server costs one more attempt.
+-- `events` are those of the window with up to p_preceding before it: what stands at or before processed_until is context.
 -- Answers one row; `state` is begin, or why there is nothing to do: unknown, clean, early (not due, or in back-off).
 CREATE FUNCTION slowwave.begin_flush(
     p_tenant text, p_agent text, p_session text,
@@ -11,7 +12,7 @@ CREATE FUNCTION slowwave.begin_flush(
     p_now timestamptz
 ) RETURNS TABLE (
     state text, session_id bigint, scope_id bigint, time_zone text, processed_until bigint, last_seq bigint,
-    invalidated_at bigint, attempts smallint, failures smallint, window_limit smallint, events jsonb, preceding jsonb
+    invalidated_at bigint, attempts smallint, failures smallint, window_limit smallint, events jsonb
 )
 LANGUAGE plpgsql
 AS $$
@@ -58,21 +59,12 @@ BEGIN
     attempts := v.attempts + 1;
     failures := v.failures;
     window_limit := v.window_limit;
-    SELECT jsonb_agg(w.event ORDER BY w.seq) INTO events FROM (
-        SELECT e.seq, jsonb_build_object(
-            'seq', e.seq, 'kind', e.kind, 'role', e.role, 'name', e.name, 'content', e.content,
-            'happened_at', e.happened_at, 'recorded_at', e.recorded_at, 'metadata', e.metadata) AS event
-        FROM slowwave.events e
-        WHERE e.session_id = v.id AND e.seq > v.processed_until
-          AND e.seq <= v.processed_until + least(p_max_messages, coalesce(v.window_limit, p_max_messages))
-    ) AS w;
-    SELECT jsonb_agg(w.event ORDER BY w.seq) INTO preceding FROM (
-        SELECT e.seq, jsonb_build_object(
-            'seq', e.seq, 'kind', e.kind, 'role', e.role, 'name', e.name, 'content', e.content,
-            'happened_at', e.happened_at, 'recorded_at', e.recorded_at, 'metadata', e.metadata) AS event
-        FROM slowwave.events e
-        WHERE e.session_id = v.id AND e.seq <= v.processed_until AND e.seq > v.processed_until - p_preceding
-    ) AS w;
+    SELECT jsonb_agg(jsonb_build_object(
+        'seq', e.seq, 'kind', e.kind, 'role', e.role, 'name', e.name, 'content', e.content,
+        'happened_at', e.happened_at, 'metadata', e.metadata) ORDER BY e.seq) INTO events
+    FROM slowwave.events e
+    WHERE e.session_id = v.id AND e.seq > v.processed_until - p_preceding
+      AND e.seq <= v.processed_until + least(p_max_messages, coalesce(v.window_limit, p_max_messages));
     RETURN NEXT;
 END
 $$;
