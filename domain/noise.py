@@ -42,6 +42,8 @@ _MACHINE_LINE = re.compile(
     r"\$ \S|>>> |(?:diff --git|index [0-9a-f]{7}|@@ -\d)|"
     r"(?:import|from|def|class|return|const|let|var|function|SELECT|INSERT|UPDATE|DELETE)\s\S.{0,300}[;:{(]\s{0,20}$)",
 )
+# The mark that a prompt's context and `search` print behind a memory; the line is quoted, whatever stands around it.
+_RECALLED_LINE = re.compile(r"\[memory [0-9a-f]{8}-[0-9a-f-]{27}\]")
 _CHATTER = re.compile(
     r"(?:(?:hi|hello|hey|yo|good (?:morning|afternoon|evening|night)|thanks|thank you|thx|ty|cheers|ok|okay|k|sure|"
     r"great|cool|nice|"
@@ -81,6 +83,8 @@ def without_machinery(text: str) -> str:
     """
     if "```" in text or "~~~" in text or "<" in text:
         text = _without_blocks(text)
+    if "[memory " in text:
+        text = "\n".join(line for line in text.split("\n") if not _RECALLED_LINE.search(line))
     if "\n" not in text and len(text) < 4 * 80 and text[:1] not in "[{$>\"'":
         return "" if _MACHINE_LINE.match(text) else text
     return "\n".join(line for line in text.split("\n") if not _MACHINE_LINE.match(line))

@@ -5,8 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from domain.candidates import ExtractionContext, Window
 from domain.events import Event, EventKind
+from domain.extraction import RulesExtractor
 from domain.noise import MILESTONES, is_chatter, is_noise, without_machinery
+from slowwave.recall.briefing import Context
+from slowwave.recall.hits import Hit
 
 AT = datetime(2024, 3, 4, 9, tzinfo=UTC)
 
@@ -56,6 +60,26 @@ def test_mistake_24_recalled_memories_are_no_evidence() -> None:
     text = "<memories>\nPriya likes tea.\n</memories>\nWhat should I cook?"
     assert "Priya" not in without_machinery(text)
     assert "cook" in without_machinery(text)
+
+
+def test_mistake_24_what_a_context_block_said_is_not_said_again() -> None:
+    hit = Hit(
+        id="01890000-0000-7000-8000-000000000001",
+        kind="memory",
+        content="Priya likes green tea",
+        score=1.0,
+        status="active",
+        valid_from=AT,
+        sources=(),
+        scope=None,
+        type="preference",
+    )
+    block = Context((hit,), (), (), 2).to_text()
+    line = next(line for line in block.splitlines() if "Priya" in line)
+    for pasted in (block, f"From memory:\n{line}\nIs that right?", line):
+        said = Event(1, "user", "user", pasted, AT)
+        assert "Priya" not in without_machinery(pasted)
+        assert RulesExtractor().extract(Window((said,)), ExtractionContext("helper", "UTC", ()), AT).candidates == ()
 
 
 @pytest.mark.parametrize(

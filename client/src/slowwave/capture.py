@@ -4,7 +4,7 @@ Must not know: who calls, whether somebody waits, what follows when a flush is d
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -123,24 +123,44 @@ class Capture:
         One statement a tenant; more where entries of one session say different things about it. Every statement is a
         transaction of its own. Answers one outcome a session and statement, with the entries that it is about.
         """
-        answers: list[tuple[list[Entry], Captured]] = []
-        for tenant, parts in _rounds(entries):
-            rows = self._postgres.call(_MANY, (tenant.encode(), encode([item for item, _ in parts]), *self._rules))
-            answers.extend((parts[int(row[0] or 0)][1], _captured(row[1:])) for row in rows)
-        return answers
+        return self._begin(entries)()
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
         """Record what can be recorded: an entry that is refused holds up none of the others.
 
         Raises `StoreUnavailable`; then part of them may be recorded, and recording all of them again is harmless.
         """
-        try:
-            answers = self.many(entries)
-        except Refused:
-            return self._one_by_one(entries)
-        captured = [(part[0].ref, outcome) for part, outcome in answers if not outcome.problem]
-        rejected = [(entry, outcome.problem) for part, outcome in answers if outcome.problem for entry in part]
-        return Delivery(captured, rejected)
+        return self.begin(entries)()
+
+    def begin(self, entries: Sequence[Entry]) -> Callable[[], Delivery]:
+        """Begin to `deliver`; the answer waits for the end of it, and must be called, once."""
+        answered = self._begin(entries)
+
+        def end() -> Delivery:
+            try:
+                answers = answered()
+            except Refused:
+                return self._one_by_one(entries)
+            return _delivery(answers)
+
+        return end
+
+    def _begin(self, entries: Sequence[Entry]) -> Callable[[], list[tuple[list[Entry], Captured]]]:
+        rounds = _rounds(entries)
+        if not rounds:
+            return list
+        begun = self._postgres.begin(_MANY, self._batch(*rounds[0]))
+
+        def end() -> list[tuple[list[Entry], Captured]]:
+            answers = _answers(rounds[0][1], begun())
+            for tenant, parts in rounds[1:]:
+                answers += _answers(parts, self._postgres.call(_MANY, self._batch(tenant, parts)))
+            return answers
+
+        return end
+
+    def _batch(self, tenant: str, parts: "list[Part]") -> tuple[bytes, ...]:
+        return (tenant.encode(), encode([item for item, _ in parts]), *self._rules)
 
     def _one_by_one(self, entries: Iterable[Entry]) -> Delivery:
         delivery = Delivery([], [])
@@ -158,6 +178,16 @@ class Capture:
 
 
 Part = tuple[dict[str, Any], list[Entry]]
+
+
+def _answers(parts: list[Part], rows: list[Row]) -> list[tuple[list[Entry], Captured]]:
+    return [(parts[int(row[0] or 0)][1], _captured(row[1:])) for row in rows]
+
+
+def _delivery(answers: list[tuple[list[Entry], Captured]]) -> Delivery:
+    captured = [(part[0].ref, outcome) for part, outcome in answers if not outcome.problem]
+    rejected = [(entry, outcome.problem) for part, outcome in answers if outcome.problem for entry in part]
+    return Delivery(captured, rejected)
 
 
 def _rounds(entries: Iterable[Entry]) -> list[tuple[str, list[Part]]]:

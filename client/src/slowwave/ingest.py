@@ -8,7 +8,6 @@ Must not know: where lines come from, how progress is shown.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -73,22 +72,26 @@ def ingest(
     report = IngestReport()
     reader = _Reader(tenant or store.settings.tenant, report, on_reject)
 
-    def commit(batch: "_Batch") -> Delivery:
-        delivery = store.capture.deliver(batch.entries())
-        store.offers.now([(ref, "normal") for ref in delivery.due])
-        return delivery
+    under_way: tuple[Callable[[], Delivery], _Batch] | None = None
 
-    with ThreadPoolExecutor(1, thread_name_prefix="slowwave-ingest") as thread:
-        under_way: tuple[Future[Delivery], _Batch] | None = None
-        for batch in reader.batches(lines, batch_events):
-            before, under_way = under_way, None
-            if before is not None:
-                reader.settle(before[0].result(), before[1])
-                on_progress(report)
-            under_way = (thread.submit(commit, batch), batch)
+    def settle() -> None:
+        nonlocal under_way
         if under_way is not None:
-            reader.settle(under_way[0].result(), under_way[1])
-        on_progress(report)
+            (end, batch), under_way = under_way, None
+            delivery = end()
+            store.offers.now([(ref, "normal") for ref in delivery.due])
+            reader.settle(delivery, batch)
+
+    try:
+        for batch in reader.batches(lines, batch_events):
+            if under_way is not None:
+                settle()
+                on_progress(report)
+            under_way = (store.capture.begin(batch.entries()), batch)
+    finally:
+        # Also when `lines` raises: what has been sent is committed and counted.
+        settle()
+    on_progress(report)
     return report
 
 

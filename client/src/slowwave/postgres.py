@@ -8,7 +8,7 @@ Must not know: what the statements do, what happens to events that can't be stor
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -73,11 +73,29 @@ class _Link:
 
     def call(self, statement: Statement, parameters: Sequence[bytes]) -> list[Row]:
         """Run it through libpq directly: psycopg's cursor would take longer than Postgres does for a small call."""
+        self._teach(statement)
+        return self._rows(self.connection.pgconn.exec_prepared(statement.name, parameters))
+
+    def send(self, statement: Statement, parameters: Sequence[bytes]) -> None:
+        """Begin a call, which `answer` ends; in between the link is of no other use."""
+        self._teach(statement)
+        self.connection.pgconn.send_query_prepared(statement.name, parameters)
+
+    def answer(self) -> list[Row]:
         pgconn = self.connection.pgconn
+        result = pgconn.get_result()
+        if result is None:
+            raise psycopg.OperationalError("the server answered nothing")
+        while pgconn.get_result() is not None:
+            pass  # until nothing is left, the link counts as busy
+        return self._rows(result)
+
+    def _teach(self, statement: Statement) -> None:
         if statement.name not in self._known:
-            self._answered(pgconn.prepare(statement.name, statement.sql), pq.ExecStatus.COMMAND_OK)
+            self._answered(self.connection.pgconn.prepare(statement.name, statement.sql), pq.ExecStatus.COMMAND_OK)
             self._known.add(statement.name)
-        result = pgconn.exec_prepared(statement.name, parameters)
+
+    def _rows(self, result: pq.abc.PGresult) -> list[Row]:
         self._answered(result, pq.ExecStatus.TUPLES_OK)
         columns = range(result.nfields)
         return [tuple(result.get_value(row, column) for column in columns) for row in range(result.ntuples)]
@@ -120,6 +138,30 @@ class Postgres:
                 return link.call(statement, parameters)
         except psycopg.Error as error:
             raise _verdict(error) from error
+
+    def begin(self, statement: Statement, parameters: Sequence[bytes]) -> Callable[[], list[Row]]:
+        """Begin what `call` does; the answer waits for the end of it, and must be called, once.
+
+        The server works while the caller does something else, without a second thread. Raises as `call` does.
+        """
+        held = ExitStack()
+        try:
+            link = held.enter_context(self._link())
+            link.send(statement, parameters)
+        except psycopg.Error:
+            held.close()
+            return lambda: self.call(statement, parameters)
+
+        def end() -> list[Row]:
+            try:
+                with held:
+                    return link.answer()
+            except psycopg.Error as error:
+                if not _broken(error) and error.sqlstate not in _TRY_AGAIN:
+                    raise _verdict(error) from error
+            return self.call(statement, parameters)
+
+        return end
 
     def read(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Answer what `work` reads over a connection (autocommit); over a new one if the first turns out to be broken.

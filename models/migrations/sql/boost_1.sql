@@ -12,27 +12,24 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz := coalesce(p_now, clock_timestamp());
-    v_agent_id bigint;
-    v_ids bigint[];
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
-    -- Step by step, so that each is a walk along one index whatever the planner thinks of the tables: the first dirty
-    -- sessions of one agent, in the order of the index, and these rows alone.
-    SELECT a.id INTO v_agent_id FROM slowwave.agents a WHERE a.tenant = p_tenant AND a.name = p_agent;
-    v_ids := ARRAY(
-        SELECT d.id
-        FROM slowwave.sessions d
-        WHERE d.agent_id = v_agent_id AND d.dirty_since IS NOT NULL AND d.name <> p_session
-          AND (d.not_before IS NULL OR d.not_before <= v_now)
-        ORDER BY d.dirty_since
-        LIMIT p_limit
-        FOR NO KEY UPDATE SKIP LOCKED);
+    -- Scalar subqueries run first and once, so that each step is a walk along one index whatever the planner thinks of
+    -- the tables: the agent, the first of its dirty sessions in the order of the index, these rows alone.
     RETURN QUERY
     UPDATE slowwave.sessions s SET
         boosted_at = v_now,
         invalidated_at = s.last_seq,
         invalidated_by = 'prompt'
-    WHERE s.id = ANY (v_ids)
+    WHERE s.id = ANY (ARRAY(
+        SELECT d.id
+        FROM slowwave.sessions d
+        WHERE d.agent_id = (SELECT a.id FROM slowwave.agents a WHERE a.tenant = p_tenant AND a.name = p_agent)
+          AND d.dirty_since IS NOT NULL AND d.name <> p_session
+          AND (d.not_before IS NULL OR d.not_before <= v_now)
+        ORDER BY d.dirty_since
+        LIMIT p_limit
+        FOR NO KEY UPDATE SKIP LOCKED))
     RETURNING s.name;
 END
 $$;
