@@ -1,9 +1,8 @@
-"""Memories, the events they came from, and every change that was made to them.
+"""Memories, and the events they came from.
 
 Must not know: how memories are found or judged.
 """
 
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -12,15 +11,16 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     Index,
+    Integer,
     LargeBinary,
     Text,
     Uuid,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
+from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, CreatedAt, Moment
+from models.base import Base, Moment
 from models.search import GIN_OPTIONS
 
 
@@ -51,6 +51,22 @@ class Memory(Base):
             text("valid_from DESC"),
             postgresql_where=text("status IN ('inbox', 'episode', 'active') AND valid_to IS NULL"),
         ),
+        Index(
+            "memories_archived_content_idx",
+            "scope_id",
+            "type",
+            "content_hash",
+            postgresql_where=text("status = 'archived'"),
+        ),
+        Index("memories_merged_idx", "merged_into", postgresql_where=text("merged_into IS NOT NULL")),
+        # What no pass has looked at since it was made or said again, the oldest first.
+        Index(
+            "memories_unchecked_idx",
+            "scope_id",
+            "recorded_at",
+            "id",
+            postgresql_where=text("checked_at IS NULL AND status IN ('inbox', 'episode', 'active')"),
+        ),
         Index("memories_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
     )
 
@@ -66,14 +82,24 @@ class Memory(Base):
     entities: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     valid_from: Mapped[Moment]
     valid_to: Mapped[Moment | None]
+    # The latest time from which somebody said that it holds; valid_from is the first.
+    reaffirmed_at: Mapped[Moment]
     recorded_at: Mapped[Moment]
     superseded_by: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
+    merged_into: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
     archive_reason: Mapped[str | None]
+    # Counts up with every change: what was read is compared with it before anything is written.
+    revision: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    checked_at: Mapped[Moment | None]
     search: Mapped[str] = mapped_column(TSVECTOR)
 
 
 class MemorySource(Base):
-    """Provenance: this memory names that event. Repeats and merges add sources; nothing takes one away."""
+    """Provenance: this memory names that event. Repeats and merges add sources; only an undo takes one away.
+
+    The other columns are what that event says for the memory; slowwave.weigh_memory makes the memory's own of them all.
+    via: the merged memory that brought this source; NULL where the event says it in these words.
+    """
 
     __tablename__ = "memory_sources"
     __table_args__ = (Index("memory_sources_event_idx", "session_id", "seq"),)
@@ -81,19 +107,8 @@ class MemorySource(Base):
     memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"), primary_key=True)
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-
-
-class MemoryChange(Base):
-    """One change of one memory, with what it was, what it became and why."""
-
-    __tablename__ = "memory_changes"
-    __table_args__ = (Index("memory_changes_memory_idx", "memory_id", "id"),)
-
-    id: Mapped[BigId]
-    memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
-    flush_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.flushes.id"))
-    action: Mapped[str]
-    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
-    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
-    reason: Mapped[str]
-    made_at: Mapped[CreatedAt]
+    confidence: Mapped[float] = mapped_column(Float)
+    importance: Mapped[float] = mapped_column(Float)
+    trust: Mapped[str]
+    holds_from: Mapped[Moment]
+    via: Mapped[UUID | None] = mapped_column(Uuid)

@@ -75,10 +75,39 @@ class Days(_Section):
     cutoff_hour: int = Field(0, ge=0, le=23)
 
 
+class Consolidation(_Section):
+    """What becomes of memories later. Thresholds are similarities or confidences, 0..1."""
+
+    enabled: bool = True
+    interval_seconds: float = Field(300, ge=1, le=86_400)
+    min_importance: float = Field(0.4, ge=0, le=1)
+    batch_size: int = Field(50, ge=1, le=10_000)
+    working_ttl_seconds: float = Field(604_800, ge=1, le=31_536_000)
+    duplicate_threshold: float = Field(0.85, ge=0, le=1)
+    link_threshold: float = Field(0.7, ge=0, le=1)
+    extract_triples: bool = True
+    min_age_days: float = Field(7, ge=0, le=3660)
+    merge_threshold: float = Field(0.9, ge=0, le=1)
+    synthesize_threshold: float = Field(0.75, ge=0, le=1)
+    promote_confidence: float = Field(0.7, ge=0, le=1)
+    max_memories_per_run: int = Field(5000, ge=1, le=1_000_000)
+    max_archived_share: float = Field(0.3, gt=0, le=1)
+
+
+class Maintenance(_Section):
+    """The opportunistic scheduler: how often it looks, how long a run counts as alive without a sign of life."""
+
+    tick_seconds: float = Field(900, ge=1, le=86_400)
+    lease_seconds: float = Field(60, ge=1, le=3600)
+    tick_after_writes: bool = False
+
+
 class MemorySettings(_Section):
     """Everything under `memory.`; the keys keep the names of the source designs."""
 
     auto_flush: AutoFlush = AutoFlush()
+    consolidation: Consolidation = Consolidation()
+    maintenance: Maintenance = Maintenance()
     days: Days = Days()
 
 

@@ -1,0 +1,211 @@
+"""What consolidation adds to memories: links, triples, conflicts, reviews, working memory, and keys of neighbourhood.
+
+Must not know: when two memories are alike, and what follows from it.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, Float, ForeignKey, Index, Uuid, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, CreatedAt, Json, Moment
+
+_MEMORY = "slowwave.memories.id"
+_RUN = "slowwave.maintenance_runs.id"
+
+
+class MemoryLink(Base):
+    """One memory points to another. `confidence` of related_to is their similarity."""
+
+    __tablename__ = "memory_links"
+    __table_args__ = (
+        CheckConstraint(
+            "predicate IN ('duplicate_of', 'merged_into', 'supersedes', 'contradicts', 'related_to')", name="predicate"
+        ),
+        CheckConstraint("source_id <> target_id", name="never_to_itself"),
+        CheckConstraint("confidence BETWEEN 0 AND 1", name="share"),
+        Index("memory_links_pair_idx", "source_id", "target_id", "predicate", unique=True),
+        Index("memory_links_target_idx", "target_id"),
+        Index("memory_links_run_idx", "run_id"),
+    )
+
+    id: Mapped[BigId]
+    source_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY))
+    target_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY))
+    predicate: Mapped[str]
+    confidence: Mapped[float] = mapped_column(Float)
+    run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))
+    created_at: Mapped[CreatedAt]
+
+
+class Triple(Base):
+    """A relation that a memory states: subject, predicate, object, each end with its type."""
+
+    __tablename__ = "triples"
+    __table_args__ = (
+        CheckConstraint("confidence BETWEEN 0 AND 1", name="share"),
+        Index("triples_memory_idx", "memory_id", "subject", "predicate", "object", unique=True),
+        Index("triples_subject_idx", "scope_id", text("lower(subject)")),
+        Index("triples_object_idx", "scope_id", text("lower(object)")),
+        Index("triples_run_idx", "run_id"),
+    )
+
+    id: Mapped[BigId]
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY))
+    subject: Mapped[str]
+    subject_type: Mapped[str]
+    predicate: Mapped[str]
+    object: Mapped[str]
+    object_type: Mapped[str]
+    confidence: Mapped[float] = mapped_column(Float)
+    extractor: Mapped[str]
+    run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))
+    created_at: Mapped[CreatedAt]
+
+
+class MemoryConflict(Base):
+    """Two memories that can't both hold. Both stay readable; a pair stands here once, the smaller id first."""
+
+    __tablename__ = "memory_conflicts"
+    __table_args__ = (
+        CheckConstraint("status IN ('open', 'resolved', 'dismissed')", name="status"),
+        CheckConstraint("memory_id < conflicting_memory_id", name="order"),
+        Index("memory_conflicts_pair_idx", "memory_id", "conflicting_memory_id", unique=True),
+        Index("memory_conflicts_other_idx", "conflicting_memory_id"),
+        Index("memory_conflicts_open_idx", "scope_id", "id", postgresql_where=text("status = 'open'")),
+        Index("memory_conflicts_run_idx", "run_id"),
+    )
+
+    id: Mapped[BigId]
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY))
+    conflicting_memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY))
+    reason: Mapped[str]
+    evidence: Mapped[Json]
+    status: Mapped[str] = mapped_column(server_default=text("'open'"))
+    resolution: Mapped[str | None]
+    run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))
+    created_at: Mapped[CreatedAt]
+    decided_at: Mapped[Moment | None]
+    decided_by: Mapped[str | None]
+
+
+class ReviewItem(Base):
+    """A question to a person about a memory or a conflict. Open until decided, or until its rule lets it expire."""
+
+    __tablename__ = "review_items"
+    __table_args__ = (
+        CheckConstraint("num_nonnulls(memory_id, conflict_id) = 1", name="subject"),
+        CheckConstraint("tier IN ('low', 'medium', 'high')", name="tier"),
+        CheckConstraint("state IN ('open', 'accepted', 'rejected', 'merged', 'expired')", name="state"),
+        Index(
+            "review_items_memory_idx",
+            "memory_id",
+            unique=True,
+            postgresql_where=text("state = 'open' AND memory_id IS NOT NULL"),
+        ),
+        Index(
+            "review_items_conflict_idx",
+            "conflict_id",
+            unique=True,
+            postgresql_where=text("state = 'open' AND conflict_id IS NOT NULL"),
+        ),
+        Index("review_items_expiry_idx", "expires_at", postgresql_where=text("state = 'open'")),
+        Index("review_items_run_idx", "run_id"),
+    )
+
+    id: Mapped[BigId]
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    memory_id: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey(_MEMORY))
+    conflict_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.memory_conflicts.id"))
+    why: Mapped[str]
+    tier: Mapped[str]
+    state: Mapped[str] = mapped_column(server_default=text("'open'"))
+    expires_at: Mapped[Moment]
+    run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))
+    created_at: Mapped[CreatedAt]
+    decided_at: Mapped[Moment | None]
+    decided_by: Mapped[str | None]
+
+
+class WorkingItem(Base):
+    """Something that an agent put there itself. Open until a cycle makes a memory of it or drops it as a repetition, or
+    until it expires; the row stays, so that what a memory came from can be told.
+    """
+
+    __tablename__ = "working_memory"
+    __table_args__ = (
+        CheckConstraint("importance BETWEEN 0 AND 1", name="share"),
+        CheckConstraint("outcome IN ('consolidated', 'duplicate', 'expired', 'failed')", name="outcome"),
+        CheckConstraint("(outcome IS NULL) = (settled_at IS NULL)", name="settled"),
+        Index("working_memory_key_idx", "agent_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
+        Index("working_memory_open_idx", "scope_id", "said_at", "id", postgresql_where=text("outcome IS NULL")),
+        Index("working_memory_run_idx", "run_id"),
+    )
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
+    agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.agents.id"))
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    # The name of the session in which it was noted, which need not have been heard of.
+    session: Mapped[str | None]
+    type: Mapped[str]
+    content: Mapped[str]
+    importance: Mapped[float] = mapped_column(Float)
+    marked: Mapped[bool] = mapped_column(server_default=text("false"))
+    key: Mapped[str | None]
+    said_at: Mapped[Moment]
+    expires_at: Mapped[Moment]
+    outcome: Mapped[str | None]
+    settled_at: Mapped[Moment | None]
+    error: Mapped[str | None]
+    run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))
+
+
+class MemoryNote(Base):
+    """Provenance of what an agent noted itself: this memory names that item. `via` as in MemorySource."""
+
+    __tablename__ = "memory_notes"
+    __table_args__ = (Index("memory_notes_working_idx", "working_id"),)
+
+    memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY), primary_key=True)
+    working_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.working_memory.id"), primary_key=True)
+    confidence: Mapped[float] = mapped_column(Float)
+    importance: Mapped[float] = mapped_column(Float)
+    trust: Mapped[str]
+    holds_from: Mapped[Moment]
+    via: Mapped[UUID | None] = mapped_column(Uuid)
+
+
+class MemoryBlock(Base):
+    """A key that a memory shares with those it may be alike: candidates are found by keys, never by comparing all."""
+
+    __tablename__ = "memory_blocks"
+    __table_args__ = (Index("memory_blocks_memory_idx", "memory_id"),)
+
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"), primary_key=True)
+    key: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY), primary_key=True)
+
+
+class MemoryChange(Base):
+    """One change of one memory, with what it was, what it became and why. Stays when an undo takes the memory away."""
+
+    __tablename__ = "memory_changes"
+    __table_args__ = (
+        Index("memory_changes_memory_idx", "memory_id", "id"),
+        Index("memory_changes_run_idx", "run_id", "id", postgresql_where=text("run_id IS NOT NULL")),
+    )
+
+    id: Mapped[BigId]
+    memory_id: Mapped[UUID] = mapped_column(Uuid)
+    flush_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.flushes.id"))
+    run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))
+    action: Mapped[str]
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    reason: Mapped[str]
+    made_by: Mapped[str | None]
+    made_at: Mapped[CreatedAt]

@@ -1,0 +1,83 @@
+"""Maintenance jobs and their runs: the schedule lives here, so that what was missed while all was off is seen.
+
+Must not know: what a job does.
+"""
+
+from datetime import time
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, ForeignKey, Index, Integer, Text, Time, Uuid, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, CreatedAt, Moment
+
+
+class MaintenanceJob(Base):
+    """One periodic job. Windows are local times of `time_zone`; one that ends before it begins crosses midnight."""
+
+    __tablename__ = "maintenance_jobs"
+    __table_args__ = (
+        CheckConstraint("cadence IN ('daily', 'weekly', 'interval')", name="cadence"),
+        CheckConstraint("(cadence = 'interval') = (interval_minutes IS NOT NULL)", name="interval"),
+        CheckConstraint("interval_minutes > 0", name="minutes"),
+        CheckConstraint("weekday BETWEEN 0 AND 6", name="weekday"),
+        Index("maintenance_jobs_due_idx", "next_due_at", postgresql_where=text("enabled")),
+    )
+
+    id: Mapped[str] = mapped_column(Text, primary_key=True)
+    job_type: Mapped[str]
+    cadence: Mapped[str]
+    interval_minutes: Mapped[int | None] = mapped_column(Integer)
+    # Of weekly jobs: Monday is 0. NULL: a week after the last run.
+    weekday: Mapped[int | None] = mapped_column(Integer)
+    window_start: Mapped[time | None] = mapped_column(Time)
+    window_end: Mapped[time | None] = mapped_column(Time)
+    time_zone: Mapped[str] = mapped_column(server_default=text("'UTC'"))
+    # NULL: not computed yet, by the first tick that sees it.
+    next_due_at: Mapped[Moment | None]
+    last_run_at: Mapped[Moment | None]
+    last_status: Mapped[str | None]
+    last_summary: Mapped[str | None]
+    enabled: Mapped[bool] = mapped_column(Boolean, server_default=text("true"))
+    details: Mapped[dict[str, Any]] = mapped_column("metadata", JSONB, server_default=text("'{}'"))
+    created_at: Mapped[CreatedAt]
+    updated_at: Mapped[CreatedAt]
+
+
+class MaintenanceRun(Base):
+    """One execution: of a job, of a cycle of working memory, or by hand. A running one holds a lease that it renews.
+
+    scope_id: of a run over one scope. undoes: the run that this one took back; undone_by: the run that took this back.
+    """
+
+    __tablename__ = "maintenance_runs"
+    __table_args__ = (
+        CheckConstraint("kind IN ('working', 'light', 'deep', 'review', 'undo', 'other')", name="kind"),
+        CheckConstraint("status IN ('running', 'completed', 'failed', 'stopped', 'undone')", name="status"),
+        Index(
+            "maintenance_runs_running_idx",
+            "job_id",
+            unique=True,
+            postgresql_where=text("status = 'running' AND job_id IS NOT NULL"),
+        ),
+        Index("maintenance_runs_job_idx", "job_id", "id"),
+        Index("maintenance_runs_scope_idx", "scope_id", "id"),
+    )
+
+    id: Mapped[BigId]
+    job_id: Mapped[str | None] = mapped_column(Text, ForeignKey("slowwave.maintenance_jobs.id"))
+    kind: Mapped[str]
+    scope_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    status: Mapped[str] = mapped_column(server_default=text("'running'"))
+    lease: Mapped[UUID | None] = mapped_column(Uuid)
+    lease_until: Mapped[Moment | None]
+    started_at: Mapped[Moment]
+    completed_at: Mapped[Moment | None]
+    summary: Mapped[str | None]
+    stats: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    error: Mapped[str | None]
+    started_by: Mapped[str | None]
+    undoes: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.maintenance_runs.id"))
+    undone_by: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.maintenance_runs.id"))
