@@ -1,0 +1,120 @@
+"""Changing a memory: compare-and-swap on its revision, and a row that says what was, what became of it and why.
+
+Every change that a run or a person makes goes through here, so that it can be explained and taken back (I6).
+
+Must not know: why something is changed; flushes (they store what is new in a function of the database).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, bindparam, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from domain.statements import content_hash
+from models import Memory, MemoryChange
+
+DECIDED = ("status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason")
+"""The fields that runs and people decide. All others follow from the sources (slowwave.weigh_memory)."""
+
+_REVECTOR = text(
+    "UPDATE slowwave.memories m SET search = slowwave.memory_vector(m.scope_id, m.content, m.valid_from, m.entities)"
+    " WHERE m.id = :memory"
+)
+_WEIGH = text("SELECT slowwave.weigh_memory(:memory, :now)")
+
+
+class Stale(Exception):
+    """A memory is not what it was when it was read: somebody changed it in between. Read again and decide again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who makes a change: a run, and the person behind it where there is one (`by`: a name, a host, "beat")."""
+
+    run_id: int
+    by: str | None = None
+
+
+def change_memory(
+    connection: Connection,
+    memory: UUID,
+    revision: int,
+    fields: Mapping[str, Any],
+    *,
+    author: Author,
+    action: str,
+    reason: str,
+    now: datetime,
+) -> int:
+    """Set `fields` (of DECIDED) and note the change; answer the new revision. One transaction with the caller's.
+
+    Raises Stale where the memory is not at `revision` any more, and ValueError for a field that nobody may decide.
+    """
+    if unknown := set(fields) - set(DECIDED):
+        raise ValueError(f"not a field that is decided: {', '.join(sorted(unknown))}; these are: {', '.join(DECIDED)}")
+    columns = [getattr(Memory, name) for name in fields]
+    before = connection.execute(
+        select(*columns).where(Memory.id == memory, Memory.revision == revision).with_for_update()
+    ).first()
+    if before is None:
+        raise Stale(f"memory {memory} changed after it was read (revision {revision})")
+    values = dict(fields)
+    if "content" in fields:
+        values["content_hash"] = content_hash(fields["content"])
+    connection.execute(update(Memory).where(Memory.id == memory).values(**values, revision=revision + 1))
+    if "content" in fields:
+        connection.execute(_REVECTOR, {"memory": memory})
+    old = {name: _plain(value) for name, value in zip(fields, before, strict=True)}
+    new = {name: _plain(value) for name, value in fields.items()}
+    note_change(connection, memory, author=author, action=action, before=old, after=new, reason=reason, now=now)
+    return revision + 1
+
+
+def note_change(
+    connection: Connection,
+    memory: UUID,
+    *,
+    author: Author,
+    action: str,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    reason: str,
+    now: datetime,
+) -> None:
+    """Write the row alone: for what isn't a field of the memory (a link, a conflict, a source)."""
+    connection.execute(
+        insert(MemoryChange).values(
+            memory_id=memory,
+            run_id=author.run_id,
+            made_by=author.by,
+            action=action,
+            before=None if before is None else dict(before),
+            after=None if after is None else dict(after),
+            reason=reason,
+            made_at=now,
+        )
+    )
+
+
+def weigh(connection: Connection, memory: UUID, now: datetime) -> bool:
+    """Make a memory's own of what its sources say; answers whether that changed anything."""
+    changed: bool = connection.execute(_WEIGH, {"memory": memory, "now": now}).scalar_one()
+    return changed
+
+
+def mark_checked(connection: Connection, memories: list[UUID], now: datetime) -> None:
+    """Note that a pass has looked at these. No change of a memory, so none is noted and no revision counts up."""
+    if memories:
+        statement = update(Memory).where(Memory.id.in_(bindparam("ids", expanding=True))).values(checked_at=now)
+        connection.execute(statement, {"ids": memories})
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it: times in ISO 8601, ids as text."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value

@@ -1,0 +1,102 @@
+"""Runs: every pass over memories is one, with its statistics, its end, and a lease while it is under way.
+
+Must not know: what a run does; which job it belongs to beyond its name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from sqlalchemy import Connection, insert, update
+from sqlalchemy.exc import IntegrityError
+
+from models import MaintenanceRun
+
+RunKind = Literal["working", "light", "deep", "review", "undo", "other"]
+RunEnd = Literal["completed", "failed", "stopped"]
+MAX_ERROR_CHARACTERS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run under way. `lease` is what only its holder knows: renewing and ending it ask for that."""
+
+    id: int
+    lease: UUID
+    lease_seconds: float
+
+
+class AlreadyRunning(Exception):
+    """The job has a run under way."""
+
+
+def start_run(
+    connection: Connection,
+    *,
+    kind: RunKind,
+    now: datetime,
+    lease_seconds: float,
+    job: str | None = None,
+    scope_id: int | None = None,
+    by: str | None = None,
+    undoes: int | None = None,
+) -> Run:
+    """Begin a run. A job has one at a time: raises AlreadyRunning (the transaction goes on)."""
+    lease = uuid4()
+    values = {
+        "kind": kind,
+        "job_id": job,
+        "scope_id": scope_id,
+        "started_by": by,
+        "undoes": undoes,
+        "lease": lease,
+        "lease_until": now + timedelta(seconds=lease_seconds),
+        "started_at": now,
+    }
+    try:
+        with connection.begin_nested():
+            run_id: int = connection.execute(
+                insert(MaintenanceRun).values(**values).returning(MaintenanceRun.id)
+            ).scalar_one()
+    except IntegrityError as error:
+        if "maintenance_runs_running_idx" in str(error.orig):
+            raise AlreadyRunning(f"job {job} has a run under way") from None
+        raise
+    return Run(run_id, lease, lease_seconds)
+
+
+def renew_run(connection: Connection, run: Run, now: datetime) -> bool:
+    """Start the lease anew. False: the run was taken over or ended, and must stop."""
+    until = now + timedelta(seconds=run.lease_seconds)
+    return bool(connection.execute(_held(run).values(lease_until=until)).rowcount)
+
+
+def finish_run(
+    connection: Connection,
+    run: Run,
+    *,
+    status: RunEnd,
+    summary: str,
+    stats: Mapping[str, Any],
+    now: datetime,
+    error: str | None = None,
+) -> bool:
+    """End a run. False: it was taken over meanwhile, and its end is not ours to write."""
+    values = {
+        "status": status,
+        "summary": summary,
+        "stats": dict(stats),
+        "error": None if error is None else error[:MAX_ERROR_CHARACTERS],
+        "completed_at": now,
+        "lease": None,
+        "lease_until": None,
+    }
+    return bool(connection.execute(_held(run).values(**values)).rowcount)
+
+
+def _held(run: Run) -> Any:
+    return update(MaintenanceRun).where(
+        MaintenanceRun.id == run.id, MaintenanceRun.status == "running", MaintenanceRun.lease == run.lease
+    )
