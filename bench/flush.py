@@ -28,9 +28,9 @@ LEAST_RATIO = 0.5
 DEADLINE_SECONDS = 300.0
 
 
-def wait_until(done: Callable[[], bool], what: str) -> None:
-    """Wait for a condition, at most DEADLINE_SECONDS."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
+def wait_until(done: Callable[[], bool], what: str, seconds: float = 0.0) -> None:
+    """Wait for a condition, at most DEADLINE_SECONDS, or `seconds` where that is more."""
+    deadline = time.monotonic() + max(DEADLINE_SECONDS, seconds)
     pause = threading.Event()
     while not done():
         if time.monotonic() > deadline:

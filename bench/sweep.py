@@ -24,7 +24,11 @@ def drain(bench: Bench, name: str, sessions: int) -> float:
     with psycopg.connect(bench.settings.database_url) as connection:
         agents = [(f"{name}-{n}", SESSIONS_PER_AGENT) for n in range(sessions // SESSIONS_PER_AGENT)]
         make_due_sessions(connection, agents)
-    wait_until(lambda: bench.count("slowwave.flushes") >= before + sessions, "the sweep to drain everything")
+    wait_until(
+        lambda: bench.count("slowwave.flushes") >= before + sessions,
+        "the sweep to drain everything",
+        seconds=sessions / 10,
+    )
     return bench.rate("slowwave.flushes", sessions)
 
 

@@ -19,7 +19,8 @@ from slowwave.coordination.queue_messages import flush_templates, new_id
 from slowwave.coordination.scripts import Call, Script
 from slowwave.identity import SessionRef
 
-_OFFER = Script("offer", key_count=5)
+_ENVELOPE, _BODY = flush_templates()
+_OFFER = Script("offer", key_count=5, ENVELOPE=_ENVELOPE, BODY=_BODY)
 _CLAIM = Script("claim", key_count=3)
 _RENEW = Script("renew", key_count=2)
 _RELEASE = Script("release", key_count=3)
@@ -67,7 +68,7 @@ class FlushQueue:
     ) -> None:
         self._redis = redis
         mark, ticket_ms = new_id()[:16], _milliseconds(ticket_seconds)
-        settings = (*flush_templates(), mark, ticket_ms, per_agent_concurrency)
+        settings = (mark, ticket_ms, per_agent_concurrency)
         self._offer_settings = "".join(f"{setting}\n" for setting in settings).encode()
         self._lease_ms = _milliseconds(lease_seconds)
         self._limit = per_agent_concurrency

@@ -12,9 +12,11 @@
 --
 -- KEYS  1 session   2 running   3 waiting   4 the high queue   5 the normal queue
 -- ARGV  1 priority
---       2 what a duplicate has no use for, a line each: the envelope and its body, with "@ID@", "@QUEUE@", "@BODY@" and
---         "@ARGS@" for what differs; the offering client's own mark; ticket_ms; per_agent_concurrency; tenant; agent;
---         session. One argument, since a client spends more on packing each than the server on its whole answer.
+--       2 what a duplicate has no use for, a line each: the offering client's own mark; ticket_ms;
+--         per_agent_concurrency; tenant; agent; session. One argument, since a client spends more on packing each than
+--         the server on its whole answer.
+-- ENVELOPE and BODY are put in when the script is loaded, for the same reason: the message as JSON, and its body, with
+-- "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for what differs.
 -- Answers the word above.
 
 local priority = ARGV[1]
@@ -28,6 +30,7 @@ if state and string.sub(state, 1, 8) == 'pending ' then
 end
 
 -- include state.lua
+-- include ENVELOPE and BODY
 
 if state and string.sub(state, 1, 8) == 'running ' then
   local head, rerun, token = string.match(state, '^(%a+ %a+ )([%a-]+)( .*)$')
@@ -37,8 +40,8 @@ if state and string.sub(state, 1, 8) == 'running ' then
   return redis.status_reply('RERUN')
 end
 
-local LINES = '^([^\n]+)\n([^\n]+)\n(%x+)\n(%d+)\n(%d+)\n([^\n]+)\n([^\n]+)\n(.+)$'
-local envelope, body, mark, ticket_ms, limit, tenant, agent, session = string.match(ARGV[2], LINES)
+local LINES = '^(%x+)\n(%d+)\n(%d+)\n([^\n]+)\n([^\n]+)\n(.+)$'
+local mark, ticket_ms, limit, tenant, agent, session = string.match(ARGV[2], LINES)
 
 if not state then
   local place = redis.call('ZSCORE', KEYS[3], session)
@@ -64,8 +67,8 @@ local ticket = string.format('%s-%d-%06d', mark, time[1], time[2])
 local queue = priority == 'high' and KEYS[4] or KEYS[5]
 local args = cjson.encode({tenant, agent, session, ticket})
 local GAP = '"@(%u+)@"'
-body = string.gsub(body, GAP, {ARGS = args})
-local message = string.gsub(envelope, GAP, {
+local body = string.gsub(BODY, GAP, {ARGS = args})
+local message = string.gsub(ENVELOPE, GAP, {
   ID = cjson.encode(ticket),
   QUEUE = cjson.encode(queue),
   BODY = cjson.encode(body),

@@ -12,6 +12,7 @@ from redis import Redis
 from redis.exceptions import NoScriptError
 
 _INCLUDE = "-- include state.lua\n"
+_CONSTANTS = "-- include {}\n"
 
 Execute = Callable[..., Any]
 Call = tuple[str | bytes | int, ...]
@@ -19,15 +20,20 @@ Call = tuple[str | bytes | int, ...]
 
 
 class Script:
-    """One operation: `NAME.lua`, with `state.lua`, which all share, where it says so.
+    """One operation: `NAME.lua`, with `state.lua`, which all share, where it says so, and with `constants` where it names
+    them: texts that never change need not travel with every call.
 
     A server that doesn't know it (new, restarted) says so before it does anything; it is taught and asked again.
     """
 
-    def __init__(self, name: str, key_count: int) -> None:
+    def __init__(self, name: str, key_count: int, **constants: str) -> None:
         folder = files("slowwave.coordination")
         shared = (folder / "state.lua").read_text("utf-8")
         self.text = (folder / f"{name}.lua").read_text("utf-8").replace(_INCLUDE, shared)
+        if constants:
+            # JSON in a long bracket of Lua stands as it is.
+            lines = "".join(f"local {known} = [==[{text}]==]\n" for known, text in constants.items())
+            self.text = self.text.replace(_CONSTANTS.format(" and ".join(constants)), lines)
         # The digest is how Redis names a script; nothing is kept secret by it.
         digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
         self._head = ("EVALSHA", digest.encode(), b"%d" % key_count)
