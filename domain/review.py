@@ -1,0 +1,195 @@
+"""Review: which doubts a person is asked about, how urgent they are, when a question lapses, and what answers do.
+
+Nothing waits for ever (a queue that nobody reads must not grow): every question has a tier by its risk, every tier a
+time, and when that is up a rule decides instead.
+
+Must not know: tables, clocks, who answers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+Tier = Literal["low", "medium", "high"]
+ItemState = Literal["open", "accepted", "rejected", "merged", "expired"]
+ConflictStatus = Literal["open", "resolved", "dismissed"]
+
+IMPORTANT = 0.7
+"""From this importance on, a wrong guess about what a person said is worth a person's time."""
+
+TESTIMONY = frozenset({"hand", "user"})
+"""Trusts that stand for a person's own words; the others are claims of an assistant, a task or an import."""
+
+# Claims are plentiful and cheap to hear again: two weeks. What a person said is asked about for a month; what matters
+# to them, or what they wrote by hand, for a quarter, so that a holiday lets nothing lapse.
+LOW_LAPSES = timedelta(days=14)
+MEDIUM_LAPSES = timedelta(days=30)
+HIGH_LAPSES = timedelta(days=90)
+_LAPSES: Mapping[str, timedelta] = {"low": LOW_LAPSES, "medium": MEDIUM_LAPSES, "high": HIGH_LAPSES}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A memory as a question sees it. importance: 0..1; times are aware.
+
+    before_review: the status that it had when it was put in review, and goes back to.
+    """
+
+    id: UUID
+    status: str
+    trust: str
+    importance: float
+    valid_from: datetime
+    reaffirmed_at: datetime
+    valid_to: datetime | None = None
+    superseded_by: UUID | None = None
+    before_review: str = "inbox"
+
+    @property
+    def archived(self) -> bool:
+        return self.status == "archived"
+
+
+def tier_of(*concerned: Statement) -> Tier:
+    """How much is at stake: of one memory, or of the two sides of a conflict.
+
+    high: something written by hand, or a person's own words throughout and some of them important; medium: a person's
+    own words throughout; low: a claim of an assistant, a task or an import is among them.
+    """
+    if any(statement.trust == "hand" for statement in concerned):
+        return "high"
+    if not all(statement.trust in TESTIMONY for statement in concerned):
+        return "low"
+    return "high" if max(statement.importance for statement in concerned) >= IMPORTANT else "medium"
+
+
+def expires(tier: Tier, now: datetime) -> datetime:
+    """When a question that is asked now lapses."""
+    return now + _LAPSES[tier]
+
+
+def doubtful(a: Statement, b: Statement) -> Statement | None:
+    """Of two statements that contradict each other, the one that stays out of answers until somebody decided.
+
+    It is the claim that contradicts a person's own words, whichever came first. None: both are of one kind, and both
+    stay readable while the question is open.
+    """
+    if (a.trust in TESTIMONY) == (b.trust in TESTIMONY):
+        return None
+    return b if a.trust in TESTIMONY else a
+
+
+def newer_first(a: Statement, b: Statement) -> tuple[Statement, Statement]:
+    """The two in the order of when they were last said to hold, the later first; whatever order they arrived in."""
+    return (a, b) if (a.reaffirmed_at, a.valid_from, a.id) >= (b.reaffirmed_at, b.valid_from, b.id) else (b, a)
+
+
+def ends_at(older: Statement, newer: Statement) -> datetime:
+    """When `older` ceased to hold if `newer` replaced it: when that began, or was said again after the older one."""
+    return newer.valid_from if newer.valid_from > older.reaffirmed_at else newer.reaffirmed_at
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one memory. `fields`: of services.memory_changes.DECIDED; `successor`: what replaced it."""
+
+    memory: UUID
+    action: str
+    fields: Mapping[str, Any]
+    reason: str
+    successor: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a decision does. changes: of memories; merge: (survivor, part) to be made one.
+
+    state: what the question about it becomes; conflict and resolution: what the conflict becomes, and why.
+    """
+
+    state: ItemState
+    conflict: ConflictStatus
+    resolution: str
+    changes: tuple[Change, ...] = ()
+    merge: tuple[UUID, UUID] | None = field(default=None)
+
+
+def keep_one(a: Statement, b: Statement, keep: UUID) -> Answer:
+    """One of the two holds. The later one replaces the other from its own time on; where the earlier one is kept, the
+    later one was never right: it is archived as rejected. What is archived already stays as it is.
+
+    Raises ValueError where `keep` is neither.
+    """
+    if keep not in {a.id, b.id}:
+        raise ValueError(f"{keep} is neither {a.id} nor {b.id}")
+    newer, older = newer_first(a, b)
+    if keep == newer.id:
+        resolution = f"{newer.id} holds, and replaced {older.id}"
+        return Answer("accepted", "resolved", resolution, (*_back(newer), *_superseded(older, newer)))
+    resolution = f"{older.id} holds, and {newer.id} was rejected"
+    return Answer("accepted", "resolved", resolution, (*_back(older), *rejected(newer, resolution)))
+
+
+def keep_both(a: Statement, b: Statement) -> Answer:
+    """There is no contradiction: both hold, and both are in answers again."""
+    return Answer("rejected", "dismissed", "both hold", (*_back(a), *_back(b)))
+
+
+def merge_pair(a: Statement, b: Statement, survivor: UUID) -> Answer:
+    """Both say the same: one of them stays, in its own words, with the sources of both. Raises ValueError as above."""
+    if survivor not in {a.id, b.id}:
+        raise ValueError(f"{survivor} is neither {a.id} nor {b.id}")
+    stays, part = (a, b) if survivor == a.id else (b, a)
+    resolution = f"{part.id} says the same as {stays.id}, and was merged into it"
+    return Answer("merged", "resolved", resolution, _back(stays), (stays.id, part.id))
+
+
+def accept(memory: Statement) -> Answer:
+    """The memory may stand in answers; what contradicts it holds beside it."""
+    return Answer("accepted", "dismissed", f"{memory.id} was accepted: both hold", _back(memory))
+
+
+def reject(memory: Statement) -> Answer:
+    """The memory is archived, and stays so however often it is said."""
+    resolution = f"{memory.id} was rejected"
+    return Answer("rejected", "resolved", resolution, rejected(memory, resolution))
+
+
+def lapse(memory: Statement | None) -> Answer:
+    """Nobody answered in time. A memory in review is archived, which can be undone; None, a conflict alone: it stays
+    open and both sides stay readable, but nobody is asked any more.
+    """
+    if memory is None:
+        return Answer("expired", "open", "nobody answered in time")
+    resolution = f"nobody answered in time: {memory.id} was archived"
+    if memory.status != "review":
+        return Answer("expired", "open", "nobody answered in time")
+    fields = {"status": "archived", "archive_reason": "review expired"}
+    return Answer("expired", "resolved", resolution, (Change(memory.id, "archived", fields, "review expired"),))
+
+
+def rejected(memory: Statement, reason: str) -> tuple[Change, ...]:
+    """Archive as rejected, unless archived already."""
+    if memory.archived:
+        return ()
+    return (Change(memory.id, "rejected", {"status": "archived", "archive_reason": "rejected"}, reason),)
+
+
+def _superseded(older: Statement, newer: Statement) -> tuple[Change, ...]:
+    if older.archived or older.superseded_by is not None:
+        return ()
+    ended = ends_at(older, newer)
+    if older.valid_to is not None:
+        ended = min(ended, older.valid_to)
+    fields: dict[str, Any] = {"valid_to": ended, "superseded_by": newer.id}
+    if older.status == "review":
+        fields["status"] = older.before_review
+    return (Change(older.id, "superseded", fields, f"replaced by {newer.id}", newer.id),)
+
+
+def _back(memory: Statement) -> tuple[Change, ...]:
+    if memory.status != "review":
+        return ()
+    return (Change(memory.id, "accepted", {"status": memory.before_review}, "decided in review"),)
