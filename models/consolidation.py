@@ -17,7 +17,10 @@ _RUN = "slowwave.maintenance_runs.id"
 
 
 class MemoryLink(Base):
-    """One memory points to another. `confidence` of related_to is their similarity."""
+    """One memory points to another. `confidence` of related_to is their similarity.
+
+    ended_by: the run that took it back; NULL while it stands.
+    """
 
     __tablename__ = "memory_links"
     __table_args__ = (
@@ -26,7 +29,14 @@ class MemoryLink(Base):
         ),
         CheckConstraint("source_id <> target_id", name="never_to_itself"),
         CheckConstraint("confidence BETWEEN 0 AND 1", name="share"),
-        Index("memory_links_pair_idx", "source_id", "target_id", "predicate", unique=True),
+        Index(
+            "memory_links_pair_idx",
+            "source_id",
+            "target_id",
+            "predicate",
+            unique=True,
+            postgresql_where=text("ended_by IS NULL"),
+        ),
         Index("memory_links_target_idx", "target_id"),
         Index("memory_links_run_idx", "run_id"),
     )
@@ -37,6 +47,7 @@ class MemoryLink(Base):
     predicate: Mapped[str]
     confidence: Mapped[float] = mapped_column(Float)
     run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))
+    ended_by: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))
     created_at: Mapped[CreatedAt]
 
 
@@ -168,7 +179,10 @@ class MemoryNote(Base):
     """Provenance of what an agent noted itself: this memory names that item. `via` as in MemorySource."""
 
     __tablename__ = "memory_notes"
-    __table_args__ = (Index("memory_notes_working_idx", "working_id"),)
+    __table_args__ = (
+        Index("memory_notes_working_idx", "working_id"),
+        Index("memory_notes_via_idx", "via", postgresql_where=text("via IS NOT NULL")),
+    )
 
     memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY), primary_key=True)
     working_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.working_memory.id"), primary_key=True)

@@ -102,7 +102,10 @@ class MemorySource(Base):
     """
 
     __tablename__ = "memory_sources"
-    __table_args__ = (Index("memory_sources_event_idx", "session_id", "seq"),)
+    __table_args__ = (
+        Index("memory_sources_event_idx", "session_id", "seq"),
+        Index("memory_sources_via_idx", "via", postgresql_where=text("via IS NOT NULL")),
+    )
 
     memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"), primary_key=True)
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)

@@ -172,6 +172,7 @@ def upgrade() -> None:
         sa.Column("predicate", sa.Text(), nullable=False),
         sa.Column("confidence", sa.Float(), nullable=False),
         sa.Column("run_id", sa.BigInteger(), nullable=True),
+        sa.Column("ended_by", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.CheckConstraint(
             "predicate IN ('duplicate_of', 'merged_into', 'supersedes', 'contradicts', 'related_to')",
@@ -179,6 +180,9 @@ def upgrade() -> None:
         ),
         sa.CheckConstraint("confidence BETWEEN 0 AND 1", name=op.f("memory_links_share_check")),
         sa.CheckConstraint("source_id <> target_id", name=op.f("memory_links_never_to_itself_check")),
+        sa.ForeignKeyConstraint(
+            ["ended_by"], ["slowwave.maintenance_runs.id"], name=op.f("memory_links_ended_by_fkey")
+        ),
         sa.ForeignKeyConstraint(["run_id"], ["slowwave.maintenance_runs.id"], name=op.f("memory_links_run_id_fkey")),
         sa.ForeignKeyConstraint(["source_id"], ["slowwave.memories.id"], name=op.f("memory_links_source_id_fkey")),
         sa.ForeignKeyConstraint(["target_id"], ["slowwave.memories.id"], name=op.f("memory_links_target_id_fkey")),
@@ -186,7 +190,12 @@ def upgrade() -> None:
         schema="slowwave",
     )
     op.create_index(
-        "memory_links_pair_idx", "memory_links", ["source_id", "target_id", "predicate"], unique=True, schema="slowwave"
+        "memory_links_pair_idx",
+        "memory_links",
+        ["source_id", "target_id", "predicate"],
+        unique=True,
+        schema="slowwave",
+        postgresql_where=sa.text("ended_by IS NULL"),
     )
     op.create_index("memory_links_run_idx", "memory_links", ["run_id"], unique=False, schema="slowwave")
     op.create_index("memory_links_target_idx", "memory_links", ["target_id"], unique=False, schema="slowwave")
@@ -289,6 +298,14 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("memory_id", "working_id", name=op.f("memory_notes_pkey")),
         schema="slowwave",
+    )
+    op.create_index(
+        "memory_notes_via_idx",
+        "memory_notes",
+        ["via"],
+        unique=False,
+        schema="slowwave",
+        postgresql_where=sa.text("via IS NOT NULL"),
     )
     op.create_index("memory_notes_working_idx", "memory_notes", ["working_id"], unique=False, schema="slowwave")
     op.create_table(
@@ -410,6 +427,14 @@ def upgrade() -> None:
         "memory_sources", sa.Column("holds_from", sa.DateTime(timezone=True), nullable=True), schema="slowwave"
     )
     op.add_column("memory_sources", sa.Column("via", sa.Uuid(), nullable=True), schema="slowwave")
+    op.create_index(
+        "memory_sources_via_idx",
+        "memory_sources",
+        ["via"],
+        unique=False,
+        schema="slowwave",
+        postgresql_where=sa.text("via IS NOT NULL"),
+    )
     _fill()
     op.alter_column("memories", "reaffirmed_at", nullable=False, schema="slowwave")
     op.alter_column("memory_sources", "confidence", nullable=False, schema="slowwave")
@@ -419,6 +444,12 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.drop_index(
+        "memory_sources_via_idx",
+        table_name="memory_sources",
+        schema="slowwave",
+        postgresql_where=sa.text("via IS NOT NULL"),
+    )
     op.drop_column("memory_sources", "via", schema="slowwave")
     op.drop_column("memory_sources", "holds_from", schema="slowwave")
     op.drop_column("memory_sources", "trust", schema="slowwave")
@@ -490,6 +521,12 @@ def downgrade() -> None:
     )
     op.drop_table("review_items", schema="slowwave")
     op.drop_index("memory_notes_working_idx", table_name="memory_notes", schema="slowwave")
+    op.drop_index(
+        "memory_notes_via_idx",
+        table_name="memory_notes",
+        schema="slowwave",
+        postgresql_where=sa.text("via IS NOT NULL"),
+    )
     op.drop_table("memory_notes", schema="slowwave")
     op.drop_index("working_memory_run_idx", table_name="working_memory", schema="slowwave")
     op.drop_index(
@@ -512,7 +549,12 @@ def downgrade() -> None:
     op.drop_table("triples", schema="slowwave")
     op.drop_index("memory_links_target_idx", table_name="memory_links", schema="slowwave")
     op.drop_index("memory_links_run_idx", table_name="memory_links", schema="slowwave")
-    op.drop_index("memory_links_pair_idx", table_name="memory_links", schema="slowwave")
+    op.drop_index(
+        "memory_links_pair_idx",
+        table_name="memory_links",
+        schema="slowwave",
+        postgresql_where=sa.text("ended_by IS NULL"),
+    )
     op.drop_table("memory_links", schema="slowwave")
     op.drop_index("memory_conflicts_run_idx", table_name="memory_conflicts", schema="slowwave")
     op.drop_index("memory_conflicts_pair_idx", table_name="memory_conflicts", schema="slowwave")

@@ -1,0 +1,120 @@
+"""Which memories of a scope a statement may have to do with: by the keys that they share, never by comparing all.
+
+A lookup is one probe of an index a key, newest first and bounded, so that its cost does not grow with the scope.
+
+Must not know: when two statements are alike.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, or_, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from domain.blocking import block_keys
+from domain.consolidation.known import Known
+from domain.similarity import Reading, read
+from models import Memory, MemoryBlock
+
+PER_KEY = 24
+"""So many of the newest memories of a key are looked at: a key that very many share says little."""
+MAX_CANDIDATES = 64
+
+_SHARED = text(
+    "SELECT p.place, b.memory_id, count(*) AS shared"
+    " FROM unnest(CAST(:places AS int[]), CAST(:keys AS bigint[])) AS p (place, key)"
+    " CROSS JOIN LATERAL ("
+    "   SELECT k.memory_id FROM slowwave.memory_blocks k"
+    "   WHERE k.scope_id = :scope AND k.key = p.key"
+    "   ORDER BY k.memory_id DESC LIMIT :per_key) AS b"
+    " GROUP BY p.place, b.memory_id"
+    " ORDER BY p.place, shared DESC, b.memory_id DESC"
+)
+_COLUMNS = (
+    Memory.id,
+    Memory.scope_id,
+    Memory.type,
+    Memory.content,
+    Memory.content_hash,
+    Memory.status,
+    Memory.confidence,
+    Memory.importance,
+    Memory.trust,
+    Memory.entities,
+    Memory.valid_from,
+    Memory.reaffirmed_at,
+    Memory.valid_to,
+    Memory.superseded_by,
+    Memory.merged_into,
+    Memory.archive_reason,
+    Memory.revision,
+    Memory.recorded_at,
+)
+
+
+def load(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, Known]:
+    """These memories of the scope, archived ones too; what is not of the scope is not there (I8)."""
+    return _load(connection, scope_id, Memory.id.in_(bindparam("ids", expanding=True)), {"ids": list(ids)})
+
+
+def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> dict[UUID, Known]:
+    """These memories, what was merged into them, and what they were merged into with all that was."""
+    found = load(connection, scope_id, ids)
+    heads = {known.merged_into or known.id for known in found.values()}
+    wanted = bindparam("ids", expanding=True)
+    condition = or_(Memory.id.in_(wanted), Memory.merged_into.in_(wanted))
+    return found | _load(connection, scope_id, condition, {"ids": list(heads)})
+
+
+def index_blocks(connection: Connection, scope_id: int, memories: Iterable[Known]) -> None:
+    """Write the keys by which these memories will be found. Writing them again changes nothing."""
+    rows = [
+        {"scope_id": scope_id, "key": key, "memory_id": memory.id}
+        for memory in memories
+        for key in block_keys(read(memory.content))
+    ]
+    if rows:
+        # In one order everywhere: two passes that write the same keys never wait for each other crosswise.
+        rows.sort(key=lambda row: (row["key"], str(row["memory_id"])))
+        connection.execute(insert(MemoryBlock).on_conflict_do_nothing(), rows)
+
+
+def candidates(
+    connection: Connection, scope_id: int, readings: Sequence[Reading], *, limit: int = MAX_CANDIDATES
+) -> list[list[Known]]:
+    """For each reading the memories that share keys with it, those that share most first, at most `limit`.
+
+    Live ones and merged ones (whose survivor is then among them where it is not archived). A memory with the very
+    text of the reading is among them: telling a memory from itself is the caller's.
+    """
+    places, keys = [], []
+    for place, reading in enumerate(readings):
+        for key in block_keys(reading):
+            places.append(place)
+            keys.append(key)
+    if not keys:
+        return [[] for _ in readings]
+    rows = connection.execute(_SHARED, {"places": places, "keys": keys, "scope": scope_id, "per_key": PER_KEY}).all()
+    chosen: list[list[UUID]] = [[] for _ in readings]
+    for row in rows:
+        if len(chosen[row.place]) < limit:
+            chosen[row.place].append(row.memory_id)
+    known = load(connection, scope_id, {memory for ids in chosen for memory in ids})
+    return [[known[memory] for memory in ids if memory in known and _counts(known[memory])] for ids in chosen]
+
+
+def _counts(memory: Known) -> bool:
+    return memory.status != "archived" or memory.merged_into is not None
+
+
+def _load(
+    connection: Connection, scope_id: int, condition: ColumnElement[bool], parameters: Mapping[str, object]
+) -> dict[UUID, Known]:
+    query = select(*_COLUMNS).where(Memory.scope_id == scope_id, condition)
+    return {row.id: _known(row) for row in connection.execute(query, parameters)}
+
+
+def _known(row: Row[*tuple[object, ...]]) -> Known:
+    fields = row._asdict()
+    fields["entities"] = tuple(fields["entities"])
+    return Known(**fields)

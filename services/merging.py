@@ -1,0 +1,120 @@
+"""Merging one memory into another, and taking that back: the part keeps its row, its words and its sources.
+
+What a survivor knows through its parts (copied sources and notes, `via` the part) is derived from `merged_into` alone,
+so that whatever sets that field calls `sync_copies` and nothing can be left behind.
+
+Must not know: when two memories are to be merged.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from models import Memory, MemoryLink
+from services.memory_changes import Author, change_memory, note_change, weigh
+
+_DROP_COPIES = tuple(
+    text(
+        f"DELETE FROM slowwave.{table} x USING slowwave.memories p"
+        " WHERE p.id = :part AND x.via = p.id AND x.memory_id IS DISTINCT FROM p.merged_into RETURNING x.memory_id"
+    )
+    for table in ("memory_sources", "memory_notes")
+)
+# All parts of a survivor: where two of them name the same event one copy stands for both.
+_COPY = (
+    text(
+        "INSERT INTO slowwave.memory_sources AS x"
+        " (memory_id, session_id, seq, confidence, importance, trust, holds_from, via)"
+        " SELECT p.merged_into, s.session_id, s.seq, s.confidence, s.importance, s.trust, s.holds_from, p.id"
+        " FROM slowwave.memories p JOIN slowwave.memory_sources s ON s.memory_id = p.id AND s.via IS NULL"
+        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
+    ),
+    text(
+        "INSERT INTO slowwave.memory_notes AS x (memory_id, working_id, confidence, importance, trust, holds_from, via)"
+        " SELECT p.merged_into, n.working_id, n.confidence, n.importance, n.trust, n.holds_from, p.id"
+        " FROM slowwave.memories p JOIN slowwave.memory_notes n ON n.memory_id = p.id AND n.via IS NULL"
+        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
+    ),
+)
+
+
+def merge_into(
+    connection: Connection,
+    part: UUID,
+    revision: int,
+    survivor: UUID,
+    *,
+    author: Author,
+    reason: str,
+    now: datetime,
+    confidence: float = 1.0,
+) -> None:
+    """Merge `part` (at `revision`) into `survivor`, with all that was merged into the part before.
+
+    confidence: how alike they are. Raises Stale.
+    """
+    fields = {"status": "archived", "archive_reason": "merged", "merged_into": survivor}
+    change_memory(connection, part, revision, fields, author=author, action="merged", reason=reason, now=now)
+    _relink(connection, part, survivor, confidence=confidence, author=author, now=now)
+    moved = connection.execute(select(Memory.id, Memory.revision).where(Memory.merged_into == part)).all()
+    for row in moved:
+        fields = {"merged_into": survivor}
+        change_memory(connection, row.id, row.revision, fields, author=author, action="merged", reason=reason, now=now)
+        _relink(connection, row.id, survivor, confidence=confidence, author=author, now=now)
+    for memory in (part, *(row.id for row in moved)):
+        sync_copies(connection, memory, now)
+    after = {"from": str(part), "parts": [str(row.id) for row in moved]}
+    note_change(connection, survivor, author=author, action="sourced", before=None, after=after, reason=reason, now=now)
+
+
+def part_again(
+    connection: Connection, part: UUID, revision: int, status: str, *, author: Author, reason: str, now: datetime
+) -> None:
+    """Take a merge back: the part stands for itself again. Raises Stale."""
+    fields = {"status": status, "archive_reason": None, "merged_into": None}
+    change_memory(connection, part, revision, fields, author=author, action="unmerged", reason=reason, now=now)
+    _end_links(connection, part, author.run_id)
+    sync_copies(connection, part, now)
+
+
+def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
+    """Make the copies of what `part` knows stand where `merged_into` says, there alone; weigh who gained or lost."""
+    touched: set[UUID] = set()
+    for statement in _DROP_COPIES:
+        touched.update(connection.execute(statement, {"part": part}).scalars())
+    survivor = connection.execute(select(Memory.merged_into).where(Memory.id == part)).scalar_one_or_none()
+    if survivor is not None:
+        touched.add(survivor)
+    # In one order everywhere: two transactions that weigh the same memories never wait for each other crosswise.
+    for memory in sorted(touched):
+        for statement in _COPY:
+            connection.execute(statement, {"survivor": memory})
+        weigh(connection, memory, now)
+
+
+def _relink(
+    connection: Connection, part: UUID, survivor: UUID, *, confidence: float, author: Author, now: datetime
+) -> None:
+    _end_links(connection, part, author.run_id)
+    connection.execute(
+        insert(MemoryLink)
+        .values(
+            source_id=part,
+            target_id=survivor,
+            predicate="merged_into",
+            confidence=confidence,
+            run_id=author.run_id,
+            created_at=now,
+        )
+        .on_conflict_do_nothing()
+    )
+
+
+def _end_links(connection: Connection, part: UUID, run_id: int) -> None:
+    connection.execute(
+        update(MemoryLink)
+        .where(MemoryLink.source_id == part, MemoryLink.predicate == "merged_into", MemoryLink.ended_by.is_(None))
+        .values(ended_by=run_id)
+    )
