@@ -15,11 +15,16 @@ from sqlalchemy.dialects.postgresql import insert
 from models import Memory, MemoryLink
 from services.memory_changes import Author, change_memory, note_change, weigh
 
-_DROP_COPIES = tuple(
+_LOSERS = tuple(
     text(
-        f"DELETE FROM slowwave.{table} x USING slowwave.memories p"
-        " WHERE p.id = :part AND x.via = p.id AND x.memory_id IS DISTINCT FROM p.merged_into RETURNING x.memory_id"
+        f"SELECT DISTINCT x.memory_id FROM slowwave.{table} x JOIN slowwave.memories p ON p.id = x.via"
+        " WHERE x.via = :part AND x.memory_id IS DISTINCT FROM p.merged_into"
     )
+    for table in ("memory_sources", "memory_notes")
+)
+# All of them, so that what is copied anew depends on what is merged and not on the order in which it was.
+_DROP_COPIES = tuple(
+    text(f"DELETE FROM slowwave.{table} WHERE memory_id = :survivor AND via IS NOT NULL")
     for table in ("memory_sources", "memory_notes")
 )
 # All parts of a survivor: where two of them name the same event one copy stands for both.
@@ -82,14 +87,14 @@ def part_again(
 def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
     """Make the copies of what `part` knows stand where `merged_into` says, there alone; weigh who gained or lost."""
     touched: set[UUID] = set()
-    for statement in _DROP_COPIES:
+    for statement in _LOSERS:
         touched.update(connection.execute(statement, {"part": part}).scalars())
     survivor = connection.execute(select(Memory.merged_into).where(Memory.id == part)).scalar_one_or_none()
     if survivor is not None:
         touched.add(survivor)
     # In one order everywhere: two transactions that weigh the same memories never wait for each other crosswise.
     for memory in sorted(touched):
-        for statement in _COPY:
+        for statement in (*_DROP_COPIES, *_COPY):
             connection.execute(statement, {"survivor": memory})
         weigh(connection, memory, now)
 
