@@ -7,9 +7,9 @@ Must not know: tables, clocks, who answers.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
 Tier = Literal["low", "medium", "high"]
@@ -28,6 +28,19 @@ LOW_LAPSES = timedelta(days=14)
 MEDIUM_LAPSES = timedelta(days=30)
 HIGH_LAPSES = timedelta(days=90)
 _LAPSES: Mapping[str, timedelta] = {"low": LOW_LAPSES, "medium": MEDIUM_LAPSES, "high": HIGH_LAPSES}
+
+
+class Concerned(Protocol):
+    """What tiers and doubts ask of a memory. importance: 0..1."""
+
+    @property
+    def trust(self) -> str: ...
+
+    @property
+    def importance(self) -> float: ...
+
+
+AnyConcerned = TypeVar("AnyConcerned", bound=Concerned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,7 @@ class Statement:
         return self.status == "archived"
 
 
-def tier_of(*concerned: Statement) -> Tier:
+def tier_of(*concerned: Concerned) -> Tier:
     """How much is at stake: of one memory, or of the two sides of a conflict.
 
     high: something written by hand, or a person's own words throughout and some of them important; medium: a person's
@@ -70,7 +83,7 @@ def expires(tier: Tier, now: datetime) -> datetime:
     return now + _LAPSES[tier]
 
 
-def doubtful(a: Statement, b: Statement) -> Statement | None:
+def doubtful(a: AnyConcerned, b: AnyConcerned) -> AnyConcerned | None:
     """Of two statements that contradict each other, the one that stays out of answers until somebody decided.
 
     It is the claim that contradicts a person's own words, whichever came first. None: both are of one kind, and both
@@ -113,7 +126,7 @@ class Answer:
     conflict: ConflictStatus
     resolution: str
     changes: tuple[Change, ...] = ()
-    merge: tuple[UUID, UUID] | None = field(default=None)
+    merge: tuple[UUID, UUID] | None = None
 
 
 def keep_one(a: Statement, b: Statement, keep: UUID) -> Answer:
@@ -130,6 +143,16 @@ def keep_one(a: Statement, b: Statement, keep: UUID) -> Answer:
         return Answer("accepted", "resolved", resolution, (*_back(newer), *_superseded(older, newer)))
     resolution = f"{older.id} holds, and {newer.id} was rejected"
     return Answer("accepted", "resolved", resolution, (*_back(older), *rejected(newer, resolution)))
+
+
+def survivor_of(a: Statement, b: Statement) -> UUID:
+    """Which of two that say the same stays where nobody chose: one that is in answers, of the better witness, the later."""
+    newer, older = newer_first(a, b)
+    worse = (newer.status == "review", newer.trust not in TESTIMONY) > (
+        older.status == "review",
+        older.trust not in TESTIMONY,
+    )
+    return older.id if worse else newer.id
 
 
 def keep_both(a: Statement, b: Statement) -> Answer:
@@ -161,11 +184,9 @@ def lapse(memory: Statement | None) -> Answer:
     """Nobody answered in time. A memory in review is archived, which can be undone; None, a conflict alone: it stays
     open and both sides stay readable, but nobody is asked any more.
     """
-    if memory is None:
+    if memory is None or memory.status != "review":
         return Answer("expired", "open", "nobody answered in time")
     resolution = f"nobody answered in time: {memory.id} was archived"
-    if memory.status != "review":
-        return Answer("expired", "open", "nobody answered in time")
     fields = {"status": "archived", "archive_reason": "review expired"}
     return Answer("expired", "resolved", resolution, (Change(memory.id, "archived", fields, "review expired"),))
 

@@ -5,15 +5,63 @@ Must not know: how a contradiction is noticed; what an answer does.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import Connection, select, update
-from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects.postgresql import insert
 
-from domain.review import Tier, expires
-from models import Memory, MemoryConflict, MemoryLink, ReviewItem
-from services.memory_changes import Author, note_change
+from domain.review import Concerned, Tier, doubtful, expires, tier_of
+from models import MaintenanceRun, Memory, MemoryChange, MemoryConflict, ReviewItem
+from services.memory_changes import Author, change_memory, note_change
+from services.memory_links import add_link
+from services.review_closing import close_conflict, close_item
+
+
+class Disputed(Concerned, Protocol):
+    """A memory as it was read: what a dispute needs of it."""
+
+    @property
+    def id(self) -> UUID: ...
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def revision(self) -> int: ...
+
+
+def dispute(
+    connection: Connection,
+    scope_id: int,
+    newer: Disputed,
+    older: Disputed,
+    *,
+    reason: str,
+    evidence: Mapping[str, Any],
+    author: Author,
+    now: datetime,
+) -> int | None:
+    """Register an open conflict and ask a person about it; answer the number of the conflict.
+
+    A claim that contradicts a person's own words goes to review, out of answers; else both stay where they are and the
+    question is about the conflict. None as in register_conflict. Raises Stale, and ValueError as register_conflict.
+    """
+    conflict = register_conflict(
+        connection, scope_id, newer.id, older.id, reason=reason, evidence=evidence, author=author, now=now
+    )
+    if conflict is None:
+        return None
+    tier = tier_of(newer, older)
+    claim = doubtful(newer, older)
+    if claim is None or claim.status not in {"inbox", "episode", "active"}:
+        open_review(connection, scope_id, conflict=conflict, why=reason, tier=tier, author=author, now=now)
+        return conflict
+    why = f"contradicts what a person said: {reason}"
+    fields = {"status": "review"}
+    change_memory(connection, claim.id, claim.revision, fields, author=author, action="review", reason=why, now=now)
+    open_review(connection, scope_id, memory=claim.id, why=why, tier=tier, author=author, now=now)
+    return conflict
 
 
 def register_conflict(
@@ -30,14 +78,17 @@ def register_conflict(
 ) -> int | None:
     """Register that `newer` contradicts `older`, both of this scope; answer the number of the conflict.
 
-    With `resolution` it is resolved as soon as it is registered (a supersession, say), also where it had been open
-    before. Idempotent by pair, in either order: an open one is answered again. None: the pair was decided already, and
-    nobody is asked twice. Raises ValueError for one memory twice, and for memories that are not of the scope (I8).
+    With `resolution` it is resolved as soon as it is registered (by a supersession, say), also where it had been open
+    before; one that a pass resolved otherwise gets the new resolution. Idempotent by pair, in either order.
+    None: the pair is settled, by a person or because there is nothing new; leave both memories as they are.
+    Raises ValueError for one memory twice, and for memories that are not of the scope (I8).
     """
     first, second = _pair(connection, scope_id, newer, older)
-    decided = {} if resolution is None else _decided(author, resolution, now)
+    decided: dict[str, Any] = {"status": "open"}
+    if resolution is not None:
+        decided = {"status": "resolved", "resolution": resolution, "decided_at": now, "decided_by": author.by}
     conflict: int | None = connection.execute(
-        upsert(MemoryConflict)
+        insert(MemoryConflict)
         .values(
             scope_id=scope_id,
             memory_id=first,
@@ -53,12 +104,13 @@ def register_conflict(
     ).scalar()
     if conflict is None:
         return _known(connection, scope_id, (first, second), newer, resolution, author, now)
-    _contradicts(connection, newer, older, author, now)
-    after = {"conflict": conflict, "with": str(older), "status": "open" if resolution is None else "resolved"}
-    after |= {} if resolution is None else {"resolution": resolution}
-    note_change(connection, newer, author=author, action="conflict", before=None, after=after, reason=reason, now=now)
-    after = after | {"with": str(newer)}
-    note_change(connection, older, author=author, action="conflict", before=None, after=after, reason=reason, now=now)
+    add_link(connection, newer, older, "contradicts", author=author, now=now)
+    after = {"conflict": conflict, "status": decided["status"], "resolution": resolution}
+    for memory, other in ((newer, older), (older, newer)):
+        noted = after | {"with": str(other)}
+        note_change(
+            connection, memory, author=author, action="conflict", before=None, after=noted, reason=reason, now=now
+        )
     return conflict
 
 
@@ -81,117 +133,39 @@ def open_review(
     if (memory is None) == (conflict is None):
         raise ValueError("give a memory or a conflict, one of the two")
     _require(connection, scope_id, memory, conflict)
+    mine = (
+        ReviewItem.scope_id == scope_id,
+        (ReviewItem.memory_id == memory if conflict is None else ReviewItem.conflict_id == conflict),
+    )
     if conflict is not None:
-        asked = connection.execute(
-            select(ReviewItem.id, ReviewItem.state)
-            .where(ReviewItem.scope_id == scope_id, ReviewItem.conflict_id == conflict)
-            .order_by(ReviewItem.id.desc())
-            .limit(1)
-        ).first()
-        if asked is not None:
-            return asked.id if asked.state == "open" else None
-    values = {
-        "scope_id": scope_id,
-        "memory_id": memory,
-        "conflict_id": conflict,
-        "why": why,
-        "tier": tier,
-        "expires_at": expires(tier, now),
-        "run_id": author.run_id,
-        "created_at": now,
-    }
+        state = connection.execute(select(ReviewItem.state).where(*mine).order_by(ReviewItem.id.desc())).scalar()
+        if state not in {None, "open"}:
+            return None
     item: int | None = connection.execute(
-        upsert(ReviewItem).values(**values).on_conflict_do_nothing().returning(ReviewItem.id)
+        insert(ReviewItem)
+        .values(
+            scope_id=scope_id,
+            memory_id=memory,
+            conflict_id=conflict,
+            why=why,
+            tier=tier,
+            expires_at=expires(tier, now),
+            run_id=author.run_id,
+            created_at=now,
+        )
+        .on_conflict_do_nothing()
+        .returning(ReviewItem.id)
     ).scalar()
-    if item is not None:
-        return item
-    mine = ReviewItem.memory_id == memory if memory is not None else ReviewItem.conflict_id == conflict
-    open_item: int | None = connection.execute(
-        select(ReviewItem.id).where(ReviewItem.scope_id == scope_id, ReviewItem.state == "open", mine)
-    ).scalar()
-    return open_item
-
-
-def close_conflict(
-    connection: Connection,
-    scope_id: int,
-    conflict: int,
-    *,
-    status: str,
-    resolution: str,
-    memory: UUID,
-    author: Author,
-    now: datetime,
-) -> bool:
-    """Decide an open conflict of this scope, noted as a change of `memory`, one of its two. False: it wasn't open."""
-    return _close(
-        connection,
-        update(MemoryConflict)
-        .where(MemoryConflict.scope_id == scope_id, MemoryConflict.id == conflict, MemoryConflict.status == "open")
-        .values(status=status, resolution=resolution, decided_at=now, decided_by=author.by),
-        memory,
-        before={"conflict": conflict, "status": "open", "resolution": None},
-        after={"conflict": conflict, "status": status, "resolution": resolution},
-        reason=resolution,
-        author=author,
-        now=now,
-    )
-
-
-def close_item(
-    connection: Connection,
-    scope_id: int,
-    item: int,
-    *,
-    state: str,
-    reason: str,
-    memory: UUID,
-    author: Author,
-    now: datetime,
-) -> bool:
-    """Decide an open question of this scope, noted as a change of `memory`, one that it is about. False: not open."""
-    return _close(
-        connection,
-        update(ReviewItem)
-        .where(ReviewItem.scope_id == scope_id, ReviewItem.id == item, ReviewItem.state == "open")
-        .values(state=state, decided_at=now, decided_by=author.by),
-        memory,
-        before={"review_item": item, "state": "open"},
-        after={"review_item": item, "state": state},
-        reason=reason,
-        author=author,
-        now=now,
-    )
-
-
-def _close(
-    connection: Connection,
-    statement: Any,
-    memory: UUID,
-    *,
-    before: dict[str, Any],
-    after: dict[str, Any],
-    reason: str,
-    author: Author,
-    now: datetime,
-) -> bool:
-    if connection.execute(statement).rowcount == 0:
-        return False
-    before |= {"decided_at": None, "decided_by": None}
-    after |= {"decided_at": now.isoformat(), "decided_by": author.by}
-    note_change(connection, memory, author=author, action="decided", before=before, after=after, reason=reason, now=now)
-    return True
+    if item is None:
+        item = connection.execute(select(ReviewItem.id).where(*mine, ReviewItem.state == "open")).scalar()
+    return item
 
 
 def _pair(connection: Connection, scope_id: int, newer: UUID, older: UUID) -> tuple[UUID, UUID]:
     if newer == older:
         raise ValueError(f"memory {newer} can't contradict itself")
-    found = set(
-        connection.execute(
-            select(Memory.id).where(Memory.scope_id == scope_id, Memory.id.in_([newer, older]))
-        ).scalars()
-    )
-    if missing := {newer, older} - found:
+    query = select(Memory.id).where(Memory.scope_id == scope_id, Memory.id.in_([newer, older]))
+    if missing := {newer, older} - set(connection.execute(query).scalars()):
         raise ValueError(f"not of this scope: memory {', '.join(sorted(str(memory) for memory in missing))}")
     return (newer, older) if newer < older else (older, newer)
 
@@ -206,10 +180,6 @@ def _require(connection: Connection, scope_id: int, memory: UUID | None, conflic
         raise ValueError(f"not of this scope: {f'memory {memory}' if memory is not None else f'conflict {conflict}'}")
 
 
-def _decided(author: Author, resolution: str, now: datetime) -> dict[str, Any]:
-    return {"status": "resolved", "resolution": resolution, "decided_at": now, "decided_by": author.by}
-
-
 def _known(
     connection: Connection,
     scope_id: int,
@@ -220,7 +190,7 @@ def _known(
     now: datetime,
 ) -> int | None:
     row = connection.execute(
-        select(MemoryConflict.id, MemoryConflict.status)
+        select(MemoryConflict.id, MemoryConflict.status, MemoryConflict.resolution)
         .where(
             MemoryConflict.scope_id == scope_id,
             MemoryConflict.memory_id == pair[0],
@@ -228,63 +198,45 @@ def _known(
         )
         .with_for_update()
     ).one()
-    if row.status != "open":
+    if row.status == "open" and resolution is None:
+        return int(row.id)
+    if resolution in {None, row.resolution} or row.status == "dismissed":
         return None
-    conflict: int = row.id
-    if resolution is None:
-        return conflict
+    if row.status == "resolved" and _by_a_person(connection, pair, row.id):
+        return None
     close_conflict(
         connection,
         scope_id,
-        conflict,
+        row.id,
         status="resolved",
         resolution=resolution,
         memory=newer,
         author=author,
         now=now,
+        was=row.status,
     )
     asked = select(ReviewItem.id).where(
-        ReviewItem.scope_id == scope_id, ReviewItem.conflict_id == conflict, ReviewItem.state == "open"
+        ReviewItem.scope_id == scope_id, ReviewItem.conflict_id == row.id, ReviewItem.state == "open"
     )
     for item in connection.execute(asked).scalars().all():
         close_item(
-            connection,
-            scope_id,
-            item,
-            state="accepted",
-            reason=resolution,
-            memory=newer,
-            author=author,
-            now=now,
+            connection, scope_id, item, state="accepted", reason=resolution, memory=newer, author=author, now=now
         )
-    return conflict
+    return int(row.id)
 
 
-def _contradicts(connection: Connection, newer: UUID, older: UUID, author: Author, now: datetime) -> None:
-    add_link(connection, newer, older, "contradicts", confidence=1.0, author=author, now=now)
-
-
-def add_link(
-    connection: Connection,
-    source: UUID,
-    target: UUID,
-    predicate: str,
-    *,
-    confidence: float,
-    author: Author,
-    now: datetime,
-) -> bool:
-    """Link two memories of one scope. False: the link is there."""
-    statement = (
-        upsert(MemoryLink)
-        .values(
-            source_id=source,
-            target_id=target,
-            predicate=predicate,
-            confidence=confidence,
-            run_id=author.run_id,
-            created_at=now,
+def _by_a_person(connection: Connection, pair: tuple[UUID, UUID], conflict: int) -> bool:
+    """Whether the last decision on it was made in review."""
+    kind = connection.execute(
+        select(MaintenanceRun.kind)
+        .join(MemoryChange, MemoryChange.run_id == MaintenanceRun.id)
+        .where(
+            MemoryChange.memory_id.in_(pair),
+            MemoryChange.action == "decided",
+            MemoryChange.after["conflict"].as_integer() == conflict,
+            MaintenanceRun.status != "undone",
         )
-        .on_conflict_do_nothing(index_elements=["source_id", "target_id", "predicate"])
-    )
-    return connection.execute(statement).rowcount == 1
+        .order_by(MemoryChange.id.desc())
+        .limit(1)
+    ).scalar()
+    return kind == "review"
