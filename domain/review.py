@@ -146,7 +146,7 @@ def keep_one(a: Statement, b: Statement, keep: UUID) -> Answer:
 
 
 def survivor_of(a: Statement, b: Statement) -> UUID:
-    """Which of two that say the same stays where nobody chose: one that is in answers, of the better witness, the later."""
+    """Which of two that say the same stays unless someone chose: one in answers, of the better witness, the later."""
     newer, older = newer_first(a, b)
     worse = (newer.status == "review", newer.trust not in TESTIMONY) > (
         older.status == "review",

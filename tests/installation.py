@@ -91,10 +91,12 @@ class Installation:
             "recorded_at": ago(60),
             "content_hash": content.encode(),
             "search": func.to_tsvector("simple", ""),
-        }
-        memory_id: UUID = self._insert(Memory, scope_id=scope_id, content=content, **(row | columns))
+        } | columns
+        row.setdefault("reaffirmed_at", row["valid_from"])
+        memory_id: UUID = self._insert(Memory, scope_id=scope_id, content=content, **row)
+        said = {name: row[name] for name in ("confidence", "importance", "trust")} | {"holds_from": row["valid_from"]}
         for session_id, seq in sources:
-            self._insert(MemorySource, memory_id=memory_id, session_id=session_id, seq=seq)
+            self._insert(MemorySource, memory_id=memory_id, session_id=session_id, seq=seq, **said)
         return memory_id
 
     def change(self, memory_id: UUID, action: str, reason: str, **columns: Any) -> int:

@@ -110,17 +110,18 @@ class Shelf:
         scope_id = self.scope(agent, scope, tenant)
         (row,) = self.sql(
             "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
-            " trust, valid_from, valid_to, recorded_at, superseded_by, search)"
-            " VALUES (%s, 'fact', %s, %s, %s, 0.8, %s, 'user', %s, %s, %s, %s,"
+            " trust, valid_from, reaffirmed_at, valid_to, recorded_at, superseded_by, search)"
+            " VALUES (%s, 'fact', %s, %s, %s, 0.8, %s, 'user', %s, %s, %s, %s, %s,"
             " slowwave.memory_vector(%s, %s, %s, '{}')) RETURNING id",
-            *(scope_id, content, sha256(content.encode()).digest(), status, importance, since),
+            *(scope_id, content, sha256(content.encode()).digest(), status, importance, since, since),
             *(since + timedelta(days=1) if superseded_by else None, NOW, superseded_by),
             *(scope_id, content, since),
         )
         for session, seq in sources:
             self.sql(
-                "INSERT INTO slowwave.memory_sources VALUES (%s, %s, %s)",
-                *(row["id"], self._session(session, agent, tenant)["id"], seq),
+                "INSERT INTO slowwave.memory_sources (memory_id, session_id, seq, confidence, importance, trust,"
+                " holds_from) VALUES (%s, %s, %s, 0.8, %s, 'user', %s)",
+                *(row["id"], self._session(session, agent, tenant)["id"], seq, importance, since),
             )
         return str(row["id"])
 

@@ -33,6 +33,9 @@ def search(
     *,
     limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 10,
     scopes: Scopes = None,
+    include_review: Annotated[
+        bool, typer.Option("--include-review", help="Also memories that wait for a person's decision.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Search memories and what was said, the best first."""
@@ -42,7 +45,15 @@ def search(
     shell, wanted = shell_of(context), _checked(scopes)
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
-        hits = recall.search(_driver(connection), shell.tenant, agent, query, limit=limit, scopes=wanted)
+        hits = recall.search(
+            _driver(connection),
+            shell.tenant,
+            agent,
+            query,
+            limit=limit,
+            scopes=wanted,
+            include_review=include_review,
+        )
     if as_json:
         print_json([hit.to_json() for hit in hits])
         return

@@ -14,6 +14,7 @@ from slowwave.memory import Memory, Receipt, Status
 from slowwave.messages import Message, TaskEvent
 from slowwave.settings import Settings, load_settings
 from slowwave.store import Mode
+from slowwave.working import Noted, NoteType, WorkingStats
 
 if TYPE_CHECKING:
     from slowwave.recall import Context, Hit
@@ -98,9 +99,48 @@ class AsyncMemory:
         """See `Memory.prompt_arrived`."""
         return await self._run(self.memory.prompt_arrived, agent, session)
 
-    async def search(self, agent: str, query: str, limit: int = 10, *, scopes: Sequence[str] = ()) -> "list[Hit]":
+    async def remember(
+        self,
+        agent: str,
+        content: str,
+        importance: float = 0.5,
+        session: str | None = None,
+        *,
+        type: NoteType = "fact",  # noqa: A002 (as in `Memory`)
+        marked: bool = False,
+        scope: str | None = None,
+        ttl_seconds: float | None = None,
+        key: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Noted:
+        """See `Memory.remember`."""
+        return await self._run(
+            self.memory.remember,
+            agent,
+            content,
+            importance,
+            session,
+            type=type,
+            marked=marked,
+            scope=scope,
+            ttl_seconds=ttl_seconds,
+            key=key,
+            at=at,
+        )
+
+    async def consolidate_now(self, agent: str, scope: str | None = None) -> bool:
+        """See `Memory.consolidate_now`."""
+        return await self._run(self.memory.consolidate_now, agent, scope)
+
+    async def stats(self, agent: str, scope: str | None = None) -> WorkingStats:
+        """See `Memory.stats`."""
+        return await self._run(self.memory.stats, agent, scope)
+
+    async def search(
+        self, agent: str, query: str, limit: int = 10, *, scopes: Sequence[str] = (), include_review: bool = False
+    ) -> "list[Hit]":
         """See `Memory.search`."""
-        return await self._run(self.memory.search, agent, query, limit, scopes=scopes)
+        return await self._run(self.memory.search, agent, query, limit, scopes=scopes, include_review=include_review)
 
     async def context(
         self,

@@ -17,6 +17,7 @@ from slowwave.postgres import Statement
 from slowwave.settings import Settings, load_settings
 from slowwave.spool import spooled
 from slowwave.store import Mode, Store, Stored
+from slowwave.working import Noted, NoteType, WorkingStats, note, read_stats, scope_of
 
 if TYPE_CHECKING:
     from slowwave.recall import Context, Hit
@@ -154,12 +155,67 @@ class Memory:
         names = self.store.boost(self.tenant, check_name("agent", agent), check_name("session", session))
         return tuple(names)
 
-    def search(self, agent: str, query: str, limit: int = 10, *, scopes: Sequence[str] = ()) -> "list[Hit]":
+    def remember(
+        self,
+        agent: str,
+        content: str,
+        importance: float = 0.5,
+        session: str | None = None,
+        *,
+        type: NoteType = "fact",  # noqa: A002 (the word that memories, search and the shell have for it)
+        marked: bool = False,
+        scope: str | None = None,
+        ttl_seconds: float | None = None,
+        key: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Noted:
+        """Note something in the agent's working memory: one statement, committed when this returns, in either mode.
+
+        The next cycle makes a memory of it if it is `marked` or important enough (0..1); the rest expires after
+        `ttl_seconds` (default: `memory.consolidation.working_ttl_seconds`). key: makes a repetition harmless. at: when
+        it was said, if not now. Raises `InvalidMessage`, `TooLarge`, `InvalidName`, `StoreUnavailable` (nothing was
+        noted: notes are not spooled).
+        """
+        return note(
+            self.store.postgres,
+            self.store.settings.memory,
+            self.tenant,
+            agent,
+            content,
+            importance=importance,
+            session=session,
+            kind=type,
+            marked=marked,
+            scope=scope,
+            ttl_seconds=ttl_seconds,
+            key=self.store.new_key() if key is None else key,
+            at=at,
+        )
+
+    def consolidate_now(self, agent: str, scope: str | None = None) -> bool:
+        """Ask the workers for a cycle over the agent's own working memory, or that of "room:NAME" or "team:NAME".
+
+        False: one is on its way already. Raises `InvalidName` and redis' own errors.
+        """
+        from slowwave.coordination.consolidation_queue import ask_for_pass  # noqa: PLC0415 (brings redis)
+
+        return ask_for_pass(self.store.offers.redis(), self.tenant, *scope_of(agent, scope))
+
+    def stats(self, agent: str, scope: str | None = None) -> WorkingStats:
+        """What became of all that was noted there, and what the cycles did. Raises InvalidName, StoreUnavailable."""
+        kind, name = scope_of(agent, scope)
+        return self.store.postgres.read(lambda connection: read_stats(connection, self.tenant, kind, name))
+
+    def search(
+        self, agent: str, query: str, limit: int = 10, *, scopes: Sequence[str] = (), include_review: bool = False
+    ) -> "list[Hit]":
         """Find what the agent knows, best first; see `slowwave.recall.search`. Raises StoreUnavailable."""
         from slowwave import recall  # noqa: PLC0415 (writers need none of it)
 
         return self.store.postgres.read(
-            lambda connection: recall.search(connection, self.tenant, agent, query, limit=limit, scopes=scopes)
+            lambda connection: recall.search(
+                connection, self.tenant, agent, query, limit=limit, scopes=scopes, include_review=include_review
+            )
         )
 
     def context(

@@ -9,7 +9,7 @@ down_revision = "0003"
 branch_labels = None
 depends_on = None
 
-FILES = ("weigh_1.sql", "store_2.sql", "jobs_1.sql")
+FILES = ("weigh_1.sql", "store_2.sql", "jobs_1.sql", "find_2.sql")
 SQL = Path(__file__).parent.parent / "sql"
 
 
@@ -29,6 +29,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.execute("UPDATE slowwave.maintenance_runs SET job_id = NULL")
     op.execute("DELETE FROM slowwave.maintenance_jobs")
+    op.execute("DROP FUNCTION slowwave.find")
+    _run("find_1.sql", again=True)
     for name in NEW:
         op.execute(f"DROP FUNCTION slowwave.{name}")
     _run("flush_1.sql", again=True)

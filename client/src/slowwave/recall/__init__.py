@@ -22,15 +22,24 @@ __all__ = ["Context", "Hit", "Utterance", "context", "search"]
 
 
 def search(
-    connection: Connection[Any], tenant: str, agent: str, query: str, *, limit: int = 10, scopes: Sequence[str] = ()
+    connection: Connection[Any],
+    tenant: str,
+    agent: str,
+    query: str,
+    *,
+    limit: int = 10,
+    scopes: Sequence[str] = (),
+    include_review: bool = False,
 ) -> list[Hit]:
     """Find memories and events that answer `query`, best first; at most `limit` (1 to 100).
 
     Of a longer query the first 2,000 characters count. `scopes`: "room:NAME" or "team:NAME", read beside the agent's
     own. Unknown agents and scopes hold nothing; a query without a meaningful word finds nothing.
+    include_review: also memories that wait for a person's decision; their status is "review".
     Raises `InvalidName` and `InvalidQuery` before anything is sent, and what psycopg raises.
     """
-    return run(connection, search_steps(reader(tenant, agent, scopes), query, limit=limit))
+    steps = search_steps(reader(tenant, agent, scopes), query, limit=limit, include_review=include_review)
+    return run(connection, steps)
 
 
 def context(

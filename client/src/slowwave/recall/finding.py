@@ -8,7 +8,7 @@
 Must not know: who asks, or what the answer is for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,30 +63,35 @@ def check_question(question: str, limit: int) -> None:
         raise InvalidQuery(f"limit: a number from 1 to {MAX_LIMIT} is meant, not {limit!r:.40}")
 
 
-def search_steps(reader: Reader, question: str, *, limit: int = 10) -> Steps[list[Hit]]:
+def search_steps(reader: Reader, question: str, *, limit: int = 10, include_review: bool = False) -> Steps[list[Hit]]:
     """Find what answers the question, best first. Raises `InvalidQuery`."""
     check_question(question, limit)
     library = yield from library_steps(reader, question)
-    return (yield from find_steps(library, limit=limit))
+    return (yield from find_steps(library, limit=limit, review=include_review))
 
 
-def find_steps(library: Library, *, limit: int, events: bool = True) -> Steps[list[Hit]]:
-    """Rank what the library holds by its question; events False: memories alone.
+def find_steps(library: Library, *, limit: int, events: bool = True, review: bool = False) -> Steps[list[Hit]]:
+    """Rank what the library holds by its question; events False: memories alone; review: also those in review.
 
     Without scopes or without a word that means anything there is nothing to find, and nothing is asked.
     """
     if not library.labels or not library.terms:
         return []
     chosen = plan(library.terms, library.documents)
-    rows = yield _find(library, chosen.terms, chosen.candidates, events=events, limit=limit)
+    kinds = {"events": events, "review": review}
+    rows = yield _find(library, chosen.terms, chosen.candidates, kinds, limit)
     if not rows and chosen.fallback:
         # Nothing holds a rare word or two common ones together: what holds one common word is better than nothing.
-        rows = yield _find(library, chosen.terms, [chosen.fallback], events=events, limit=limit)
+        rows = yield _find(library, chosen.terms, [chosen.fallback], kinds, limit)
     return [hit_of(row, row["score"], library.labels) for row in choose(rows, limit)]
 
 
 def _find(
-    library: Library, terms: Sequence[Term], candidates: Sequence[Sequence[Term]], *, events: bool, limit: int
+    library: Library,
+    terms: Sequence[Term],
+    candidates: Sequence[Sequence[Term]],
+    kinds: Mapping[str, bool],
+    limit: int,
 ) -> Query:
     scope_ids = sorted(library.labels)
     values: dict[str, Any] = {
@@ -97,8 +102,8 @@ def _find(
         "beginnings": [term.beginning for term in terms],
         "documents": library.documents,
         "mean_length": library.mean_length,
-        "events": events,
+        **kinds,
         # More than asked for where events and memories may turn out to say the same.
-        "limit": limit * 2 + 5 if events else limit,
+        "limit": limit * 2 + 5 if kinds["events"] else limit,
     }
     return Query(_FIND, values)
