@@ -19,6 +19,7 @@ from slowwave.errors import (
 from slowwave.memory import Memory, Receipt, Status
 from slowwave.messages import Message
 from slowwave.settings import Settings, load_settings
+from slowwave.working import Noted, WorkingStats
 
 __all__ = [
     "AsyncMemory",
@@ -28,6 +29,7 @@ __all__ = [
     "InvalidSettings",
     "Memory",
     "Message",
+    "Noted",
     "Receipt",
     "Refused",
     "ScopeConflict",
@@ -37,5 +39,6 @@ __all__ = [
     "Status",
     "StoreUnavailable",
     "TooLarge",
+    "WorkingStats",
     "load_settings",
 ]

@@ -22,6 +22,9 @@ FLUSH_SESSION = "slowwave.flush_session"
 SWEEP_SESSIONS = "slowwave.sweep_sessions"
 WAKE_STALE = "slowwave.wake_stale"
 REFRESH_SEARCH = "slowwave.refresh_search"
+REMEMBER = "slowwave.remember"
+CONSOLIDATE_SCOPE = "slowwave.consolidate_scope"
+CONSOLIDATE_WORKING = "slowwave.consolidate_working"
 
 MAX_CONTENT_CHARACTERS = 100_000
 MAX_MESSAGES = 100
@@ -32,6 +35,7 @@ YEARS = (1900, 2999)
 
 Kind = Literal["user", "assistant", "task"]
 TaskEvent = Literal["run_queued", "run_finished", "run_failed", "run_blocked"]
+PassMode = Literal["working", "light", "deep"]
 TASK_EVENTS: tuple[TaskEvent, ...] = ("run_queued", "run_finished", "run_failed", "run_blocked")
 
 KINDS: Mapping[str, Kind | None] = {

@@ -16,6 +16,8 @@ from slowwave.errors import InvalidSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from redis import Redis
+
     from slowwave.coordination.answers import Priority
     from slowwave.coordination.flush_queue import FlushQueue
     from slowwave.identity import SessionRef
@@ -48,6 +50,7 @@ class Offers:
     ) -> None:
         self._settings = settings
         self._queue = flush_queue
+        self._redis: Redis | None = None
         self._clock = clock
         self._rests_until = float("-inf")
         self._complaints = Complaints(clock)
@@ -82,18 +85,25 @@ class Offers:
         with self._waiting.all_tasks_done:
             return self._waiting.all_tasks_done.wait_for(lambda: not self._waiting.unfinished_tasks, timeout)
 
+    def redis(self) -> Redis:
+        """The broker, connected when it is first asked for. Raises InvalidSettings for a broker_url of no use."""
+        if self._redis is None:
+            from slowwave.coordination.flush_queue import redis_from_url  # noqa: PLC0415 (as above)
+
+            try:
+                self._redis = redis_from_url(self._settings.broker_url)
+            except ValueError as error:
+                raise InvalidSettings(f"broker_url can't be used: {error}") from None
+        return self._redis
+
     def queue(self) -> FlushQueue:
         """The flush queue, made when it is first asked for. Raises InvalidSettings for a broker_url of no use."""
         if self._queue is None:
-            from slowwave.coordination.flush_queue import FlushQueue, redis_from_url  # noqa: PLC0415 (as above)
+            from slowwave.coordination.flush_queue import FlushQueue  # noqa: PLC0415 (as above)
 
             flushing = self._settings.memory.auto_flush
-            try:
-                redis = redis_from_url(self._settings.broker_url)
-            except ValueError as error:
-                raise InvalidSettings(f"broker_url can't be used: {error}") from None
             self._queue = FlushQueue(
-                redis,
+                self.redis(),
                 ticket_seconds=flushing.ticket_seconds,
                 lease_seconds=flushing.lease_seconds,
                 per_agent_concurrency=flushing.per_agent_concurrency,

@@ -5,14 +5,16 @@
     slowwave:{TENANT/AGENT}:running           zset    session -> end of its lease in ms; as long as its last lease
     slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_SECONDS after the last one was parked
     slowwave:swept                            string  when the last sweep ended; a week (`heartbeat.py`)
+    slowwave:consolidate:MODE:TENANT/SCOPE    string  ticket of a pass that is on its way; ASKED_SECONDS (60)
     slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
     days, maintenance
 
 `state.lua` says what the values mean. Losing any of these keys costs time, never data: what is due stands in Postgres.
 
-TENANT and AGENT are percent-encoded, so that the braces hold exactly one agent whatever its name is. SESSION comes
-last and stands as it is. (The queues carry no hash tag: Celery's Redis transport doesn't run on a cluster either.)
+TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces hold exactly one agent whatever its name
+is. SESSION comes last and stands as it is. (The queues carry no hash tag: Celery's Redis transport doesn't run on a
+cluster either.)
 
 Must not know: the scripts, Celery.
 """
@@ -34,6 +36,10 @@ LINK_KEY = f"{PREFIX}sweep-link"
 LINK_SECONDS = 10
 """How long a link of a chain of sweeps counts as on its way. A lost one is replaced by beat after this."""
 
+CONSOLIDATE_QUEUE = "consolidate"
+ASKED_SECONDS = 60
+"""How long a pass that was asked for counts as on its way. A lost message blocks nothing for longer."""
+
 WAITING_SECONDS = 3600
 """Lifetime of an agent's waiting set. A place that is lost with it comes back with the session's next offer."""
 
@@ -46,6 +52,13 @@ class AgentKeys:
     running: bytes
     waiting: bytes
     names: bytes
+
+
+def consolidation_key(mode: str, tenant: str, kind: str, name: str) -> str:
+    """Answer the key under which a pass over a scope is asked for once. Raises `InvalidName`."""
+    check_name("tenant", tenant)
+    check_name(kind, name)
+    return f"{PREFIX}consolidate:{mode}:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
 
 
 @lru_cache(maxsize=4096)

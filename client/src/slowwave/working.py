@@ -1,0 +1,191 @@
+"""Working memory: what an agent notes itself, for a cycle of consolidation to keep or to drop.
+
+Must not know: when cycles run, and what they make of an item.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple, get_args
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge
+from slowwave.identity import check_name, shared_scope
+from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, clean_text, moment_of
+from slowwave.postgres import Postgres, Statement
+from slowwave.settings import MemorySettings
+
+NoteType = Literal["fact", "preference", "decision", "task", "event", "summary"]
+
+MAX_TTL_SECONDS = 31_536_000
+"""A year: whatever is worth more belongs into long-term memory."""
+
+# An empty text stands for NULL: the parameters of a prepared statement go over the wire as they are.
+_REMEMBER = Statement(
+    b"slowwave_remember",
+    b"SELECT id, is_new, extract(epoch FROM expires_at) FROM slowwave.remember($1, $2, $3, $4, nullif($5, ''), $6, $7,"
+    b" $8, $9, $10, $11, nullif($12, '')::timestamptz, $13, $14)",
+)
+
+
+class Noted(NamedTuple):
+    """What `remember` did. added: False where the agent had used the key before, and `id` is what it noted then."""
+
+    id: UUID
+    added: bool
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingStats:
+    """What became of all that was ever noted in a scope, and what its cycles did.
+
+    noted = open + consolidated + duplicates + expired + failed; marked: of the open ones. runs: cycles that were
+    completed and not undone; persisted, links, triples and duration_ms are their sums, so persisted = consolidated.
+    running: whether a cycle is under way.
+    """
+
+    noted: int
+    open: int
+    marked: int
+    consolidated: int
+    duplicates: int
+    expired: int
+    failed: int
+    running: bool
+    runs: int
+    failed_runs: int
+    last_run_at: datetime | None
+    last_error: str | None
+    persisted: int
+    links: int
+    triples: int
+    duration_ms: int
+    last_duration_ms: int | None
+
+
+def scope_of(agent: str | None, scope: str | None) -> tuple[str, str]:
+    """Answer (kind, name) of "room:NAME", "team:NAME" or, without either, of the agent's own. Raises InvalidName."""
+    return shared_scope(scope) if scope is not None else ("agent", check_name("agent", agent or ""))
+
+
+def check_note(
+    *, content: Any, importance: Any, kind: Any, ttl_seconds: Any, session: str | None, at: datetime | str | None
+) -> tuple[str, str]:
+    """Answer the content as Postgres can store it, and `at` as ISO text or "". Raises InvalidMessage and its kin."""
+    if not isinstance(content, str) or not content or content.isspace():
+        raise InvalidMessage("content must be text that is not empty")
+    if len(content) > MAX_CONTENT_CHARACTERS:
+        raise TooLarge(f"content has at most {MAX_CONTENT_CHARACTERS:,} characters, this one has {len(content):,}")
+    if not _number(importance) or not 0 <= importance <= 1:
+        raise InvalidMessage(f"importance must be a number from 0 to 1, not {importance!r:.60}")
+    if kind not in get_args(NoteType):
+        raise InvalidMessage(f"type must be one of {', '.join(get_args(NoteType))}, not {kind!r:.60}")
+    if ttl_seconds is not None and (not _number(ttl_seconds) or not 0 < ttl_seconds <= MAX_TTL_SECONDS):
+        raise InvalidMessage(
+            f"ttl_seconds must be more than 0 and at most {MAX_TTL_SECONDS:,}, not {ttl_seconds!r:.60}"
+        )
+    if session is not None:
+        check_name("session", session)
+    return clean_text(content), "" if at is None else moment_of(at)
+
+
+def note(
+    postgres: Postgres,
+    settings: MemorySettings,
+    tenant: str,
+    agent: str,
+    content: str,
+    *,
+    importance: float,
+    session: str | None,
+    kind: NoteType,
+    marked: bool,
+    scope: str | None,
+    ttl_seconds: float | None,
+    key: str,
+    at: datetime | str | None,
+) -> Noted:
+    """Write one item, in one round trip; doing it again with the same key changes nothing.
+
+    Raises InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable: the spool carries conversations alone.
+    """
+    check_name("agent", agent)
+    text, said_at = check_note(
+        content=content, importance=importance, kind=kind, ttl_seconds=ttl_seconds, session=session, at=at
+    )
+    scope_kind, scope_name = scope_of(agent, scope)
+    ttl = settings.consolidation.working_ttl_seconds if ttl_seconds is None else ttl_seconds
+    days = settings.days
+    values = (tenant, agent, scope_kind, scope_name, session or "", kind, text, importance, marked, check_key(key), ttl)
+    try:
+        rows = postgres.call(
+            _REMEMBER, tuple(str(value).encode() for value in (*values, said_at, days.timezone, days.cutoff_hour))
+        )
+    except StoreUnavailable as error:
+        raise StoreUnavailable(f"nothing was noted, and the spool takes no notes; call again: {error}") from error
+    item, added, expires = rows[0]
+    return Noted(UUID((item or b"").decode()), added == b"t", datetime.fromtimestamp(float(expires or 0), UTC))
+
+
+def read_stats(connection: Any, tenant: str, kind: str, name: str) -> WorkingStats:
+    """The statistics of one scope, over a psycopg connection; all zero where nothing was ever noted."""
+    cursor = connection.execute("SELECT * FROM slowwave.working_statistics(%s, %s, %s)", (tenant, kind, name))
+    columns = [column.name for column in cursor.description]
+    return WorkingStats(**dict(zip(columns, cursor.fetchone(), strict=True)))
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+class Remember(BaseModel):
+    """What `slowwave.remember` takes, by name or in this order; the arguments of `Memory.remember`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    agent: str
+    content: str
+    importance: float = 0.5
+    session: str | None = None
+    type: NoteType = "fact"
+    marked: bool = False
+    scope: str | None = None
+    ttl_seconds: float | None = None
+    key: str | None = None
+    at: datetime | str | None = None
+    tenant: str | None = None
+
+    @model_validator(mode="after")
+    def _keeps_the_limits(self) -> "Remember":
+        check_name("agent", self.agent)
+        scope_of(self.agent, self.scope)
+        check_note(
+            content=self.content,
+            importance=self.importance,
+            kind=self.type,
+            ttl_seconds=self.ttl_seconds,
+            session=self.session,
+            at=self.at,
+        )
+        return self
+
+
+class ConsolidateScope(BaseModel):
+    """What `slowwave.consolidate_scope` takes: whose memories, and which pass over them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    agent: str | None = None
+    scope: str | None = None
+    mode: PassMode = "working"
+    tenant: str | None = None
+    ticket: str | None = None
+
+    @model_validator(mode="after")
+    def _names_a_scope(self) -> "ConsolidateScope":
+        if self.agent is None and self.scope is None:
+            raise InvalidMessage("name an agent or a scope (room:NAME, team:NAME)")
+        scope_of(self.agent, self.scope)
+        return self
