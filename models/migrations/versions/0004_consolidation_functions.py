@@ -9,11 +9,14 @@ down_revision = "0003"
 branch_labels = None
 depends_on = None
 
-FILES = ("weigh_1.sql", "store_2.sql", "jobs_1.sql", "find_2.sql")
+FILES = ("weigh_1.sql", "store_2.sql", "jobs_1.sql", "working_1.sql", "find_2.sql")
 SQL = Path(__file__).parent.parent / "sql"
 
 
-NEW = ("hear_again", "add_source", "weigh_memory")
+NEW = (
+    *("working_statistics", "keep_noted", "note_again", "remember"),
+    *("hear_again", "add_source", "weigh_memory"),
+)
 
 
 def _run(name: str, *, again: bool = False) -> None:
