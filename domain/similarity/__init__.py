@@ -1,0 +1,10 @@
+"""Similarity of statements: read each once, then judge pairs. The guard comes first, the score second.
+
+Must not know: where statements are stored.
+"""
+
+from domain.similarity.judge import judge
+from domain.similarity.reading import Reading, read
+from domain.similarity.verdicts import Claim, Judgement, Thresholds, Verdict
+
+__all__ = ["Claim", "Judgement", "Reading", "Thresholds", "Verdict", "judge", "read"]

@@ -1,0 +1,108 @@
+"""The subject of a statement, its verb, and whether it speaks of a certain one: a light parse without a tagger.
+
+Must not know: what the words mean.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.similarity.lexicon import lemma, parts_of_speech
+from domain.similarity.tokens import Token
+
+AUXILIARIES = frozenset(
+    "am is are was were be been 'm 're has have had does do did will would shall should can could may might must".split()
+)
+_DETERMINERS = frozenset("a an the this that these those my our your his her their its some any every each all".split())
+_INDEFINITE = frozenset("a an some any every each several many few another".split())
+_THERE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Where the parts of the first clause stand: tokens[start:end] are the subject, tokens[end] begins the predicate.
+
+    verb: the stem of the main verb, "" where none was found; passive: "is being cut by"; existential: "there is …";
+    definite: whether the subject is a certain one ("Maya", "the deadline") and not any ("a man", "two dogs").
+    """
+
+    start: int
+    end: int
+    verb: str
+    passive: bool
+    existential: bool
+    definite: bool
+
+
+def parse(tokens: Sequence[Token]) -> Clause:
+    """The first clause of `tokens`."""
+    lower = [token.text.lower() for token in tokens]
+    existential = len(lower) > _THERE and lower[0] == "there" and lower[1] in AUXILIARIES
+    start = _THERE if existential else _after_fronted(tokens, lower)
+    end = _existential_end(tokens, start) if existential else _subject_end(tokens, lower, start)
+    verb, passive = _verb(tokens, lower, end)
+    return Clause(start, end, verb, passive, existential, not existential and _definite(tokens, lower, start, end))
+
+
+def _after_fronted(tokens: Sequence[Token], lower: Sequence[str]) -> int:
+    """Where the subject begins after a phrase like "In the morning"."""
+    at = 0
+    while at < len(tokens) and tokens[at].kind == "preposition":
+        at += 1
+        while at < len(tokens) and lower[at] in _DETERMINERS:
+            at += 1
+        at += 1
+    return at if at < len(tokens) - 1 else 0
+
+
+def _subject_end(tokens: Sequence[Token], lower: Sequence[str], start: int) -> int:
+    for at in range(start + 1, len(tokens)):
+        token, before = tokens[at], tokens[at - 1]
+        if token.kind == "function" and lower[at] in AUXILIARIES:
+            return at
+        if token.kind == "negator" and before.kind != "function":
+            return at
+        if token.kind in {"word", "name"} and before.carries_content and _is_finite(lower[at], lower[at - 1]):
+            return at
+    return len(tokens)
+
+
+def _is_finite(word: str, before: str) -> bool:
+    base = lemma(word)
+    parts = parts_of_speech(base)
+    if "v" not in parts:
+        return False
+    if word != base:
+        return not word.endswith("ing") and (word.endswith("s") or "v" in parts[:2])
+    return parts[0] == "v" and before.endswith("s")
+
+
+def _existential_end(tokens: Sequence[Token], start: int) -> int:
+    for at in range(start + 1, len(tokens)):
+        if tokens[at].text.lower().endswith("ing") and tokens[at].kind == "word":
+            return at
+        if tokens[at].kind == "preposition":
+            return at
+    return len(tokens)
+
+
+def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str, bool]:
+    be = False
+    being = False
+    for at in range(end, len(tokens)):
+        token = tokens[at]
+        if token.carries_content:
+            if token.kind != "word" or "v" not in parts_of_speech(token.lemma):
+                return ("be" if be else ""), False
+            participle = be and lower[at] != token.lemma and not lower[at].endswith(("ing", "s"))
+            return token.lemma, participle and (being or "by" in lower[at:])
+        be = be or lower[at] in {"am", "is", "are", "was", "were", "be", "been"}
+        being = being or lower[at] == "being"
+        if token.kind == "preposition":
+            return ("be" if be else ""), False
+    return ("be" if be else ""), False
+
+
+def _definite(tokens: Sequence[Token], lower: Sequence[str], start: int, end: int) -> bool:
+    if any(token.kind in {"name", "possessive"} for token in tokens[start:end]):
+        return True
+    return start < len(lower) and lower[start] not in _INDEFINITE and tokens[start].kind not in {"number", "negator"}

@@ -1,0 +1,131 @@
+"""The frames: patterns of sentences that give an attribute of a subject a value. Specific ones stand before general.
+
+Must not know: how values are compared.
+"""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One pattern, with the groups s (subject), v (value) and perhaps n (what the attribute is about).
+
+    attribute: its normal form, with {n} and {v}; single: another value contradicts; polar: the value is yes or no, and
+    hostile turns it round; final: no later frame is tried.
+    """
+
+    pattern: re.Pattern[str]
+    attribute: str
+    predicate: str
+    single: bool = True
+    polar: bool = False
+    hostile: bool = False
+    object_type: str = ""
+    final: bool = True
+
+
+_SUBJECT = r"(?P<s>(?:the |their |his |her |our |its )?[\w.&-]+(?: [\w.&-]+){0,3}?)"
+_NOT = (
+    r"(?: (?:does not|do not|did not|doesn't|don't|didn't|no longer|never|is not|isn't|used to|stopped|quit|"
+    r"also|now|currently|really|usually|still|always|absolutely|mostly|often))*"
+)
+_IS = r"(?: (?:is|are|was|were|will be)|'s)(?: (?:not|no longer|now|currently|still|also|really))*"
+_REST = r"(?P<v>\S.*)"
+_OBJECT = r"(?P<v>[\w.&'+#-]+(?: [\w.&'+#-]+){0,5}?)"
+_COUNT = r"(?P<v>\d+|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_OFFSPRING = r"(?:children|child|kids?)"
+
+
+def _frame(
+    body: str,
+    attribute: str,
+    predicate: str,
+    object_type: str = "",
+    *,
+    single: bool = True,
+    polar: bool = False,
+    hostile: bool = False,
+    final: bool = True,
+) -> Frame:
+    pattern = re.compile(f"{_SUBJECT}{body}$", re.IGNORECASE)
+    return Frame(pattern, attribute, predicate, single, polar, hostile, object_type, final)
+
+
+FRAMES: tuple[Frame, ...] = (
+    # work
+    _frame(
+        rf"(?:{_NOT} (?:works?|worked)|{_IS} (?:working|employed)) (?:at|for) {_OBJECT}(?: as (?:an? |the )?.+)?",
+        "employer", "works at", "organisation", final=False,
+    ),
+    _frame(
+        rf"(?:{_NOT} (?:works?|worked)|{_IS} (?:working|employed)) (?:(?:at|for) .+ )?as (?:an? |the )?{_REST}",
+        "occupation", "works as",
+    ),
+    _frame(rf"{_IS} (?:an? |the )[\w -]+? at (?-i:(?P<v>[A-Z].*))", "employer", "works at", "organisation", final=False),
+    _frame(rf"{_IS} (?:an? |the ){_OBJECT} at (?-i:[A-Z].*)", "occupation", "works as"),
+    _frame(rf"(?:'s|s') (?:job|occupation|profession){_IS} (?:an? )?{_REST}", "occupation", "works as"),
+    _frame(rf"(?:'s|s') (?:employer|company){_IS} {_REST}", "employer", "works at", "organisation"),
+    # home and origin
+    _frame(rf"(?:{_NOT} (?:lives?|lived|resides?)|{_IS} (?:living|based)) in {_REST}", "lives_in", "lives in", "place"),
+    _frame(rf"{_NOT} (?:moved|relocated|(?:has|have) moved) to {_REST}", "lives_in", "lives in", "place"),
+    _frame(rf"(?:'s|s') home(?: city| town)?{_IS} (?:in )?{_REST}", "lives_in", "lives in", "place"),
+    _frame(rf"(?:{_NOT} comes?|{_IS}) from {_REST}", "origin", "is from", "place"),
+    # birth and age
+    _frame(rf"{_IS} born (?:in|on) (?P<v>(?:19|20)\d\d)", "birth year", "was born in", "date"),
+    _frame(rf"(?:'s|s') birth year{_IS} {_REST}", "birth year", "was born in", "date"),
+    _frame(rf"{_IS} born (?:on )(?P<v>.*\d.*)", "birthday", "was born on", "date"),
+    _frame(rf"(?:'s|s') birthday{_IS} (?:on )?{_REST}", "birthday", "has the birthday", "date"),
+    _frame(rf"{_IS} born in {_REST}", "birthplace", "was born in", "place"),
+    _frame(rf"{_IS} (?P<v>\d{{1,3}}|[a-z-]+)[ -]years?[ -]old", "age", "has the age", "quantity"),
+    _frame(rf"(?:'s|s') age{_IS} (?P<v>\d{{1,3}}|[a-z-]+)", "age", "has the age", "quantity"),
+    # family
+    _frame(rf" (?:has|have) {_COUNT} {_OFFSPRING}", "number of child", "number of children", "quantity"),
+    _frame(
+        rf"{_IS} (?:an? |the )?(?:parent|father|mother|dad|mum|mom) of {_COUNT}(?: {_OFFSPRING})?",
+        "number of child", "number of children", "quantity",
+    ),
+    _frame(rf"{_IS} (?:married|engaged) to {_REST}", "spouse", "is married to", "person"),
+    _frame(
+        rf"(?:'s|s') (?:husband|wife|spouse|partner){_IS} (?:named |called )?(?-i:(?P<v>[A-Z].*))",
+        "spouse", "is married to", "person",
+    ),
+    # names of what someone has
+    _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:named|called) {_REST}", "{n} name", "{n} is named"),
+    _frame(rf"(?:'s|s') (?P<n>[\w -]+?)'s name{_IS} {_REST}", "{n} name", "{n} is named"),
+    _frame(rf"{_NOT} (?:has|have|owns?) an? (?P<n>[\w -]+?) (?:named|called) {_REST}", "{n} name", "{n} is named"),
+    _frame(rf"{_IS} (?:named|called) {_REST}", "name", "is named"),
+    _frame(rf" goes by {_REST}", "name", "is named"),
+    # taste
+    _frame(rf"(?:'s|s') favou?rite (?P<n>[\w -]+?){_IS} {_REST}", "favourite {n}", "has the favourite {n}"),
+    _frame(rf"{_NOT} (?:prefers?|preferred|would rather have) {_OBJECT} (?:over|to|instead of|rather than) .+",
+           "prefers", "prefers"),
+    _frame(rf"{_NOT} (?:prefers?|would rather have) {_REST}", "prefers", "prefers"),
+    _frame(rf"{_NOT} (?:likes?|loves?|enjoys?) {_OBJECT} (?:best|most|the most)", "prefers", "prefers"),
+    _frame(rf"{_NOT} (?:likes?|loves?|enjoys?|adores?){_NOT} {_REST}", "likes:{v}", "likes", single=True, polar=True),
+    _frame(
+        rf"{_NOT} (?:hates?|dislikes?|can not stand|loathes?|detests?) {_REST}",
+        "likes:{v}", "dislikes", polar=True, hostile=True,
+    ),
+    _frame(rf"{_IS} (?:fond of|a fan of|into) {_REST}", "likes:{v}", "likes", polar=True),
+    # health and food
+    _frame(rf"{_IS} allergic to {_REST}", "allergy:{v}", "is allergic to", polar=True),
+    _frame(rf"{_NOT} (?:has|have) (?:an? |no )?{_OBJECT} allerg(?:y|ies)", "allergy:{v}", "is allergic to", polar=True),
+    # means, money, words
+    _frame(r" can spend (?P<v>\S+) on (?:the |an? )?(?P<n>.+)", "budget {n}", "has the budget", "quantity"),
+    _frame(rf"{_NOT} (?:speaks?) {_REST}", "speaks:{v}", "speaks", polar=True),
+    _frame(rf"{_NOT} uses? {_OBJECT} (?:for|as) (?:the |an? |their )?(?P<n>.+)", "uses for {n}", "uses for {n}"),
+    _frame(rf"{_NOT} (?:runs?|is running|is hosted) on {_REST}", "runs on", "runs on"),
+    # anything that someone or something has
+    _frame(r" (?:has|have) (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten) (?P<n>[\w -]+)",
+           "number of {n}", "number of {n}", "quantity"),
+    _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:scheduled |planned |set )?(?:for |on |at |in |due )?{_REST}",
+           "{n}", "has the {n}"),
+    # a thing and when, where or what it is
+    _frame(rf"(?:{_IS}| was moved| has been moved| moved)(?: scheduled| planned| set| due| moved| rescheduled)* "
+           r"(?:on|at|for|to|by) (?P<v>.*(?:\d|day\b|noon|midnight).*)", "when", "is on", "date"),
+    _frame(rf"{_IS} (?:an? ){_REST}", "is:{v}", "is a", polar=True),
+    _frame(rf"{_IS} (?P<v>\d.*|(?-i:[A-Z]).*)", "is", "is"),
+    _frame(rf"{_NOT} (?:has|have|owns?) (?:an? |no ){_REST}", "has:{v}", "has", polar=True),
+)  # fmt: skip
+"""Tried in this order on one clause, from its start to its end."""
