@@ -1,0 +1,158 @@
+"""Undo: what a run changed is again what it was, in one transaction that is a run itself, or nothing happens (I6).
+
+Contents, links, statuses, sources, conflicts, questions and items of working memory come back. What was only counted
+(revisions, when a pass last looked) and what is history (changes, runs) goes on.
+
+A pass doesn't look again at what was restored until something new is said of it: else the next one would do the same
+once more.
+
+Must not know: what kinds of passes there are, who asks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, update
+from sqlalchemy.exc import IntegrityError
+
+from domain.spoken_time import count_words
+from models import MaintenanceRun
+from services.memory_changes import Author, mark_checked, note_change
+from services.merging import sync_copies
+from services.runs import finish_run, start_run
+from services.undo_checks import CannotUndo, Touched, check_unused, lock_run, lock_touched, refuse_if_built_on
+from services.undo_fields import Made, changes_of, put_back, reopen
+from services.undo_rows import Removed, remove_made, remove_rows, reopen_items, weigh_all
+
+LEASE_SECONDS = 60.0
+"""Of the run that an undo is. It is one transaction, so that nobody ever sees it running."""
+_COPIED = frozenset({"sourced", "repeated"})
+
+
+@dataclass(frozen=True, slots=True)
+class UndoReport:
+    """What an undo did. run: its own number; undone: the run that it took back.
+
+    restored: memories of which a decided field is again what it was; removed: memories that the run had made; kept:
+    those that it had made and that something else says too; links, triples, conflicts, questions: rows that went;
+    decisions: conflicts and questions that are again what they were; reopened: items that are in working memory again.
+    """
+
+    run: int
+    undone: int
+    restored: int
+    removed: int
+    kept: int
+    links: int
+    triples: int
+    conflicts: int
+    questions: int
+    decisions: int
+    reopened: int
+    summary: str
+
+
+def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime) -> UndoReport:
+    """Take run `run_id` of `tenant` back. by: who asks for it.
+
+    Raises UnknownName where the tenant has no such run, and CannotUndo, with what stands in the way, where later
+    changes built on it. Then nothing was changed.
+    """
+    # Whatever the engine is used for otherwise: here it is all or nothing.
+    with engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
+        try:
+            return _undo(connection, tenant, run_id, by=by, now=now)
+        except IntegrityError as error:
+            constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+            raise CannotUndo(
+                f"run {run_id} can't be undone: something later stands in its way ({constraint})"
+            ) from None
+
+
+def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: datetime) -> UndoReport:
+    target = lock_run(connection, tenant, run_id)
+    touched = lock_touched(connection, tenant, run_id)
+    changes = changes_of(connection, run_id)
+    made = {change.memory for change in changes if change.action == "created"}
+    refuse_if_built_on(connection, run_id, touched, made)
+    check_unused(connection, run_id, touched, made)
+
+    run = start_run(
+        connection, kind="undo", now=now, lease_seconds=LEASE_SECONDS, scope_id=target.scope_id, by=by, undoes=run_id
+    )
+    author = Author(run.id, by)
+    reason = f"run {run_id} was undone"
+    gone = remove_rows(connection, run_id)
+    restored, decisions = _replay(connection, changes, touched, gone, author=author, reason=reason, now=now)
+    for part in sorted(_merged(changes)):
+        sync_copies(connection, part, now)
+    reopened, noted = reopen_items(connection, run_id)
+    weigh_all(connection, noted, now)
+    removed, kept = remove_made(connection, made, author=author, reason=reason, now=now)
+    mark_checked(connection, sorted(set(touched) - removed), now)
+
+    report = UndoReport(
+        run=run.id,
+        undone=run_id,
+        restored=len(restored - removed),
+        removed=len(removed),
+        kept=len(kept),
+        links=gone.links,
+        triples=gone.triples,
+        conflicts=len(gone.conflicts),
+        questions=len(gone.questions),
+        decisions=decisions,
+        reopened=reopened,
+        summary=_summary(run_id, len(restored - removed), len(removed), len(kept), reopened),
+    )
+    connection.execute(
+        update(MaintenanceRun).where(MaintenanceRun.id == run_id).values(status="undone", undone_by=run.id)
+    )
+    stats = {key: value for key, value in asdict(report).items() if key not in {"run", "summary"}}
+    finish_run(connection, run, status="completed", summary=report.summary, stats=stats, now=now)
+    return report
+
+
+def _replay(
+    connection: Connection,
+    changes: Sequence[Made],
+    touched: Mapping[UUID, Touched],
+    gone: Removed,
+    *,
+    author: Author,
+    reason: str,
+    now: datetime,
+) -> tuple[set[UUID], int]:
+    """Take the changes back, the last one first, so that every state in between is one that has been."""
+    restored: set[UUID] = set()
+    decisions = 0
+    for change in changes:
+        if change.of_fields:
+            put_back(connection, touched[change.memory], change, author=author, reason=reason, now=now)
+            restored.add(change.memory)
+        elif change.action == "decided":
+            decisions += reopen(connection, change, gone, author=author, reason=reason, now=now)
+        elif change.action in _COPIED:
+            before = {change.action: change.after}
+            note_change(
+                connection, change.memory, author=author, action="undone", before=before, after=None, reason=reason,
+                now=now,
+            )  # fmt: skip
+    return restored, decisions
+
+
+def _merged(changes: Sequence[Made]) -> set[UUID]:
+    return {change.memory for change in changes if change.of_fields and "merged_into" in (change.before or {})}
+
+
+def _summary(run_id: int, restored: int, removed: int, kept: int, reopened: int) -> str:
+    parts = [count_words(restored, "memory", "memories") + " as before"]
+    if removed:
+        parts.append(f"{removed:,} that it had made taken away")
+    if kept:
+        parts.append(f"{kept:,} kept, since something else says the same")
+    if reopened:
+        parts.append(f"{count_words(reopened, 'item')} back in working memory")
+    return f"run {run_id} undone: {', '.join(parts)}"

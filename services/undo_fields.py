@@ -1,0 +1,122 @@
+"""Undo, the changes: fields that a run decided and questions that it answered are again what they were before.
+
+Must not know: whether that may be done (services.undo_checks).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, select, update
+from sqlalchemy.exc import IntegrityError
+
+from models import MaintenanceRun, MemoryChange, MemoryConflict, ReviewItem
+from services.memory_changes import DECIDED, Author, change_memory, note_change
+from services.undo_checks import CannotUndo, Touched, excerpt
+from services.undo_rows import Removed
+
+_TIMES = frozenset({"valid_to"})
+_MEMORIES = frozenset({"superseded_by", "merged_into"})
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One change that a run made."""
+
+    id: int
+    run: int
+    memory: UUID
+    action: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+    @property
+    def of_fields(self) -> bool:
+        """Whether it set decided fields: then before and after name the same ones, and no others."""
+        before, after = self.before or {}, self.after or {}
+        return bool(before) and set(before) == set(after) and set(before) <= set(DECIDED)
+
+
+def changes_of(connection: Connection, run_id: int) -> list[Made]:
+    """All changes of a run, the last one first."""
+    query = (
+        select(
+            MemoryChange.id,
+            MemoryChange.run_id,
+            MemoryChange.memory_id,
+            MemoryChange.action,
+            MemoryChange.before,
+            MemoryChange.after,
+        )
+        .join(MaintenanceRun, MaintenanceRun.id == MemoryChange.run_id)
+        .where(MemoryChange.run_id == run_id)
+        .order_by(MemoryChange.id.desc())
+    )
+    return [Made(*row) for row in connection.execute(query)]
+
+
+def field_value(name: str, value: Any) -> Any:
+    """The value of a decided field, from JSON."""
+    if value is None:
+        return None
+    if name in _TIMES:
+        return datetime.fromisoformat(value)
+    return UUID(value) if name in _MEMORIES else value
+
+
+def put_back(
+    connection: Connection, memory: Touched, change: Made, *, author: Author, reason: str, now: datetime
+) -> None:
+    """Set the fields of one change to what they were. Raises CannotUndo where they aren't what the change left."""
+    before = {name: field_value(name, value) for name, value in (change.before or {}).items()}
+    for name, value in (change.after or {}).items():
+        if memory.fields[name] != field_value(name, value):
+            raise CannotUndo(
+                f"run {change.run} can't be undone: {name} of memory {memory.id}{excerpt(memory.fields['content'])} is"
+                f" {memory.fields[name]}, and not what the run left there ({value})"
+            )
+    try:
+        memory.revision = change_memory(
+            connection, memory.id, memory.revision, before, author=author, action="undone", reason=reason, now=now
+        )
+    except IntegrityError:
+        raise CannotUndo(
+            f"run {change.run} can't be undone: what memory {memory.id}{excerpt(memory.fields['content'])} says was"
+            " said again since, and a memory of its own was made of it"
+        ) from None
+    memory.fields |= before
+
+
+def reopen(connection: Connection, change: Made, gone: Removed, *, author: Author, reason: str, now: datetime) -> bool:
+    """Set a conflict or a question to what it was before it was decided. False: the run had made it itself."""
+    before, after = dict(change.before or {}), dict(change.after or {})
+    item, conflict = before.get("review_item"), before.get("conflict")
+    if item in gone.questions or conflict in gone.conflicts:
+        return False
+    decided_at = before.get("decided_at")
+    values = {
+        "decided_at": None if decided_at is None else datetime.fromisoformat(decided_at),
+        "decided_by": before.get("decided_by"),
+    }
+    statement = (
+        update(ReviewItem)
+        .where(ReviewItem.id == item, ReviewItem.state == after.get("state"))
+        .values(state=before.get("state"), **values)
+        if item is not None
+        else update(MemoryConflict)
+        .where(MemoryConflict.id == conflict, MemoryConflict.status == after.get("status"))
+        .values(status=before.get("status"), resolution=before.get("resolution"), **values)
+    )
+    what = f"question {item}" if item is not None else f"conflict {conflict}"
+    try:
+        found = connection.execute(statement).rowcount
+    except IntegrityError:
+        raise CannotUndo(f"run {change.run} can't be undone: {what} has been asked anew since") from None
+    if not found:
+        raise CannotUndo(f"run {change.run} can't be undone: {what} was decided anew since")
+    note_change(
+        connection, change.memory, author=author, action="undone", before=after, after=before, reason=reason, now=now
+    )
+    return True

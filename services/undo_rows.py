@@ -1,0 +1,122 @@
+"""Undo, the rows: links, triples, conflicts, questions, settled items and memories that carry a run's number.
+
+Must not know: whether that may be done (services.undo_checks).
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, delete, or_, select, text, update
+
+from models import (
+    Memory,
+    MemoryBlock,
+    MemoryConflict,
+    MemoryLink,
+    MemoryNote,
+    MemorySource,
+    ReviewItem,
+    Triple,
+    WorkingItem,
+)
+from services.memory_changes import Author, note_change, weigh
+
+_UNNOTE = text(
+    "DELETE FROM slowwave.memory_notes n USING slowwave.working_memory w"
+    " WHERE w.id = n.working_id AND w.run_id = :run RETURNING n.memory_id"
+)
+_REOPEN = (
+    update(WorkingItem).values(outcome=None, settled_at=None, error=None, run_id=None).execution_options(
+        synchronize_session=False
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What a run had added. conflicts, questions: the numbers of those that went."""
+
+    links: int
+    triples: int
+    conflicts: frozenset[int]
+    questions: frozenset[int]
+
+
+def remove_rows(connection: Connection, run_id: int) -> Removed:
+    """Delete what carries the run's number, and let links that it ended stand again."""
+    questions = connection.execute(delete(ReviewItem).where(ReviewItem.run_id == run_id).returning(ReviewItem.id))
+    removed_questions = frozenset(questions.scalars())
+    conflicts = connection.execute(
+        delete(MemoryConflict).where(MemoryConflict.run_id == run_id).returning(MemoryConflict.id)
+    )
+    removed_conflicts = frozenset(conflicts.scalars())
+    links = connection.execute(delete(MemoryLink).where(MemoryLink.run_id == run_id)).rowcount
+    connection.execute(update(MemoryLink).where(MemoryLink.ended_by == run_id).values(ended_by=None))
+    triples = connection.execute(delete(Triple).where(Triple.run_id == run_id)).rowcount
+    return Removed(links, triples, removed_conflicts, removed_questions)
+
+
+def reopen_items(connection: Connection, run_id: int) -> tuple[int, set[UUID]]:
+    """Put what the run settled back into working memory; answer how many, and the memories that had rested on them."""
+    noted = set(connection.execute(_UNNOTE, {"run": run_id}).scalars())
+    reopened = connection.execute(_REOPEN.where(WorkingItem.run_id == run_id)).rowcount
+    return reopened, noted
+
+
+def weigh_all(connection: Connection, memories: Collection[UUID], now: datetime) -> None:
+    """Weigh what has lost evidence, in the one order in which everybody does."""
+    for memory in sorted(memories):
+        weigh(connection, memory, now)
+
+
+def remove_made(
+    connection: Connection, made: Collection[UUID], *, author: Author, reason: str, now: datetime
+) -> tuple[set[UUID], set[UUID]]:
+    """Delete the memories that a run had made; those that somebody has said since stay, on that evidence alone.
+
+    Answers what was removed and what was kept. The changes of a removed one stay, and the last tells what it was.
+    """
+    rows = connection.execute(select(Memory).where(Memory.id.in_(made))).mappings().all() if made else []
+    kept = _said(connection, made)
+    removed = {row["id"] for row in rows} - kept
+    for row in rows:
+        if row["id"] in removed:
+            before = _remembered(row)
+            note_change(
+                connection, row["id"], author=author, action="undone", before=before, after=None, reason=reason, now=now
+            )
+    if removed:
+        for table in (MemoryBlock, MemorySource, MemoryNote, Triple):
+            connection.execute(delete(table).where(table.memory_id.in_(removed)))
+        connection.execute(delete(Memory).where(Memory.id.in_(removed)))
+    return removed, kept
+
+
+def _said(connection: Connection, made: Collection[UUID]) -> set[UUID]:
+    query = select(MemorySource.memory_id).where(MemorySource.memory_id.in_(made), MemorySource.via.is_(None))
+    noted = select(MemoryNote.memory_id).where(MemoryNote.memory_id.in_(made), MemoryNote.via.is_(None))
+    return set(connection.execute(query.union(noted)).scalars()) if made else set()
+
+
+def _remembered(row: Any) -> dict[str, Any]:
+    moments = {name: row[name].isoformat() for name in ("valid_from", "reaffirmed_at", "recorded_at")}
+    plain = {name: row[name] for name in ("content", "type", "status", "confidence", "importance", "trust")}
+    return plain | moments | {"entities": list(row["entities"])}
+
+
+def made_by_others(connection: Connection, run_id: int, made: Collection[UUID]) -> list[tuple[UUID, int | None]]:
+    """Links and conflicts of other runs with memories that this one made: (memory, run), the oldest first."""
+    if not made:
+        return []
+    found: list[tuple[UUID, int | None]] = []
+    for table, ends in (
+        (MemoryLink, (MemoryLink.source_id, MemoryLink.target_id)),
+        (MemoryConflict, (MemoryConflict.memory_id, MemoryConflict.conflicting_memory_id)),
+    ):
+        for end in ends:
+            query = select(end, table.run_id).where(end.in_(made), or_(table.run_id.is_(None), table.run_id != run_id))
+            found.extend((memory, run) for memory, run in connection.execute(query.order_by(table.id)))
+    return found
