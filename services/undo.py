@@ -61,7 +61,7 @@ def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime) ->
     changes built on it. Then nothing was changed.
     """
     # Whatever the engine is used for otherwise: here it is all or nothing.
-    with engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
+    with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
         try:
             return _undo(connection, tenant, run_id, by=by, now=now)
         except IntegrityError as error:
