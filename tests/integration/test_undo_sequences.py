@@ -1,0 +1,173 @@
+"""Whatever runs did, in any order: undone in reverse, every state on the way comes back (I6, mistakes 25 and 26)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import IntegrityError
+
+from services.undo import undo
+from services.undo_checks import CannotUndo
+from tests.passing import Past, Step, day, state
+
+pytestmark = pytest.mark.servers
+
+SAID = (
+    "Maya lives in Rome.", "Maya lives in Lisbon.", "Maya's home is Lisbon.", "Maya has two cats.", "Maya has no pets.",
+    "Jonas plays the cello.",
+)  # fmt: skip
+NOTED = ("Jonas plays the cello every day.", "Maya has a cat.")
+
+Move = tuple[str, int, int]
+
+
+@dataclass
+class Hand:
+    """Makes random moves in runs; those that the present state doesn't allow are passed over."""
+
+    past: Past
+    items: list[UUID]
+    memories: list[UUID]
+    conflicts: list[tuple[int, UUID]] = field(default_factory=list)
+    questions: list[tuple[int, UUID]] = field(default_factory=list)
+
+    def move(self, step: Step, move: Move) -> None:
+        name, first, second = move
+        a = self.memories[first % len(self.memories)]
+        b = self.memories[second % len(self.memories)]
+        moves: dict[str, Callable[[], None]] = {
+            "promote": lambda: step.set(a, "promoted", status="active"),
+            "archive": lambda: step.set(a, "archived", status="archived", archive_reason="stale"),
+            "edit": lambda: step.set(a, "edited", content=SAID[second % len(SAID)]),
+            "retype": lambda: step.set(a, "edited", type="decision"),
+            "supersede": lambda: step.supersede(a, b, day(second)),
+            "hold": lambda: step.set(a, "holding", valid_to=None, superseded_by=None),
+            "merge": lambda: self._merge(step, a, b),
+            "unmerge": lambda: step.unmerge(a) if self._column(step, a, "merged_into") else None,
+            "link": lambda: step.link(a, b),
+            "triple": lambda: step.triple(a, "Maya", "lives in", f"place {step.id} {first}"),
+            "conflict": lambda: self._conflict(step, a, b),
+            "ask": lambda: self._ask(step, a),
+            "settle": lambda: self._settle(step, second),
+            "keep": lambda: self._keep(step, second),
+            "repeat": lambda: self._repeat(step, a),
+        }  # fmt: skip
+        if a == b and name in {"supersede", "merge", "link", "conflict"}:
+            return
+        try:
+            with step.connection.begin_nested():
+                moves[name]()
+        except IntegrityError:
+            return  # the same words twice: what a pass would be refused too
+
+    def _merge(self, step: Step, part: UUID, survivor: UUID) -> None:
+        if not self._column(step, part, "merged_into") and not self._column(step, survivor, "merged_into"):
+            step.merge(part, survivor)
+
+    def _conflict(self, step: Step, a: UUID, b: UUID) -> None:
+        number = step.conflict(a, b)
+        if number is not None:
+            self.conflicts.append((number, a))
+            item = step.ask(conflict=number)
+            if item is not None:
+                self.questions.append((item, b))
+
+    def _ask(self, step: Step, memory: UUID) -> None:
+        step.set(memory, "review", status="review")
+        item = step.ask(memory=memory)
+        if item is not None:
+            self.questions.append((item, memory))
+
+    def _settle(self, step: Step, number: int) -> None:
+        if self.conflicts:
+            step.settle(*self.conflicts[number % len(self.conflicts)])
+        if self.questions:
+            step.answer(*self.questions[number % len(self.questions)])
+
+    def _keep(self, step: Step, number: int) -> None:
+        if self.items:
+            self.memories.append(step.keep(self.items.pop(), NOTED[number % len(NOTED)]))
+
+    def _repeat(self, step: Step, memory: UUID) -> None:
+        if self.items:
+            step.repeat(self.items.pop(), memory)
+
+    def _column(self, step: Step, memory: UUID, name: str) -> object:
+        query = text(f"SELECT {name} FROM slowwave.memories WHERE id = :id")
+        return step.connection.execute(query, {"id": memory}).scalar_one()
+
+
+NAMES = (
+    "promote", "archive", "edit", "retype", "supersede", "hold", "merge", "merge", "merge", "unmerge", "link", "triple",
+    "conflict", "ask", "settle", "keep", "repeat",
+)  # fmt: skip
+MOVES = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=8)
+RUNS = st.lists(MOVES, min_size=1, max_size=5)
+SLOWLY = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+def begin(engine: Engine) -> Past:
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "TRUNCATE slowwave.agents, slowwave.scopes, slowwave.memory_changes, slowwave.maintenance_runs CASCADE"
+            )
+        )
+    return Past(engine)
+
+
+def said(past: Past) -> list[UUID]:
+    return [past.say(words, session=f"s{n % 2}", at=day(n), confidence=0.5 + n / 20) for n, words in enumerate(SAID)]
+
+
+def perform(hand: Hand, moves: Sequence[Move], number: int) -> int:
+    # A run that fails adds nothing, so neither may what the hand remembers of it; none of these fail as a whole.
+    with hand.past.run("light", at=day(10 + number)) as step:
+        for move in moves:
+            hand.move(step, move)
+    return step.id
+
+
+@SLOWLY
+@given(runs=RUNS)
+def test_runs_undone_in_reverse_order_bring_back_every_state(engine: Engine, runs: list[list[Move]]) -> None:
+    past = begin(engine)
+    hand = Hand(past, memories=said(past), items=[past.note(words) for words in NOTED])
+    states, numbers = [], []
+    for number, moves in enumerate(runs):
+        states.append(state(engine))
+        numbers.append(perform(hand, moves, number))
+    for run, before in zip(reversed(numbers), reversed(states), strict=True):
+        undo(engine, "default", run, by="priya", now=day(30))
+        assert state(engine) == before
+
+
+@SLOWLY
+@given(runs=RUNS, order=st.randoms(use_true_random=False))
+def test_in_any_order_an_undo_brings_back_all_of_it_or_changes_nothing(
+    engine: Engine, runs: list[list[Move]], order: Random
+) -> None:
+    """And what refuses is undone once those are that it names: in the end the first state is back."""
+    past = begin(engine)
+    hand = Hand(past, memories=said(past), items=[past.note(words) for words in NOTED])
+    first = state(engine)
+    left = [perform(hand, moves, number) for number, moves in enumerate(runs)]
+    while left:
+        run = order.choice(left)
+        before = state(engine)
+        try:
+            undo(engine, "default", run, by="priya", now=day(30))
+        except CannotUndo:
+            assert state(engine) == before
+            assert run != left[-1], "nothing is later than the last one"
+            run = left[-1]
+            undo(engine, "default", run, by="priya", now=day(30))
+        left.remove(run)
+    assert state(engine) == first
