@@ -47,7 +47,7 @@ AnyConcerned = TypeVar("AnyConcerned", bound=Concerned)
 class Statement:
     """A memory as a question sees it. importance: 0..1; times are aware.
 
-    before_review: the status that it had when it was put in review, and goes back to.
+    before_review: the status that it had when it was put in review, and goes back to. revision: as it was read.
     """
 
     id: UUID
@@ -59,6 +59,7 @@ class Statement:
     valid_to: datetime | None = None
     superseded_by: UUID | None = None
     before_review: str = "inbox"
+    revision: int = 0
 
     @property
     def archived(self) -> bool:
@@ -106,9 +107,13 @@ def ends_at(older: Statement, newer: Statement) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of one memory. `fields`: of services.memory_changes.DECIDED; `successor`: what replaced it."""
+    """What becomes of one memory, at the revision at which it was read.
+
+    fields: those that are decided, with their new values; successor: what replaced it.
+    """
 
     memory: UUID
+    revision: int
     action: str
     fields: Mapping[str, Any]
     reason: str
@@ -117,7 +122,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a decision does. changes: of memories; merge: (survivor, part) to be made one.
+    """What a decision does. changes: of memories, each once; merge: (survivor, part) to be made one.
 
     state: what the question about it becomes; conflict and resolution: what the conflict becomes, and why.
     """
@@ -126,23 +131,22 @@ class Answer:
     conflict: ConflictStatus
     resolution: str
     changes: tuple[Change, ...] = ()
-    merge: tuple[UUID, UUID] | None = None
+    merge: tuple[Statement, Statement] | None = None
 
 
 def keep_one(a: Statement, b: Statement, keep: UUID) -> Answer:
     """One of the two holds. The later one replaces the other from its own time on; where the earlier one is kept, the
     later one was never right: it is archived as rejected. What is archived already stays as it is.
 
-    Raises ValueError where `keep` is neither.
+    Raises ValueError where `keep` is neither, or is archived.
     """
-    if keep not in {a.id, b.id}:
-        raise ValueError(f"{keep} is neither {a.id} nor {b.id}")
+    _require(a, b, keep)
     newer, older = newer_first(a, b)
     if keep == newer.id:
         resolution = f"{newer.id} holds, and replaced {older.id}"
         return Answer("accepted", "resolved", resolution, (*_back(newer), *_superseded(older, newer)))
     resolution = f"{older.id} holds, and {newer.id} was rejected"
-    return Answer("accepted", "resolved", resolution, (*_back(older), *rejected(newer, resolution)))
+    return Answer("accepted", "resolved", resolution, (*_back(older), *_rejected(newer, resolution)))
 
 
 def survivor_of(a: Statement, b: Statement) -> UUID:
@@ -161,12 +165,12 @@ def keep_both(a: Statement, b: Statement) -> Answer:
 
 
 def merge_pair(a: Statement, b: Statement, survivor: UUID) -> Answer:
-    """Both say the same: one of them stays, in its own words, with the sources of both. Raises ValueError as above."""
-    if survivor not in {a.id, b.id}:
-        raise ValueError(f"{survivor} is neither {a.id} nor {b.id}")
-    stays, part = (a, b) if survivor == a.id else (b, a)
+    """Both say the same: one stays, in its own words, with the sources of both. Raises ValueError as keep_one."""
+    stays, part = _require(a, b, survivor)
+    if part.archived:
+        raise ValueError(f"{part.id} is archived; undo what archived it first")
     resolution = f"{part.id} says the same as {stays.id}, and was merged into it"
-    return Answer("merged", "resolved", resolution, _back(stays), (stays.id, part.id))
+    return Answer("merged", "resolved", resolution, _back(stays), (stays, part))
 
 
 def accept(memory: Statement) -> Answer:
@@ -177,7 +181,7 @@ def accept(memory: Statement) -> Answer:
 def reject(memory: Statement) -> Answer:
     """The memory is archived, and stays so however often it is said."""
     resolution = f"{memory.id} was rejected"
-    return Answer("rejected", "resolved", resolution, rejected(memory, resolution))
+    return Answer("rejected", "resolved", resolution, _rejected(memory, resolution))
 
 
 def lapse(memory: Statement | None) -> Answer:
@@ -188,14 +192,27 @@ def lapse(memory: Statement | None) -> Answer:
         return Answer("expired", "open", "nobody answered in time")
     resolution = f"nobody answered in time: {memory.id} was archived"
     fields = {"status": "archived", "archive_reason": "review expired"}
-    return Answer("expired", "resolved", resolution, (Change(memory.id, "archived", fields, "review expired"),))
+    return Answer(
+        "expired", "resolved", resolution, (Change(memory.id, memory.revision, "archived", fields, "review expired"),)
+    )
 
 
-def rejected(memory: Statement, reason: str) -> tuple[Change, ...]:
+def _require(a: Statement, b: Statement, chosen: UUID) -> tuple[Statement, Statement]:
+    """The chosen one, then the other."""
+    if chosen not in {a.id, b.id}:
+        raise ValueError(f"{chosen} is neither {a.id} nor {b.id}")
+    one, other = (a, b) if chosen == a.id else (b, a)
+    if one.archived:
+        raise ValueError(f"{one.id} is archived; undo what archived it first")
+    return one, other
+
+
+def _rejected(memory: Statement, reason: str) -> tuple[Change, ...]:
     """Archive as rejected, unless archived already."""
     if memory.archived:
         return ()
-    return (Change(memory.id, "rejected", {"status": "archived", "archive_reason": "rejected"}, reason),)
+    fields = {"status": "archived", "archive_reason": "rejected"}
+    return (Change(memory.id, memory.revision, "rejected", fields, reason),)
 
 
 def _superseded(older: Statement, newer: Statement) -> tuple[Change, ...]:
@@ -207,10 +224,10 @@ def _superseded(older: Statement, newer: Statement) -> tuple[Change, ...]:
     fields: dict[str, Any] = {"valid_to": ended, "superseded_by": newer.id}
     if older.status == "review":
         fields["status"] = older.before_review
-    return (Change(older.id, "superseded", fields, f"replaced by {newer.id}", newer.id),)
+    return (Change(older.id, older.revision, "superseded", fields, f"replaced by {newer.id}", newer.id),)
 
 
 def _back(memory: Statement) -> tuple[Change, ...]:
     if memory.status != "review":
         return ()
-    return (Change(memory.id, "accepted", {"status": memory.before_review}, "decided in review"),)
+    return (Change(memory.id, memory.revision, "accepted", {"status": memory.before_review}, "decided in review"),)

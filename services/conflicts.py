@@ -5,63 +5,17 @@ Must not know: how a contradiction is noticed; what an answer does.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
 
-from domain.review import Concerned, Tier, doubtful, expires, tier_of
+from domain.review import Tier, expires
 from models import MaintenanceRun, Memory, MemoryChange, MemoryConflict, ReviewItem
-from services.memory_changes import Author, change_memory, note_change
+from services.memory_changes import Author, note_change
 from services.memory_links import add_link
 from services.review_closing import close_conflict, close_item
-
-
-class Disputed(Concerned, Protocol):
-    """A memory as it was read: what a dispute needs of it."""
-
-    @property
-    def id(self) -> UUID: ...
-
-    @property
-    def status(self) -> str: ...
-
-    @property
-    def revision(self) -> int: ...
-
-
-def dispute(
-    connection: Connection,
-    scope_id: int,
-    newer: Disputed,
-    older: Disputed,
-    *,
-    reason: str,
-    evidence: Mapping[str, Any],
-    author: Author,
-    now: datetime,
-) -> int | None:
-    """Register an open conflict and ask a person about it; answer the number of the conflict.
-
-    A claim that contradicts a person's own words goes to review, out of answers; else both stay where they are and the
-    question is about the conflict. None as in register_conflict. Raises Stale, and ValueError as register_conflict.
-    """
-    conflict = register_conflict(
-        connection, scope_id, newer.id, older.id, reason=reason, evidence=evidence, author=author, now=now
-    )
-    if conflict is None:
-        return None
-    tier = tier_of(newer, older)
-    claim = doubtful(newer, older)
-    if claim is None or claim.status not in {"inbox", "episode", "active"}:
-        open_review(connection, scope_id, conflict=conflict, why=reason, tier=tier, author=author, now=now)
-        return conflict
-    why = f"contradicts what a person said: {reason}"
-    fields = {"status": "review"}
-    change_memory(connection, claim.id, claim.revision, fields, author=author, action="review", reason=why, now=now)
-    open_review(connection, scope_id, memory=claim.id, why=why, tier=tier, author=author, now=now)
-    return conflict
 
 
 def register_conflict(

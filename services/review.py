@@ -1,0 +1,292 @@
+"""Review: what a person decides about questions and conflicts, each batch as one run, and what lapses unanswered.
+
+Must not know: how questions are shown; what a decision means (domain.review).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import DBAPIError
+
+from domain import review
+from domain.changes import ChangeLine
+from domain.review import Answer, Statement
+from domain.spoken_time import count_words
+from models import Memory, MemoryChange, ReviewItem
+from services.memory_changes import Author, Stale
+from services.review_cases import (
+    Case,
+    Kind,
+    conflict_case,
+    item_case,
+    lock_scopes,
+    scopes_of,
+    statements,
+)
+from services.review_effects import carry_out
+from services.runs import Run, finish_run, start_run
+
+LEASE_SECONDS = 60.0
+"""Of a run that is one transaction, so that nobody ever sees it running."""
+ATTEMPTS = 3
+"""So often a decision is made anew where a pass changed the memories meanwhile."""
+DEADLOCK = "40P01"
+EXPIRED_AT_ONCE = 500
+
+Outcome = Literal["decided", "decided before", "refused", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What somebody decided.
+
+    accept: the memory may stand in answers; of a conflict, the later statement holds. reject: the memory is wrong; of a
+    conflict, there is none and both hold. merge: both say the same, and `memory` stays (None: the better witness).
+    keep: of a conflict, `memory` holds. lapse: nobody answered in time.
+    """
+
+    kind: Literal["accept", "reject", "merge", "keep", "lapse"]
+    memory: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What came of one question or conflict, by its number; `text` says it in words."""
+
+    number: int
+    outcome: Outcome
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionReport:
+    """What a batch of decisions did. run: None where nothing was decided, or all was only tried."""
+
+    run: int | None
+    dry_run: bool
+    results: tuple[Decided, ...]
+    changes: tuple[ChangeLine, ...] = field(default=())
+
+    @property
+    def decided(self) -> int:
+        return sum(result.outcome == "decided" for result in self.results)
+
+
+def decide_items(
+    engine: Engine,
+    tenant: str,
+    items: Sequence[int],
+    decision: Decision,
+    *,
+    by: str,
+    now: datetime,
+    dry_run: bool = False,
+) -> DecisionReport:
+    """Answer questions of a tenant, all in one run and one transaction; dry_run: find out what that would change.
+
+    One that somebody else answered first is told so and stays as it is; so is one that can't be decided in this way.
+    Raises services.memory_changes.Stale where passes changed the memories again and again meanwhile.
+    """
+    return _decide(engine, tenant, "item", items, decision, by=by, now=now, dry_run=dry_run)
+
+
+def decide_conflicts(
+    engine: Engine,
+    tenant: str,
+    conflicts: Sequence[int],
+    decision: Decision,
+    *,
+    by: str,
+    now: datetime,
+    dry_run: bool = False,
+) -> DecisionReport:
+    """Decide conflicts of a tenant, asked about or not, with all open questions that they raised; as decide_items."""
+    return _decide(engine, tenant, "conflict", conflicts, decision, by=by, now=now, dry_run=dry_run)
+
+
+def expire_due(engine: Engine, now: datetime, by: str, *, limit: int = EXPIRED_AT_ONCE) -> int:
+    """Let questions lapse whose time is up, of all tenants, the oldest first, at most `limit`; answers how many.
+
+    One run a scope. A memory in review is archived, a conflict alone is no longer asked about; see domain.review.
+    """
+    due = (
+        select(ReviewItem.id, ReviewItem.scope_id)
+        .where(ReviewItem.state == "open", ReviewItem.expires_at <= now)
+        .order_by(ReviewItem.expires_at, ReviewItem.id)
+        .limit(limit)
+    )
+    with engine.connect() as connection:
+        found = connection.execute(due).all()
+    scopes: dict[int, list[int]] = {}
+    for row in found:
+        scopes.setdefault(row.scope_id, []).append(row.id)
+    lapsed = 0
+    for scope_id, items in scopes.items():
+        places = dict.fromkeys(items, scope_id)
+
+        def attempt(connection: Connection, places: dict[int, int] = places) -> DecisionReport:
+            return _run(connection, places, list(places), "item", Decision("lapse"), by=by, now=now, dry_run=False)
+
+        lapsed += _again(engine, attempt).decided
+    return lapsed
+
+
+def _decide(
+    engine: Engine,
+    tenant: str,
+    kind: Kind,
+    numbers: Sequence[int],
+    decision: Decision,
+    *,
+    by: str,
+    now: datetime,
+    dry_run: bool,
+) -> DecisionReport:
+    def attempt(connection: Connection) -> DecisionReport:
+        places = scopes_of(connection, tenant, kind, numbers)
+        wanted = sorted(set(numbers))
+        return _run(connection, places, wanted, kind, decision, by=by, now=now, dry_run=dry_run)
+
+    return _again(engine, attempt)
+
+
+def _again(engine: Engine, attempt: Callable[[Connection], DecisionReport]) -> DecisionReport:
+    """Try in a transaction of its own each time, until no pass comes in between. Rolls back what decided nothing."""
+    # Whatever the engine is used for otherwise: here it is all or nothing.
+    engine = engine.execution_options(isolation_level="READ COMMITTED")
+    for place in range(1, ATTEMPTS + 1):
+        try:
+            with engine.connect() as connection, connection.begin() as transaction:
+                report = attempt(connection)
+                if report.run is None:
+                    transaction.rollback()
+                return report
+        except Stale:
+            if place == ATTEMPTS:
+                raise
+        except DBAPIError as error:
+            if place == ATTEMPTS or getattr(error.orig, "sqlstate", None) != DEADLOCK:
+                raise
+    raise AssertionError  # pragma: no cover (the last attempt answers or raises)
+
+
+def _run(
+    connection: Connection,
+    places: dict[int, int],
+    numbers: Sequence[int],
+    kind: Kind,
+    decision: Decision,
+    *,
+    by: str,
+    now: datetime,
+    dry_run: bool,
+) -> DecisionReport:
+    lock_scopes(connection, places.values())
+    scopes = set(places.values())
+    scope_id = scopes.pop() if len(scopes) == 1 else None
+    run = start_run(connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by)
+    author = Author(run.id, by)
+    results = tuple(
+        _one(connection, places[number], number, kind, decision, author, now)
+        if number in places
+        else Decided(number, "unknown", f"there is no {'question' if kind == 'item' else kind} {number}")
+        for number in numbers
+    )
+    report = DecisionReport(run.id, dry_run, results, _changes(connection, run.id))
+    if dry_run or not report.decided:
+        return DecisionReport(None, dry_run, results, report.changes)
+    _finish(connection, run, kind, decision, report, now)
+    return report
+
+
+def _finish(
+    connection: Connection, run: Run, kind: Kind, decision: Decision, report: DecisionReport, now: datetime
+) -> None:
+    what = count_words(report.decided, "question" if kind == "item" else "conflict")
+    summary = f"{what} lapsed unanswered" if decision.kind == "lapse" else f"{what} decided: {decision.kind}"
+    stats = {
+        "decision": decision.kind,
+        "decided": report.decided,
+        "left": len(report.results) - report.decided,
+        "changes": len(report.changes),
+    }
+    finish_run(connection, run, status="completed", summary=summary, stats=stats, now=now)
+
+
+def _one(
+    connection: Connection,
+    scope_id: int,
+    number: int,
+    kind: Kind,
+    decision: Decision,
+    author: Author,
+    now: datetime,
+) -> Decided:
+    case = (item_case if kind == "item" else conflict_case)(connection, scope_id, number)
+    if case.closed is not None:
+        return Decided(number, "decided before", case.closed)
+    try:
+        answer = answer_to(connection, case, decision)
+    except ValueError as error:
+        return Decided(number, "refused", str(error))
+    carry_out(connection, case, answer, author=author, now=now)
+    return Decided(number, "decided", answer.resolution)
+
+
+def answer_to(connection: Connection, case: Case, decision: Decision) -> Answer:
+    """What a decision would do in a case that is open. Raises ValueError where it can't be decided in this way."""
+    if decision.kind == "lapse":
+        return review.lapse(case.memory)
+    if case.memory is not None and decision.kind in {"accept", "reject"}:
+        return review.accept(case.memory) if decision.kind == "accept" else review.reject(case.memory)
+    return _between(*_sides(connection, case, decision), decision)
+
+
+def _between(a: Statement, b: Statement, decision: Decision) -> Answer:
+    if a.id == b.id:
+        return Answer("accepted", "dismissed", f"both were merged into {a.id}")
+    if decision.kind == "accept":
+        return review.keep_one(a, b, review.newer_first(a, b)[0].id)
+    if decision.kind == "reject":
+        return review.keep_both(a, b)
+    if decision.kind == "merge":
+        return review.merge_pair(a, b, decision.memory or review.survivor_of(a, b))
+    if decision.memory is None:
+        raise ValueError("say which memory is to be kept")
+    return review.keep_one(a, b, decision.memory)
+
+
+def _sides(connection: Connection, case: Case, decision: Decision) -> tuple[Statement, Statement]:
+    """The two that a decision is between."""
+    memory = case.memory
+    if memory is None:
+        return case.conflicts[0].a, case.conflicts[0].b
+    if decision.memory is not None and decision.memory != memory.id:
+        found = statements(connection, case.scope_id, [decision.memory])
+        if decision.memory not in found:
+            raise ValueError(f"there is no memory {decision.memory} in the scope of question {case.item}")
+        return memory, found[decision.memory]
+    if len(case.conflicts) != 1:
+        raise ValueError("say with --into which memory it is to be merged")
+    return memory, case.conflicts[0].other(memory.id)
+
+
+def _changes(connection: Connection, run_id: int) -> tuple[ChangeLine, ...]:
+    query = (
+        select(
+            MemoryChange.action,
+            MemoryChange.memory_id,
+            Memory.content,
+            MemoryChange.before,
+            MemoryChange.after,
+            MemoryChange.reason,
+        )
+        .join(Memory, Memory.id == MemoryChange.memory_id)
+        .where(MemoryChange.run_id == run_id)
+        .order_by(MemoryChange.id)
+    )
+    return tuple(ChangeLine(*row) for row in connection.execute(query))

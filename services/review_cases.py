@@ -1,0 +1,157 @@
+"""Cases: what a question or a conflict is about, read as one: the memories concerned and what is open between them.
+
+Must not know: what a decision does.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import Connection, Row, bindparam, func, or_, select, text
+from sqlalchemy.orm import aliased
+
+from domain.review import Statement
+from models import Memory, MemoryConflict, ReviewItem, Scope
+
+Kind = Literal["item", "conflict"]
+
+# Whoever decides in a scope is alone in it: of two people at one question the second sees what the first decided.
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('slowwave review ' || :scope, 0))")
+_BEFORE_REVIEW = text(
+    "SELECT DISTINCT ON (c.memory_id) c.memory_id, c.before ->> 'status' AS status FROM slowwave.memory_changes c"
+    " WHERE c.memory_id = ANY(:ids) AND c.after ->> 'status' = 'review' AND c.before ? 'status'"
+    " ORDER BY c.memory_id, c.id DESC"
+)
+_READ = (
+    *("id", "status", "trust", "importance", "valid_from", "reaffirmed_at", "valid_to", "superseded_by"),
+    "revision",
+)
+_READABLE = frozenset({"inbox", "episode", "active"})
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConflict:
+    """A conflict that nobody decided, by what stands for its two sides now: a merged one's survivor.
+
+    pair: the two memories between which it was noticed.
+    """
+
+    id: int
+    a: Statement
+    b: Statement
+    pair: tuple[UUID, UUID]
+
+    def other(self, memory: UUID) -> Statement:
+        return self.b if self.a.id == memory else self.a
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is to be decided. memory: what the question is about; None where it is about a conflict.
+
+    closed: who decided it already and how, in words; None while it is open. conflicts: the open ones it is about.
+    """
+
+    scope_id: int
+    item: int | None
+    memory: Statement | None
+    conflicts: tuple[OpenConflict, ...]
+    closed: str | None = None
+
+
+def scopes_of(connection: Connection, tenant: str, kind: Kind, numbers: Iterable[int]) -> dict[int, int]:
+    """The scope of each question or conflict of `tenant`; those of others are not there (I8)."""
+    table = ReviewItem if kind == "item" else MemoryConflict
+    query = (
+        select(table.id, table.scope_id)
+        .join(Scope, Scope.id == table.scope_id)
+        .where(Scope.tenant == tenant, table.id.in_(bindparam("numbers", expanding=True)))
+    )
+    return {row.id: row.scope_id for row in connection.execute(query, {"numbers": list(numbers)})}
+
+
+def lock_scopes(connection: Connection, scopes: Iterable[int]) -> None:
+    """Be alone in deciding there until the transaction ends. In one order, so that nobody waits crosswise."""
+    for scope_id in sorted(set(scopes)):
+        connection.execute(_LOCK, {"scope": str(scope_id)})
+
+
+def item_case(connection: Connection, scope_id: int, item: int) -> Case:
+    """The case of a question. The caller holds the scope's lock."""
+    row = connection.execute(select(ReviewItem).where(ReviewItem.scope_id == scope_id, ReviewItem.id == item)).one()
+    if row.state != "open":
+        return Case(scope_id, item, None, (), _closed(f"question {item}", row.state, row))
+    if row.conflict_id is not None:
+        return conflict_case(connection, scope_id, row.conflict_id, item)
+    memory = statements(connection, scope_id, [row.memory_id])[row.memory_id]
+    return Case(scope_id, item, memory, open_conflicts(connection, scope_id, row.memory_id))
+
+
+def conflict_case(connection: Connection, scope_id: int, conflict: int, item: int | None = None) -> Case:
+    """The case of a conflict. The caller holds the scope's lock."""
+    row = connection.execute(
+        select(MemoryConflict).where(MemoryConflict.scope_id == scope_id, MemoryConflict.id == conflict)
+    ).one()
+    if row.status != "open":
+        return Case(scope_id, item, None, (), _closed(f"conflict {conflict}", row.status, row))
+    return Case(scope_id, item, None, _conflicts(connection, scope_id, [row]))
+
+
+def open_conflicts(connection: Connection, scope_id: int, memory: UUID) -> tuple[OpenConflict, ...]:
+    """The open conflicts of a memory, the oldest first."""
+    sides = or_(MemoryConflict.memory_id == memory, MemoryConflict.conflicting_memory_id == memory)
+    query = select(MemoryConflict).where(MemoryConflict.scope_id == scope_id, MemoryConflict.status == "open", sides)
+    return _conflicts(connection, scope_id, connection.execute(query.order_by(MemoryConflict.id)).all())
+
+
+def open_items(
+    connection: Connection, scope_id: int, *, memory: UUID | None = None, conflict: int | None = None
+) -> list[int]:
+    """The open questions about a memory or a conflict."""
+    about = ReviewItem.memory_id == memory if conflict is None else ReviewItem.conflict_id == conflict
+    query = select(ReviewItem.id).where(ReviewItem.scope_id == scope_id, ReviewItem.state == "open", about)
+    return list(connection.execute(query).scalars())
+
+
+def statements(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, Statement]:
+    """What stands for each of these memories of the scope now: its survivor where it was merged, else itself."""
+    head = aliased(Memory)
+    query = (
+        select(Memory.id.label("asked"), *(getattr(head, name) for name in _READ))
+        .join(head, head.id == func.coalesce(Memory.merged_into, Memory.id))
+        .where(Memory.scope_id == scope_id, head.scope_id == scope_id, Memory.id.in_(list(ids)))
+    )
+    rows = connection.execute(query).mappings().all()
+    before = {
+        row.memory_id: row.status
+        for row in connection.execute(_BEFORE_REVIEW, {"ids": [row["id"] for row in rows]})
+        if row.status in _READABLE
+    }
+    return {
+        row["asked"]: Statement(**{name: row[name] for name in _READ}, before_review=before.get(row["id"], "inbox"))
+        for row in rows
+    }
+
+
+def _conflicts(connection: Connection, scope_id: int, rows: Iterable[Row[Any]]) -> tuple[OpenConflict, ...]:
+    rows = list(rows)
+    found = statements(
+        connection, scope_id, {end for row in rows for end in (row.memory_id, row.conflicting_memory_id)}
+    )
+    return tuple(
+        OpenConflict(
+            row.id,
+            found[row.memory_id],
+            found[row.conflicting_memory_id],
+            (row.memory_id, row.conflicting_memory_id),
+        )
+        for row in rows
+    )
+
+
+def _closed(what: str, state: str, row: Row[Any]) -> str:
+    at: datetime | None = row.decided_at
+    by = "" if row.decided_by is None else f" by {row.decided_by}"
+    return f"{what} was {state} already{by}" + ("" if at is None else f", {at:%Y-%m-%d %H:%M:%S} UTC")
