@@ -1,0 +1,150 @@
+"""What becomes of notes in working memory: which repeat something that is known, which are kept and linked to what.
+
+A note is dropped only where it is written almost alike (Jaro) *and* the guard finds that both say the same: "prefers
+dark mode" and "prefers light mode" are written almost alike, and are two statements.
+
+Must not know: where notes and memories are stored.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from rapidfuzz.distance import Jaro
+
+from domain.consolidation.known import Known
+from domain.similarity import Judgement, Reading, Thresholds, judge
+from domain.statements import normal_form
+
+NOTE_CONFIDENCE = 0.6
+"""What one note is worth as evidence: an agent's word is no user's. A second session that says it makes it 0.72."""
+NOTE_TRUST = "assistant"
+MAX_LINKS = 5
+MAX_COMPARED = 2_000
+"""Characters. A longer note is compared for equality alone: its likeness says little, and costs much."""
+MAX_LOOKED_AT = 24
+"""So many neighbours of a note are compared with it, those that share most first."""
+
+_SAME = frozenset({"duplicate", "merge"})
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """An item of working memory that is due. content: as the agent wrote it; importance: 0..1."""
+
+    id: UUID
+    agent_id: int
+    session: str | None
+    type: str
+    content: str
+    importance: float
+    marked: bool
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What a note is compared with: a memory, or (is_note) a note of the same cycle that is kept."""
+
+    id: UUID
+    is_note: bool
+    type: str
+    content: str
+    reading: Reading
+    said_at: datetime
+    current: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Related, with the similarity of both."""
+
+    to: Other
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """A note with what becomes of it: repeats is what says it already, or None; why: in words."""
+
+    note: Note
+    repeats: Other | None
+    links: tuple[Link, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sieve:
+    """The thresholds. duplicate: over this Jaro similarity the guard is asked; link: from this score on."""
+
+    duplicate: float
+    link: float
+    thresholds: Thresholds
+
+    def sift(
+        self,
+        notes: Sequence[tuple[Note, Reading]],
+        neighbours: Sequence[Sequence[tuple[Known, Reading]]],
+        keys_of: Callable[[Reading], Sequence[int]],
+    ) -> list[Sifted]:
+        """Decide about notes in their order, the first first; `neighbours` are the memories near each of them.
+
+        Notes of one cycle find each other by `keys_of`, as they would if they were memories already.
+        """
+        kept: list[Other] = []
+        by_key: dict[int, list[int]] = {}
+        sifted = []
+        for (note, reading), near in zip(notes, neighbours, strict=True):
+            keys = keys_of(reading)
+            shared = Counter(place for key in keys for place in by_key.get(key, ()))
+            others = [kept[place] for place, _ in shared.most_common(MAX_LOOKED_AT)]
+            others += [_memory(known, other) for known, other in near[:MAX_LOOKED_AT]]
+            decided = self._one(note, reading, others)
+            sifted.append(decided)
+            if decided.repeats is None:
+                for key in keys:
+                    by_key.setdefault(key, []).append(len(kept))
+                kept.append(Other(note.id, True, note.type, note.content, reading, note.said_at))
+        return sifted
+
+    def _one(self, note: Note, reading: Reading, others: Sequence[Other]) -> Sifted:
+        judged = [(other, self._judge(note, reading, other)) for other in others] if _short(note.content) else []
+        text = normal_form(note.content)
+        alike: list[tuple[float, Other]] = []
+        for other, judgement in judged:
+            jaro = Jaro.similarity(text, normal_form(other.content))
+            if jaro > self.duplicate and judgement.verdict in _SAME:
+                alike.append((jaro, other))
+        if alike:
+            jaro, best = max(alike, key=lambda pair: (pair[0], not pair[1].is_note))
+            return Sifted(note, best, (), f"noted again in words {jaro:.2f} alike")
+        links = [
+            Link(other, judgement.score)
+            for other, judgement in judged
+            if judgement.score >= self.link and judgement.verdict != "distinct" and other.current
+        ]
+        links.sort(key=lambda link: (-link.score, str(link.to.id)))
+        why = "marked by the agent" if note.marked else f"noted by the agent with importance {note.importance:.2f}"
+        return Sifted(note, None, tuple(links[:MAX_LINKS]), why)
+
+    def _judge(self, note: Note, reading: Reading, other: Other) -> Judgement:
+        return judge(
+            reading,
+            other.reading,
+            thresholds=self.thresholds,
+            # An agent that names no type says "fact": that is no difference.
+            same_type=note.type in {"fact", other.type},
+            seconds_apart=abs((note.said_at - other.said_at).total_seconds()),
+        )
+
+
+def _memory(known: Known, reading: Reading) -> Other:
+    return Other(
+        known.id, False, known.type, known.content, reading, known.reaffirmed_at, known.live and known.valid_to is None
+    )
+
+
+def _short(content: str) -> bool:
+    return len(content) <= MAX_COMPARED

@@ -1,0 +1,41 @@
+"""Signals of consolidation, for whoever wants to hook something to it: counters, notices, a cache to be emptied.
+
+    consolidation_started    run, scope
+    consolidation_completed  run, scope, duration_ms, persisted, links, triples
+    consolidation_failed     run (None where none had begun), scope, error: a sentence
+
+The sender is the kind of the run: working, light or deep; run and scope are the numbers of both. A receiver is called
+in the process that did the work, after the commit: any callable that takes the sender and `**fields`. One that raises
+is logged, and disturbs nothing.
+
+Must not know: who listens.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from blinker import NamedSignal
+
+log = logging.getLogger(__name__)
+
+
+class HarmlessSignal(NamedSignal):
+    """A signal whose receivers can't break the work that it tells of."""
+
+    def send(
+        self, sender: Any | None = None, /, *, _async_wrapper: Any = None, **fields: Any
+    ) -> list[tuple[Callable[..., Any], Any]]:
+        """Call each receiver; answer what they answered, without those that raised."""
+        answers = []
+        for receiver in list(self.receivers_for(sender)):
+            try:
+                answers.append((receiver, receiver(sender, **fields)))
+            except Exception:
+                log.exception("a receiver of %s failed", self.name)
+        return answers
+
+
+consolidation_started = HarmlessSignal("consolidation-started")
+consolidation_completed = HarmlessSignal("consolidation-completed")
+consolidation_failed = HarmlessSignal("consolidation-failed")

@@ -1,0 +1,190 @@
+"""Working memory in Postgres: what is due, and what is written about it. All of one scope (I8).
+
+Must not know: which notes repeat each other, and when a cycle runs.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import OperationalError
+
+from domain.extraction.entities import entities
+from domain.statements import content_hash
+from domain.working import NOTE_CONFIDENCE, NOTE_TRUST, Link, Note, Sifted
+from models import MaintenanceRun, MemoryChange, MemoryLink, WorkingItem
+from services.flush_rows import clean_error
+from services.memory_changes import Author
+
+MAX_EXPIRED = 1000
+"""So many items expire in one cycle; the next one takes the others."""
+
+DEAD_RUN = "its process ended before the cycle did; nothing of it was written"
+
+# Nobody holds it while this transaction does, on any host; it ends with the transaction, or with its connection.
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('slowwave.working ' || :scope, 0))")
+_PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, true)")
+_LOCK_NOT_AVAILABLE = "55P03"
+_KEEP = text("SELECT item, memory, is_new FROM slowwave.keep_noted(:scope, :run, :by, CAST(:items AS jsonb), :now)")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where a note ended: in a memory, which is new or was there."""
+
+    memory: UUID
+    is_new: bool
+
+
+def lock_cycle(connection: Connection, scope_id: int, *, wait_seconds: float) -> bool:
+    """Make this transaction the scope's only cycle; False if another one was for `wait_seconds` (more than 0)."""
+    try:
+        with connection.begin_nested():
+            connection.execute(_PATIENCE, {"milliseconds": str(max(1, round(wait_seconds * 1000)))})
+            connection.execute(_LOCK, {"scope": str(scope_id)})
+    except OperationalError as error:
+        if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+            return False
+        raise
+    connection.execute(_PATIENCE, {"milliseconds": "0"})
+    return True
+
+
+def end_dead_runs(connection: Connection, scope_id: int, now: datetime) -> None:
+    """End cycles of this scope whose process is gone: who holds the lock knows that no other is under way."""
+    connection.execute(
+        update(MaintenanceRun)
+        .where(
+            MaintenanceRun.scope_id == scope_id, MaintenanceRun.kind == "working", MaintenanceRun.status == "running"
+        )
+        .values(status="failed", error=DEAD_RUN, completed_at=now, lease=None, lease_until=None)
+    )
+
+
+def due_notes(connection: Connection, scope_id: int, *, min_importance: float, limit: int, now: datetime) -> list[Note]:
+    """Open notes that are marked or important enough, the oldest first. Each once, whatever makes it due."""
+    query = (
+        select(
+            WorkingItem.id,
+            WorkingItem.agent_id,
+            WorkingItem.session,
+            WorkingItem.type,
+            WorkingItem.content,
+            WorkingItem.importance,
+            WorkingItem.marked,
+            WorkingItem.said_at,
+        )
+        .where(
+            WorkingItem.scope_id == scope_id,
+            WorkingItem.outcome.is_(None),
+            WorkingItem.expires_at > now,
+            or_(WorkingItem.marked, WorkingItem.importance >= min_importance),
+        )
+        .order_by(WorkingItem.said_at, WorkingItem.id)
+        .limit(limit)
+    )
+    return [Note(**row) for row in connection.execute(query).mappings()]
+
+
+def expired_notes(connection: Connection, scope_id: int, now: datetime) -> list[UUID]:
+    """Open notes whose time is over, at most MAX_EXPIRED."""
+    query = select(WorkingItem.id).where(
+        WorkingItem.scope_id == scope_id, WorkingItem.outcome.is_(None), WorkingItem.expires_at <= now
+    )
+    return list(connection.execute(query.order_by(WorkingItem.said_at, WorkingItem.id).limit(MAX_EXPIRED)).scalars())
+
+
+def settle(
+    connection: Connection,
+    scope_id: int,
+    items: Sequence[UUID],
+    outcome: str,
+    *,
+    run_id: int,
+    now: datetime,
+    error: str | None = None,
+) -> None:
+    """Take open items out of working memory without a memory; the rows stay."""
+    connection.execute(
+        update(WorkingItem)
+        .where(WorkingItem.scope_id == scope_id, WorkingItem.id.in_(items), WorkingItem.outcome.is_(None))
+        .values(outcome=outcome, settled_at=now, run_id=run_id, error=None if error is None else clean_error(error))
+    )
+
+
+def keep(
+    connection: Connection, scope_id: int, sifted: Sequence[Sifted], *, author: Author, now: datetime
+) -> dict[UUID, Kept]:
+    """Make memories of notes, or evidence for those that are there, and settle them: one statement, by note's id."""
+    rows = connection.execute(
+        _KEEP,
+        {
+            "scope": scope_id,
+            "run": author.run_id,
+            "by": author.by,
+            "items": json.dumps([_row(one) for one in sifted]),
+            "now": now,
+        },
+    )
+    return {row.item: Kept(row.memory, row.is_new) for row in rows}
+
+
+def link(connection: Connection, links: Sequence[tuple[UUID, UUID, Link]], *, author: Author, now: datetime) -> int:
+    """Write `related_to` links (from, to, similarity) and note each; answers how many are new."""
+    if not links:
+        return 0
+    rows = [
+        {
+            "source_id": source,
+            "target_id": target,
+            "predicate": "related_to",
+            "confidence": min(1.0, one.score),
+            "run_id": author.run_id,
+            "created_at": now,
+        }
+        for source, target, one in links
+    ]
+    made = connection.execute(
+        insert(MemoryLink).on_conflict_do_nothing().returning(MemoryLink.source_id, MemoryLink.target_id), rows
+    ).all()
+    scores = {(source, target): round(one.score, 4) for source, target, one in links}
+    changes = [
+        {
+            "memory_id": source,
+            "run_id": author.run_id,
+            "made_by": author.by,
+            "action": "linked",
+            "after": {"target": str(target), "predicate": "related_to", "confidence": scores[source, target]},
+            "reason": f"{scores[source, target]:.2f} alike",
+            "made_at": now,
+        }
+        for source, target in made
+    ]
+    if changes:
+        connection.execute(insert(MemoryChange), changes)
+    return len(made)
+
+
+def _row(one: Sifted) -> dict[str, Any]:
+    note, repeats = one.note, one.repeats
+    return {
+        "id": str(note.id),
+        "type": note.type,
+        "content": note.content,
+        "hash": content_hash(note.content).hex(),
+        # As flushes have it: dated events are episodes, everything else waits in the inbox.
+        "status": "episode" if note.type == "event" else "inbox",
+        "confidence": NOTE_CONFIDENCE,
+        "importance": note.importance,
+        "trust": NOTE_TRUST,
+        "entities": list(entities(note.content, ())),
+        "said_at": note.said_at.isoformat(),
+        "reason": one.why,
+        "repeats": str(repeats.id) if repeats is not None and not repeats.is_note else None,
+        "repeats_item": str(repeats.id) if repeats is not None and repeats.is_note else None,
+    }
