@@ -25,6 +25,8 @@ REFRESH_SEARCH = "slowwave.refresh_search"
 REMEMBER = "slowwave.remember"
 CONSOLIDATE_SCOPE = "slowwave.consolidate_scope"
 CONSOLIDATE_WORKING = "slowwave.consolidate_working"
+MAINTENANCE_TICK = "slowwave.maintenance_tick"
+RUN_MAINTENANCE = "slowwave.run_maintenance"
 
 MAX_CONTENT_CHARACTERS = 100_000
 MAX_MESSAGES = 100
@@ -275,3 +277,9 @@ class FlushSession(_Payload):
     agent: str
     session: str
     ticket: str | None = None
+
+
+class RunMaintenance(_Payload):
+    """What `slowwave.run_maintenance` takes: the name of a job, which is run if it is due."""
+
+    job: str = Field(min_length=1, max_length=200)
