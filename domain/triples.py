@@ -1,0 +1,167 @@
+"""Relations that a statement says outright: subject, predicate, object, each end with its type.
+
+Two sources: the claims that were read (an attribute of a subject), and simple clauses, who did what to what. What is
+denied, asked, wished or supposed gives no relation, and neither does a sentence that is not clear: a relation that is
+missing costs little, a wrong one misleads.
+
+Must not know: where relations are stored, and any second statement.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from domain.clauses import MAX_OBJECT_WORDS, VAGUE_NOUNS, Clause, first_clause, is_person, words_of
+from domain.extraction.verbs import is_past
+from domain.similarity import Claim, Reading
+from domain.similarity.lexicon import is_kind_of
+from domain.similarity.tokens import Token, tokenise
+
+MAX_RELATIONS = 8
+MAX_SENTENCES = 4
+MAX_SUBJECT_WORDS = 4
+MAX_PREDICATE_WORDS = 5
+CLAIMED = 0.9
+"""Confidence in what a frame of language read."""
+NAMED = 0.7
+"""Confidence in a clause whose object has a name."""
+PLAIN = 0.6
+"""Confidence in a clause whose object is any noun."""
+
+_SENTENCES = re.compile(r"(?<=[^.\s]{2})[.;!]\s+|\n")
+_UNREAL = re.compile(
+    r"(?i)\?|\b(?:if|unless|whether|maybe|perhaps|probably|might|may|would|could|should|will|shall|going to|used to|"
+    r"almost|nearly|pretend\w*|imagin\w*|wish\w*|hop(?:e|es|ed|ing)|plans?|planned|planning|consider\w*|dream\w*|"
+    r"no longer|stopped|former|formerly|previously)\b|['\u2019](?:ll|d)\b"
+)
+_ENDS_OBJECT = re.compile(
+    r"(?i)[,;(]|\s(?:and|but|because|since|so|when|while|where|who|which|that|although|though|as|after|before|until|"
+    r"with|for|every|each|yesterday|today|now|recently|again|too|very much|a lot|in general|to)\b"
+)
+_EDGES = " .!'\"\u2018\u2019\u201c\u201d"
+_ARTICLE = re.compile(r"(?i)^(?:an?|the) ")
+_WEEKDAY = re.compile(r"(?i)\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b")
+# In a subject or a predicate these are half of another sentence.
+_HALF = re.compile(r"(?i)\b(?:and|or|but|that|which|who|to|they|she|he|her|his|their|it|because|when|if)\b")
+_FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
+_WITH_TO = frozenset({"is married to", "is allergic to", "is engaged to"})
+_SMALL_IN_NAMES = frozenset("of the de van von".split())
+_HELD_AT = {"dislikes": "no"}
+"""The value of a polarity at which a claim's predicate says what is the case; "yes" for all others."""
+_TYPE_AFTER = {"with": "person", "at": "organisation", "for": "organisation", "in": "place"}
+_TYPE_OF_VERB = {
+    "move": "place", "travel": "place", "visit": "place", "fly": "place", "drive": "place", "go": "place",
+    "meet": "person", "manage": "person", "marry": "person", "mentor": "person", "help": "person", "support": "person",
+    "encourage": "person", "admire": "person", "join": "organisation", "found": "organisation",
+}  # fmt: skip
+_TYPE_OF_NOUN = {"organization": "organisation", "city": "place", "country": "place", "building": "place"}
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a text says of two ends, in its words; types: person, organisation, place, date, quantity, thing.
+
+    confidence: 0..1, that the text says so.
+    """
+
+    subject: str
+    subject_type: str
+    predicate: str
+    object: str
+    object_type: str
+    confidence: float
+
+
+def triples(reading: Reading) -> tuple[Relation, ...]:
+    """The relations of a text, each once, at most MAX_RELATIONS."""
+    if reading.negated:
+        return ()
+    found = list(_of_claims(reading.claims))
+    heads = {_head(relation.object) for relation in found}
+    for sentence in _SENTENCES.split(reading.text)[:MAX_SENTENCES]:
+        clause = None if _UNREAL.search(sentence) else first_clause(tokenise(sentence))
+        relation = None if clause is None else _of_clause(clause)
+        # What a claim read already is not said a second time in the words of the clause.
+        if relation is not None and _head(relation.object) not in heads:
+            found.append(relation)
+    return tuple(dict.fromkeys(found))[:MAX_RELATIONS]
+
+
+def _of_clause(clause: Clause) -> Relation:
+    return Relation(
+        clause.subject,
+        "person" if clause.of_person else "thing",
+        clause.predicate,
+        words_of(clause.phrase),
+        _type(clause.phrase, clause.verb, clause.preposition),
+        NAMED if clause.phrase[-1].kind == "name" else PLAIN,
+    )
+
+
+def _of_claims(claims: Iterable[Claim]) -> Iterator[Relation]:
+    for claim in claims:
+        polar = claim.value in {"yes", "no"}
+        if claim.value.startswith("not ") or (polar and claim.value != _HELD_AT.get(claim.predicate, "yes")):
+            continue
+        words = _object_words(claim.object_text)
+        if words is not None and _is_clear(claim):
+            of = _checked_type(claim.object_type, words)
+            yield Relation(claim.subject_text, _subject_type(claim), claim.predicate, words, of, CLAIMED)
+
+
+def _object_words(text: str) -> str | None:
+    """What is named by the value of a claim, without what is said about it; None where nothing is."""
+    words = _ARTICLE.sub("", _ENDS_OBJECT.split(f" {text}", maxsplit=1)[0].strip(_EDGES))
+    last = _head(words.partition(" of ")[0])
+    # Of "listening to the radio" the verb alone would be left.
+    torn = last.endswith("ing") and words != text.strip(_EDGES)
+    vague = not last or last in VAGUE_NOUNS or is_past(last)
+    return None if torn or vague or len(words.split()) > MAX_OBJECT_WORDS else words
+
+
+def _is_clear(claim: Claim) -> bool:
+    """Whether subject and predicate are a few words, and neither holds half of another sentence."""
+    subject, predicate = claim.subject_text, claim.predicate
+    if not (0 < len(subject.split()) <= MAX_SUBJECT_WORDS and len(predicate.split()) <= MAX_PREDICATE_WORDS):
+        return False
+    if _HALF.search(subject) or _FINITE.search(subject) or (_HALF.search(predicate) and predicate not in _WITH_TO):
+        return False
+    # More than a name after a capital: "Maya's brother" is someone, "Maya appreciates Jonas" a sentence.
+    owner, _, owned = subject.partition("'s ")
+    small = any(word[:1].islower() and word not in _SMALL_IN_NAMES for word in owner.split())
+    return not (owner[:1].isupper() and (small or len(owned.split()) > 1))
+
+
+def _subject_type(claim: Claim) -> str:
+    """A capital makes a name, and only what has one can be taken for a person."""
+    subject = claim.subject_text
+    if subject == "user" or (subject[:1].isupper() and "'s " not in subject):
+        return claim.subject_type
+    tokens = tokenise(subject)
+    return "person" if tokens and is_person(tokens[-1]) else "thing"
+
+
+def _checked_type(kind: str, words: str) -> str:
+    """The type of a claim's value, also where less is left of the value than the claim had."""
+    tokens = tokenise(words)
+    if kind not in {"thing", "date", "quantity"} or not tokens:
+        return kind
+    numbers = any(token.kind in {"number", "date", "time"} for token in tokens) or _WEEKDAY.search(words) is not None
+    named = tokens[0].kind == "name" and tokens[-1].kind != "date"  # "PostgreSQL 16" is no quantity
+    return kind if numbers and not named else _type(tokens, "", "")
+
+
+def _type(phrase: Sequence[Token], verb: str, preposition: str) -> str:
+    first, last = phrase[0], phrase[-1]
+    if last.kind == "name" or first.kind == "name":
+        return (_TYPE_AFTER.get(preposition) or _TYPE_OF_VERB.get(verb) or "thing") if last.kind == "name" else "thing"
+    if first.kind == "number":
+        return "quantity"
+    if is_person(last):
+        return "person"
+    return next((kind for noun, kind in _TYPE_OF_NOUN.items() if is_kind_of(last.lemma, noun)), "thing")
+
+
+def _head(words: str) -> str:
+    """The last word, by which two ways to write an object are known to mean the same."""
+    return words.casefold().rsplit(" ", 1)[-1]
