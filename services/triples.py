@@ -1,0 +1,52 @@
+"""Keep the relations that a memory states, each once.
+
+Must not know: how relations are read from a text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from domain.triples import Relation
+
+RULES = "rules 1"
+"""What found the relations, with its version: noted beside each."""
+
+# The memory is asked for its scope in the statement that writes: a relation never lies in another one (I8).
+_STORE = text(
+    "INSERT INTO slowwave.triples (scope_id, memory_id, subject, subject_type, predicate, object, object_type,"
+    " confidence, extractor, run_id, created_at)"
+    " SELECT m.scope_id, m.id, t.subject, t.subject_type, t.predicate, t.object, t.object_type, t.confidence,"
+    " :extractor, :run_id, :now"
+    " FROM slowwave.memories m, unnest(CAST(:subject AS text[]), CAST(:subject_type AS text[]),"
+    " CAST(:predicate AS text[]), CAST(:object AS text[]), CAST(:object_type AS text[]),"
+    " CAST(:confidence AS double precision[]))"
+    " AS t (subject, subject_type, predicate, object, object_type, confidence)"
+    " WHERE m.id = :memory_id AND m.scope_id = :scope_id"
+    " ON CONFLICT (memory_id, subject, predicate, object) DO NOTHING"
+)
+
+
+def store_triples(
+    connection: Connection,
+    scope_id: int,
+    memory_id: UUID,
+    triples: Sequence[Relation],
+    *,
+    run_id: int,
+    now: datetime,
+    extractor: str = RULES,
+) -> int:
+    """Keep these relations of a memory of the scope; answer how many are new. Again, it changes nothing.
+
+    Nothing is kept for a memory that is not of the scope.
+    """
+    if not triples:
+        return 0
+    rows = [asdict(relation) for relation in triples]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    names = {"scope_id": scope_id, "memory_id": memory_id, "run_id": run_id, "now": now, "extractor": extractor}
+    return connection.execute(_STORE, columns | names).rowcount
