@@ -8,7 +8,7 @@ Must not know: what the tasks do.
 from dataclasses import dataclass
 from typing import Any
 
-from slowwave.messages import REFRESH_SEARCH, SWEEP_SESSIONS, WAKE_STALE
+from slowwave.messages import CONSOLIDATE_WORKING, MAINTENANCE_TICK, REFRESH_SEARCH, SWEEP_SESSIONS, WAKE_STALE
 from slowwave.settings import Settings
 
 
@@ -27,6 +27,8 @@ def schedule(settings: Settings) -> dict[str, Tick]:
         "sweep": Tick(SWEEP_SESSIONS, settings.memory.auto_flush.flush_interval_seconds),
         "wake-stale": Tick(WAKE_STALE, 600),
         "refresh-search": Tick(REFRESH_SEARCH, 60),
+        "consolidate-working": Tick(CONSOLIDATE_WORKING, settings.memory.consolidation.interval_seconds),
+        "maintenance": Tick(MAINTENANCE_TICK, settings.memory.maintenance.tick_seconds),
     }
 
 

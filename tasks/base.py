@@ -18,6 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from services.dead_letters import bury
 from services.flush import Flusher
+from services.maintenance import DueCheck, JobRunner
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.errors import SlowwaveError
@@ -42,6 +43,8 @@ class Runtime:
     flusher: Flusher
     memory: Memory
     clock: Callable[[], datetime]
+    runners: Mapping[str, JobRunner]
+    due_check: DueCheck
 
 
 class RuntimeSource(Protocol):

@@ -1,16 +1,36 @@
-"""Queue `maintenance`: the sweep, and what keeps search honest.
+"""Queue `maintenance`: the sweep, what keeps search honest, and the scheduler of maintenance jobs.
 
-Must not know: which sessions are due, or why.
+Must not know: which sessions or jobs are due, or why.
 """
 
-from celery import shared_task
+import logging
+from typing import Any
 
+from celery import shared_task
+from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError
+
+from services.maintenance import Scheduler
 from services.search_statistics import refresh_grown_scopes
 from services.sweep import sweep, wake_stale
 from slowwave.coordination.heartbeat import note_sweep
-from slowwave.messages import REFRESH_SEARCH, SWEEP_SESSIONS, WAKE_STALE
-from tasks.base import SlowwaveTask
+from slowwave.coordination.queue_messages import envelope, new_id, publish
+from slowwave.messages import (
+    MAINTENANCE_TICK,
+    REFRESH_SEARCH,
+    RUN_MAINTENANCE,
+    SWEEP_SESSIONS,
+    WAKE_STALE,
+    RunMaintenance,
+)
+from tasks.base import Runtime, SlowwaveTask
 from tasks.chain import continue_sweep, is_next_link
+
+log = logging.getLogger(__name__)
+
+QUEUE = "maintenance"
+JOB_SECONDS = 3600
+"""A job that takes longer is ended: first by an error that fails its run, a minute later by a kill."""
 
 
 @shared_task(name=SWEEP_SESSIONS, base=SlowwaveTask, bind=True)
@@ -37,3 +57,39 @@ def refresh_search(self: SlowwaveTask) -> None:
     """Count the common terms of scopes that have grown."""
     runtime = self.runtime
     refresh_grown_scopes(runtime.engine, runtime.clock())
+
+
+@shared_task(name=MAINTENANCE_TICK, base=SlowwaveTask, bind=True)
+def maintenance_tick(self: SlowwaveTask) -> None:
+    """Send a message for each maintenance job that is due, so that they spread over the workers."""
+    runtime = self.runtime
+    for job in _scheduler(runtime, "tick").find_due().jobs:
+        publish(runtime.redis, QUEUE, envelope(RUN_MAINTENANCE, [job], {}, QUEUE, task_id=new_id()))
+
+
+@shared_task(
+    name=RUN_MAINTENANCE, base=SlowwaveTask, bind=True, soft_time_limit=JOB_SECONDS, time_limit=JOB_SECONDS + 60
+)
+def run_maintenance(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+    """Run a job if it is due and nobody else runs it: a message too many changes nothing."""
+    payload = self.parse(RunMaintenance, args, kwargs)
+    if payload is None:
+        return None
+    report = _scheduler(self.runtime, self.request.hostname or "worker").run_if_due(payload.job)
+    if report is None:
+        return "not due"
+    log.info("maintenance job %s, run %s: %s: %s", report.job, report.run, report.status, report.summary)
+    return report.status
+
+
+def tick_after_write(runtime: Runtime) -> None:
+    """Ask for a tick if a job is due; what fails here is no failure of the write, and beat's tick comes anyway."""
+    try:
+        if runtime.due_check.is_due(runtime.clock()):
+            publish(runtime.redis, QUEUE, envelope(MAINTENANCE_TICK, [], {}, QUEUE, task_id=new_id()))
+    except (DBAPIError, RedisError) as error:
+        log.warning("no tick was asked for after a write: %s", type(error).__name__)
+
+
+def _scheduler(runtime: Runtime, by: str) -> Scheduler:
+    return Scheduler(runtime.engine, runtime.runners, runtime.settings, clock=runtime.clock, by=by)

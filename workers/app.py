@@ -9,6 +9,8 @@ import os
 import random
 import signal
 import threading
+import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -24,11 +26,14 @@ from domain.extraction import RulesExtractor
 from models.engine import make_engine
 from models.schema import WrongSchema, require_current
 from services.flush import Flusher
+from services.maintenance import DueCheck, JobRunner
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.messages import MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
 from tasks.base import Runtime
 from workers.celery_settings import celery_settings
+from workers.jobs import job_runners
 from workers.leases import LeaseThread
 
 log = logging.getLogger(__name__)
@@ -37,10 +42,13 @@ log = logging.getLogger(__name__)
 class SlowwaveApp(Celery):
     """A Celery app that makes the runtime of its process on first use, and anew after a fork."""
 
-    def __init__(self, settings: Settings, extractor: Extractor, **options: Any) -> None:
+    def __init__(
+        self, settings: Settings, extractor: Extractor, runners: Mapping[str, JobRunner], **options: Any
+    ) -> None:
         super().__init__("slowwave", **options)
         self.settings = settings
         self._extractor = extractor
+        self._runners = runners
         self._lock = threading.Lock()
         self._runtime: Runtime | None = None
         self._pid = 0
@@ -54,7 +62,7 @@ class SlowwaveApp(Celery):
         """The collaborators of this process. Connections must not be shared with a parent, so a fork makes new ones."""
         with self._lock:
             if self._runtime is None or self._pid != os.getpid():
-                self._runtime, self._pid = build_runtime(self.settings, self._extractor), os.getpid()
+                self._runtime, self._pid = build_runtime(self.settings, self._extractor, self._runners), os.getpid()
             return self._runtime
 
     def close_runtime(self) -> None:
@@ -64,7 +72,7 @@ class SlowwaveApp(Celery):
             self._runtime.engine.dispose()
 
 
-def build_runtime(settings: Settings, extractor: Extractor) -> Runtime:
+def build_runtime(settings: Settings, extractor: Extractor, runners: Mapping[str, JobRunner]) -> Runtime:
     """Put the collaborators of one process together."""
     flushing = settings.memory.auto_flush
     # A flush tries a broken connection's statement again on a new one; a sweep comes again by itself.
@@ -86,7 +94,8 @@ def build_runtime(settings: Settings, extractor: Extractor) -> Runtime:
         jitter=random.random,
         pause=_pause,
     )
-    return Runtime(settings, engine, redis, queue, flusher, Memory(settings), utc_now)
+    due_check = DueCheck(engine, monotonic=time.monotonic)
+    return Runtime(settings, engine, redis, queue, flusher, Memory(settings), utc_now, runners, due_check)
 
 
 def utc_now() -> datetime:
@@ -98,10 +107,18 @@ def _pause(seconds: float) -> None:
     threading.Event().wait(seconds)
 
 
-def make_app(settings: Settings, *, extractor: Extractor | None = None) -> SlowwaveApp:
-    """A configured app for these settings. extractor: what turns a window into memories; the rules where it is None."""
-    tasks = ["tasks.capture", "tasks.flush", "tasks.maintenance"]
-    app = SlowwaveApp(settings, extractor or RulesExtractor(), include=tasks)
+def make_app(
+    settings: Settings, *, extractor: Extractor | None = None, runners: Mapping[str, JobRunner] | None = None
+) -> SlowwaveApp:
+    """A configured app for these settings.
+
+    extractor: what turns a window into memories; None: the rules. runners: what runs maintenance jobs, by their type;
+    None: those of this version.
+    """
+    tasks = ["tasks.capture", "tasks.consolidate", "tasks.flush", "tasks.maintenance"]
+    app = SlowwaveApp(
+        settings, extractor or RulesExtractor(), job_runners() if runners is None else runners, include=tasks
+    )
     app.conf.update(celery_settings(settings))
     return app
 
@@ -133,11 +150,12 @@ def refuse_wrong_schema(sender: Any = None, **_: Any) -> None:
 
 
 @worker_ready.connect
-def sweep_at_start(sender: Any = None, **_: Any) -> None:
-    """What became due while everything was off is offered as soon as a worker is there."""
+def look_around_at_start(sender: Any = None, **_: Any) -> None:
+    """What became due while everything was off, sessions and jobs, is seen as soon as a worker is there."""
     app = getattr(sender, "app", None)
     if isinstance(app, SlowwaveApp):
-        app.send_task("slowwave.sweep_sessions", queue="maintenance", expires=60)
+        for task in (SWEEP_SESSIONS, MAINTENANCE_TICK):
+            app.send_task(task, queue="maintenance", expires=60)
 
 
 @worker_ready.connect

@@ -1,0 +1,13 @@
+"""What runs the maintenance jobs of this version, by their type; for the workers and for the shell.
+
+Must not know: when jobs are due; the work itself.
+"""
+
+from collections.abc import Mapping
+
+from services.maintenance import JobRunner
+
+
+def job_runners() -> Mapping[str, JobRunner]:
+    """The runner of each job type that this version knows."""
+    return {}
