@@ -1,0 +1,228 @@
+"""Runs of maintenance: which there were, what each came to, and every change that it made.
+
+A run of the installation (a job over all scopes) shows a tenant the changes of the tenant's own memories alone (I8).
+
+Must not know: what runs do; how they are shown.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, or_, select
+
+from domain.changes import ChangeLine
+from models import (
+    MaintenanceRun,
+    Memory,
+    MemoryChange,
+    MemoryConflict,
+    MemoryLink,
+    MemoryNote,
+    MemorySource,
+    ReviewItem,
+    Scope,
+    Session,
+    Triple,
+    WorkingItem,
+)
+from services.reports.names import UnknownName
+from services.runs import RunKind
+
+EVIDENCE_SHOWN = 5
+CHANGES_READ = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run. scope: `kind:name`, None for a run over all of them; by: who or what started it; seconds: None while it
+    is under way.
+    """
+
+    id: int
+    kind: str
+    status: str
+    job: str | None
+    scope: str | None
+    started_at: datetime
+    completed_at: datetime | None
+    seconds: float | None
+    by: str | None
+    summary: str | None
+    error: str | None
+    stats: dict[str, Any]
+    undoes: int | None
+    undone_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunStory:
+    """A run with what it did. changed: how many changes there are, of which `changes` are the first, in their order.
+
+    actions: how many of each action; added: rows that carry its number (links, triples, conflicts, questions, items).
+    """
+
+    run: RunLine
+    actions: dict[str, int]
+    added: dict[str, int]
+    changed: int
+    changes: tuple[ChangeLine, ...]
+
+
+def list_runs(
+    connection: Connection,
+    tenant: str,
+    *,
+    scope: tuple[str, str] | None = None,
+    kind: RunKind | None = None,
+    limit: int = 20,
+) -> list[RunLine]:
+    """The newest runs that the tenant may see. scope: ("agent", name) and so on: only those that worked on it."""
+    query = _runs(tenant)
+    if kind is not None:
+        query = query.where(MaintenanceRun.kind == kind)
+    if scope is not None:
+        query = query.where(_worked_on(tenant, *scope))
+    rows = connection.execute(query.order_by(MaintenanceRun.id.desc()).limit(limit))
+    return [_line(row) for row in rows]
+
+
+def read_run(connection: Connection, tenant: str, run_id: int, *, limit: int = 200) -> RunStory:
+    """One run with its first `limit` changes. Raises UnknownName."""
+    row = connection.execute(_runs(tenant).where(MaintenanceRun.id == run_id)).first()
+    if row is None:
+        raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
+    mine = _changes(tenant, run_id)
+    counted = select(mine.c.action, func.count().label("number")).group_by(mine.c.action).order_by(func.min(mine.c.id))
+    actions: dict[str, int] = {row.action: row.number for row in connection.execute(counted)}
+    changes = connection.execute(select(mine).order_by(mine.c.id).limit(min(limit, CHANGES_READ))).all()
+    evidence = _evidence(connection, tenant, {change.memory_id for change in changes})
+    return RunStory(
+        run=_line(row),
+        actions=actions,
+        added=_added(connection, tenant, run_id),
+        changed=sum(actions.values()),
+        changes=tuple(
+            ChangeLine(
+                action=change.action,
+                memory=change.memory_id,
+                content=change.content,
+                before=change.before,
+                after=change.after,
+                reason=change.reason,
+                evidence=tuple(evidence[change.memory_id]),
+            )
+            for change in changes
+        ),
+    )
+
+
+def _runs(tenant: str) -> Select[*tuple[Any, ...]]:
+    scope = case((Scope.id.is_(None), None), else_=func.concat(Scope.kind, ":", Scope.name))
+    return (
+        select(
+            MaintenanceRun.id,
+            MaintenanceRun.kind,
+            MaintenanceRun.status,
+            MaintenanceRun.job_id.label("job"),
+            scope.label("scope"),
+            MaintenanceRun.started_at,
+            MaintenanceRun.completed_at,
+            MaintenanceRun.started_by.label("by"),
+            MaintenanceRun.summary,
+            MaintenanceRun.error,
+            MaintenanceRun.stats,
+            MaintenanceRun.undoes,
+            MaintenanceRun.undone_by,
+        )
+        .join(Scope, Scope.id == MaintenanceRun.scope_id, isouter=True)
+        .where(or_(Scope.tenant == tenant, MaintenanceRun.scope_id.is_(None)))
+    )
+
+
+def _worked_on(tenant: str, kind: str, name: str) -> ColumnElement[bool]:
+    its = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
+    changed = exists().where(
+        MemoryChange.run_id == MaintenanceRun.id,
+        Memory.id == MemoryChange.memory_id,
+        Memory.scope_id.in_(its),
+    )
+    return or_(MaintenanceRun.scope_id.in_(its), and_(MaintenanceRun.scope_id.is_(None), changed))
+
+
+def _changes(tenant: str, run_id: int) -> Any:
+    """The changes of a run as a subquery. A memory that an undo took away says what it was in its own last change."""
+    last = (
+        select(MemoryChange.before["content"].astext)
+        .where(MemoryChange.action == "undone", MemoryChange.before.has_key("recorded_at"))
+        .order_by(MemoryChange.id.desc())
+        .limit(1)
+    )
+    outer = select(MemoryChange).where(MemoryChange.run_id == run_id).subquery("made")
+    gone = last.where(MemoryChange.memory_id == outer.c.memory_id).correlate(outer).scalar_subquery()
+    return (
+        select(outer, func.coalesce(Memory.content, gone).label("content"))
+        .join(MaintenanceRun, MaintenanceRun.id == outer.c.run_id)
+        .join(Memory, Memory.id == outer.c.memory_id, isouter=True)
+        .join(Scope, Scope.id == func.coalesce(Memory.scope_id, MaintenanceRun.scope_id), isouter=True)
+        .where(Scope.tenant == tenant)
+        .subquery("changes")
+    )
+
+
+def _evidence(connection: Connection, tenant: str, memories: set[UUID]) -> dict[UUID, list[str]]:
+    """The first events that say each memory, as `session#seq`; working memory as `noted`."""
+    found: dict[UUID, list[str]] = defaultdict(list)
+    if not memories:
+        return found
+    place = func.row_number().over(partition_by=MemorySource.memory_id, order_by=(Session.name, MemorySource.seq))
+    ranked = (
+        select(MemorySource.memory_id, Session.name, MemorySource.seq, place.label("place"))
+        .join(Session, Session.id == MemorySource.session_id)
+        .join(Memory, Memory.id == MemorySource.memory_id)
+        .join(Scope, Scope.id == Memory.scope_id)
+        .where(Scope.tenant == tenant, MemorySource.memory_id.in_(memories))
+        .subquery()
+    )
+    said = select(ranked).where(ranked.c.place <= EVIDENCE_SHOWN).order_by(ranked.c.memory_id, ranked.c.place)
+    for row in connection.execute(said):
+        found[row.memory_id].append(f"{row.name}#{row.seq}")
+    noted = (
+        select(MemoryNote.memory_id, WorkingItem.session)
+        .join(WorkingItem, WorkingItem.id == MemoryNote.working_id)
+        .join(Scope, Scope.id == WorkingItem.scope_id)
+        .where(Scope.tenant == tenant, MemoryNote.memory_id.in_(memories))
+        .order_by(WorkingItem.said_at)
+    )
+    for memory, session in connection.execute(noted):
+        if len(found[memory]) < EVIDENCE_SHOWN:
+            found[memory].append("noted by the agent" if session is None else f"noted in {session}")
+    return found
+
+
+def _added(connection: Connection, tenant: str, run_id: int) -> dict[str, int]:
+    of_memory = Memory.id == MemoryLink.source_id
+    links = select(MemoryLink.id).join(Memory, of_memory).join(Scope, Scope.id == Memory.scope_id)
+    queries: dict[str, Any] = {"links": links.where(MemoryLink.run_id == run_id)}
+    tables: dict[str, Any] = {
+        "triples": Triple,
+        "conflicts": MemoryConflict,
+        "questions": ReviewItem,
+        "items of working memory": WorkingItem,
+    }
+    for name, table in tables.items():
+        queries[name] = select(table.id).join(Scope, Scope.id == table.scope_id).where(table.run_id == run_id)
+    counts = {}
+    for name, query in queries.items():
+        mine = query.where(Scope.tenant == tenant).subquery()
+        if number := connection.execute(select(func.count()).select_from(mine)).scalar_one():
+            counts[name] = number
+    return counts
+
+
+def _line(row: Row[*tuple[Any, ...]]) -> RunLine:
+    columns = row._asdict()
+    ended = columns["completed_at"]
+    return RunLine(**columns, seconds=None if ended is None else (ended - columns["started_at"]).total_seconds())

@@ -1,0 +1,184 @@
+"""`slowwave runs | undo`: what passes and people did to memories, and taking it back.
+
+Must not know: SQL, what a pass does.
+"""
+
+import getpass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from domain.spoken_time import count_words, duration_words
+from workers.shell.diff import print_diff
+from workers.shell.options import MEND, SCOPE_HELP, Json, Limit, scope_parts
+from workers.shell.output import console, one_line, print_json, print_rows, styled
+from workers.shell.state import shell_of
+
+if TYPE_CHECKING:
+    from services.reports.runs import RunLine, RunStory
+
+Kind = Literal["working", "light", "deep", "review", "undo", "other"]
+AgentOption = Annotated[str | None, typer.Option(help="Only runs that worked on this agent's own memories.")]
+ScopeOption = Annotated[str | None, typer.Option(help=f"Only runs that worked on {SCOPE_HELP}")]
+KindOption = Annotated[Kind | None, typer.Option(help="Only runs of this kind.")]
+
+app = typer.Typer(help="What passes and people did to memories: list, show.")
+
+
+def register(parent: typer.Typer) -> None:
+    """Add these commands."""
+    parent.add_typer(app, name="runs", rich_help_panel=MEND)
+    parent.command(rich_help_panel=MEND)(undo)
+
+
+@app.callback(invoke_without_command=True)
+def runs(
+    context: typer.Context,
+    *,
+    agent: AgentOption = None,
+    scope: ScopeOption = None,
+    kind: KindOption = None,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> None:
+    """What passes and people did to memories. Without a command: a list of the newest runs."""
+    if context.invoked_subcommand is None:
+        _list(context, agent=agent, scope=scope, kind=kind, limit=limit, as_json=as_json)
+
+
+@app.command("list")
+def list_(
+    context: typer.Context,
+    *,
+    agent: AgentOption = None,
+    scope: ScopeOption = None,
+    kind: KindOption = None,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> None:
+    """List the runs, the newest first."""
+    _list(context, agent=agent, scope=scope, kind=kind, limit=limit, as_json=as_json)
+
+
+def _list(
+    context: typer.Context,
+    *,
+    agent: str | None,
+    scope: str | None,
+    kind: Kind | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    from services.reports.names import find_agent
+    from services.reports.runs import list_runs
+
+    if agent is not None and scope is not None:
+        raise typer.BadParameter("give --agent or --scope, one of the two")
+    place = None if scope is None else scope_parts(scope)
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        if agent is not None:
+            find_agent(connection, shell.tenant, agent)
+            place = ("agent", agent)
+        found = list_runs(connection, shell.tenant, scope=place, kind=kind, limit=limit)
+    if as_json:
+        print_json(found)
+        return
+    out = console()
+    if not found:
+        out.print("There are no such runs.")
+        return
+    print_rows(out, [_row(run) for run in found])
+    if len(found) == limit:
+        console(stderr=True).print(f"These are the newest {limit}; --limit shows more.")
+
+
+def _row(run: "RunLine") -> tuple[Any, ...]:
+    status = run.status if run.undone_by is None else f"undone by run {run.undone_by}"
+    place = run.scope or "all scopes"
+    said = run.error or run.summary or ""
+    by = "" if run.by is None else f"by {run.by}"
+    return (
+        styled(str(run.id), "bold"), f"{run.started_at:%Y-%m-%d %H:%M:%S} UTC", run.kind, place, by, status,
+        one_line(said, 200),
+    )  # fmt: skip
+
+
+@app.command()
+def show(
+    context: typer.Context,
+    run: Annotated[int, typer.Argument(help="The run's number.", show_default=False)],
+    *,
+    limit: Limit = 200,
+    as_json: Json = False,
+) -> None:
+    """Show a run: its statistics, and every change with what was, what became of it and why."""
+    from services.reports.runs import read_run
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        story = read_run(connection, shell.tenant, run, limit=limit)
+    if as_json:
+        print_json(story)
+    else:
+        _show(story)
+
+
+def _show(story: "RunStory") -> None:
+    run, out = story.run, console()
+    took = "it is under way" if run.seconds is None else f"it took {duration_words(run.seconds)}"
+    rows = [
+        ("run", f"{run.id}, {run.kind}, {run.status}" + ("" if run.undone_by is None else f" by run {run.undone_by}")),
+        ("of", run.scope or "all scopes"),
+        ("began", f"{run.started_at:%Y-%m-%d %H:%M:%S} UTC, {took}"),
+    ]
+    if run.by is not None:
+        rows.append(("by", run.by))
+    if run.job is not None:
+        rows.append(("job", run.job))
+    if run.undoes is not None:
+        rows.append(("took back", f"run {run.undoes}"))
+    rows.extend((name, text) for name, text in (("summary", run.summary), ("error", run.error)) if text)
+    rows.extend((name, str(value)) for name, value in run.stats.items() if not isinstance(value, (dict, list)))
+    counted = [f"{number:,} {action}" for action, number in story.actions.items()]
+    rows.append(("changes", ", ".join(counted) or "none"))
+    if story.added:
+        rows.append(("added", ", ".join(f"{number:,} {name}" for name, number in story.added.items())))
+    print_rows(out, rows)
+    if story.changes:
+        out.print()
+    print_diff(story.changes, total=story.changed)
+
+
+def undo(
+    context: typer.Context,
+    run: Annotated[int, typer.Argument(help="The run's number; `slowwave runs` lists them.", show_default=False)],
+    *,
+    by: Annotated[str | None, typer.Option(help="Who asks for it; default: you.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Take a run back: contents, links, statuses and sources are again what they were, or nothing changes."""
+    from services.undo import undo as take_back
+
+    shell = shell_of(context)
+    with shell.connection():
+        pass  # a database at another revision is told before anything is changed
+    report = take_back(shell.engine, shell.tenant, run, by=by or getpass.getuser(), now=shell.now())
+    if as_json:
+        print_json(report)
+        return
+    out = console()
+    out.print(f"R{report.summary[1:]}.")
+    went = [
+        count_words(number, thing)
+        for number, thing in (
+            (report.links, "link"), (report.triples, "triple"), (report.conflicts, "conflict"),
+            (report.questions, "question"),
+        )
+        if number
+    ]  # fmt: skip
+    if went:
+        out.print(f"Gone with it: {', '.join(went)}.")
+    if report.decisions:
+        out.print(f"{count_words(report.decisions, 'decision')} taken back.")
+    out.print(styled(f"This is run {report.run}. A pass looks at these again when something new is said.", "dim"))
