@@ -10,14 +10,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, or_, select, text, update
+from sqlalchemy import Connection, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import OperationalError
 
 from domain.extraction.entities import entities
 from domain.statements import content_hash
 from domain.working import NOTE_CONFIDENCE, NOTE_TRUST, Link, Note, Sifted
-from models import MaintenanceRun, MemoryChange, MemoryLink, WorkingItem
+from models import MaintenanceRun, MemoryChange, MemoryLink, Scope, WorkingItem
 from services.flush_rows import clean_error
 from services.memory_changes import Author
 
@@ -39,6 +39,29 @@ class Kept:
 
     memory: UUID
     is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DueScope:
+    """A scope, by its names, whose working memory has something to settle."""
+
+    tenant: str
+    kind: str
+    name: str
+
+
+def due_scopes(connection: Connection, *, min_importance: float, limit: int, now: datetime) -> list[DueScope]:
+    """Scopes of all tenants in which notes are due or expired, the longest waiting first."""
+    due = or_(WorkingItem.marked, WorkingItem.importance >= min_importance, WorkingItem.expires_at <= now)
+    query = (
+        select(Scope.tenant, Scope.kind, Scope.name)
+        .join(WorkingItem, WorkingItem.scope_id == Scope.id)
+        .where(WorkingItem.outcome.is_(None), due)
+        .group_by(Scope.id)
+        .order_by(func.min(WorkingItem.said_at), Scope.id)
+        .limit(limit)
+    )
+    return [DueScope(**row) for row in connection.execute(query).mappings()]
 
 
 def lock_cycle(connection: Connection, scope_id: int, *, wait_seconds: float) -> bool:

@@ -9,7 +9,7 @@ from kombu import Queue
 
 from beat_schedule import celery_schedule
 from slowwave.coordination.keys import QUEUES
-from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN
+from slowwave.messages import CONSOLIDATE_SCOPE, FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, REMEMBER
 from slowwave.settings import Settings
 
 # A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has
@@ -27,6 +27,8 @@ _FIXED: dict[str, Any] = {
     "task_routes": {
         RECORD_TURN: {"queue": "capture"},
         PROMPT_ARRIVED: {"queue": "capture"},
+        REMEMBER: {"queue": "capture"},
+        CONSOLIDATE_SCOPE: {"queue": "consolidate"},
         FLUSH_SESSION: {"queue": "flush"},
     },
     # A message is acknowledged when its work is done; a killed child gives it back; a failure is not tried again by

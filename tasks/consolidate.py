@@ -1,0 +1,91 @@
+"""Queues `capture` and `consolidate`: notes for working memory, cycles over it, passes over a scope.
+
+Must not know: what a note becomes.
+"""
+
+import logging
+from typing import Any
+
+from celery import shared_task
+from celery.exceptions import Reject
+
+from services.consolidation.scope_pass import Order, consolidate
+from services.reports.names import find_scope
+from services.working import consolidate_working
+from services.working_store import due_scopes
+from slowwave.coordination.consolidation_queue import ask_for_pass, begin_pass
+from slowwave.coordination.keys import CONSOLIDATE_QUEUE
+from slowwave.errors import SlowwaveError, StoreUnavailable
+from slowwave.messages import CONSOLIDATE_SCOPE, CONSOLIDATE_WORKING, REMEMBER
+from slowwave.working import ConsolidateScope, Remember, scope_of
+from tasks.base import REST_SECONDS, Runtime, SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+MAX_ASKED = 1000
+"""With so many messages in `consolidate` the tick adds none: what is due waits in Postgres."""
+
+
+@shared_task(name=REMEMBER, base=SlowwaveTask, bind=True)
+def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
+    """Note something. Without a key the message's own id is the key, so that a redelivery adds nothing."""
+    note = self.parse(Remember, args, kwargs)
+    if note is None:
+        return
+    fields = note.model_dump(exclude={"tenant"})
+    fields["key"] = note.key or self.request.id
+    try:
+        self.runtime.memory.for_tenant(note.tenant).remember(**fields)
+    except StoreUnavailable as error:
+        # Nothing spools notes: the message itself is what is kept until Postgres is back.
+        self.runtime.flusher.pause(REST_SECONDS)
+        raise Reject(str(error), requeue=True) from error
+    except SlowwaveError as error:
+        self.bury(note.model_dump(mode="json"), str(error))
+
+
+@shared_task(name=CONSOLIDATE_SCOPE, base=SlowwaveTask, bind=True)
+def consolidate_scope(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+    """Run a cycle over a scope's working memory, or a pass over its memories. What a cap left is asked for again."""
+    asked = self.parse(ConsolidateScope, args, kwargs)
+    if asked is None:
+        return None
+    runtime = self.runtime
+    tenant = asked.tenant or runtime.settings.tenant
+    kind, name = scope_of(asked.agent, asked.scope)
+    if asked.ticket is not None:
+        begin_pass(runtime.redis, tenant, kind, name, asked.mode, asked.ticket)
+    with runtime.engine.connect() as connection:
+        scope_id = find_scope(connection, tenant, kind, name)
+    if scope_id is None:
+        log.info("consolidate %s %s:%s: nothing was ever written there", asked.mode, kind, name)
+        return "unknown"
+    more, state, summary = _run(runtime, scope_id, asked, by=self.request.hostname)
+    if more:
+        ask_for_pass(runtime.redis, tenant, kind, name, asked.mode)
+    log.info("consolidate %s %s:%s: %s", asked.mode, kind, name, summary)
+    return state
+
+
+def _run(runtime: Runtime, scope_id: int, asked: ConsolidateScope, *, by: str | None) -> tuple[bool, str, str]:
+    settings = runtime.settings.memory.consolidation
+    if asked.mode == "working":
+        cycle = consolidate_working(runtime.engine, scope_id, settings=settings, clock=runtime.clock, by=by)
+        return cycle.more, cycle.state, cycle.summary
+    done = consolidate(runtime.engine, Order(scope_id, asked.mode, by), settings=settings, clock=runtime.clock)
+    return done.more, done.state, done.summary
+
+
+@shared_task(name=CONSOLIDATE_WORKING, base=SlowwaveTask, bind=True)
+def consolidate_working_memories(self: SlowwaveTask) -> None:
+    """Ask for a cycle over each scope that has something due, the longest waiting first."""
+    runtime = self.runtime
+    settings = runtime.settings.memory.consolidation
+    room = MAX_ASKED - runtime.queue.depths()[CONSOLIDATE_QUEUE]
+    if not settings.enabled or room <= 0:
+        return
+    with runtime.engine.connect() as connection:
+        scopes = due_scopes(connection, min_importance=settings.min_importance, limit=room, now=runtime.clock())
+    sent = sum(ask_for_pass(runtime.redis, scope.tenant, scope.kind, scope.name) for scope in scopes)
+    if scopes:
+        log.info("consolidate: %d scopes have notes that are due, %d are asked for now", len(scopes), sent)
