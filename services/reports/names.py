@@ -41,7 +41,7 @@ def find_agent(connection: Connection, tenant: str, agent: str) -> int:
     known = connection.execute(
         select(Agent.name).where(Agent.tenant == tenant).order_by(Agent.id.desc()).limit(NAMES_COMPARED)
     ).scalars()
-    raise _unknown(f"no agent {agent!r} in tenant {tenant!r}", agent, list(known))
+    raise unknown_name(f"no agent {agent!r} in tenant {tenant!r}", agent, list(known))
 
 
 def find_session(connection: Connection, tenant: str, agent: str, session: str) -> FoundSession:
@@ -55,7 +55,7 @@ def find_session(connection: Connection, tenant: str, agent: str, session: str) 
     known = connection.execute(
         select(Session.name).where(Session.agent_id == agent_id).order_by(Session.id.desc()).limit(NAMES_COMPARED)
     ).scalars()
-    raise _unknown(f"agent {agent!r} has no session {session!r}", session, list(known))
+    raise unknown_name(f"agent {agent!r} has no session {session!r}", session, list(known))
 
 
 def find_scope(connection: Connection, tenant: str, kind: str, name: str) -> int | None:
@@ -64,7 +64,8 @@ def find_scope(connection: Connection, tenant: str, kind: str, name: str) -> int
     return connection.execute(query).scalar()
 
 
-def _unknown(message: str, name: str, known: list[str]) -> UnknownName:
+def unknown_name(message: str, name: str, known: Sequence[str]) -> UnknownName:
+    """The error for a name that isn't known: `message`, and the nearest of the `known` ones."""
     folded = {candidate.casefold(): candidate for candidate in reversed(known)}
     close = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
     nearest = [folded[key] for key in close]
