@@ -1,4 +1,5 @@
-"""Why a memory exists: what was said, by whom and when, which flush took it up, and every change since.
+"""The life of a memory: what was said and noted, by whom and when, which flush took it up, every change since, and what
+it stands in relation to.
 
 Must not know: how signals are weighed.
 """
@@ -10,7 +11,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection, select
 
-from models import Agent, Event, Flush, Memory, MemoryChange, MemorySource, Scope, Session
+from models import Agent, Event, Flush, MaintenanceRun, Memory, MemoryChange, MemorySource, Scope, Session
+from services.reports import relations
 from services.reports.names import UnknownName
 
 SOURCES_READ = 200
@@ -19,7 +21,7 @@ CHANGES_READ = 500
 
 @dataclass(frozen=True, slots=True)
 class SourceEvent:
-    """An event that says it, as it was recorded."""
+    """An event that says it, as it was recorded. via: the merged memory in whose words; None where in these."""
 
     agent: str
     session: str
@@ -28,16 +30,19 @@ class SourceEvent:
     name: str | None
     content: str
     happened_at: datetime
+    via: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeMade:
-    """One change. before and after hold what differed; flush is the number of the flush that made it, if one did."""
+    """One change. before and after hold what differed; flush or run: what made it, by number; by: for whom."""
 
     action: str
     reason: str
     made_at: datetime
     flush: int | None
+    run: int | None
+    by: str | None
     before: dict[str, Any] | None
     after: dict[str, Any] | None
 
@@ -62,6 +67,8 @@ class Explanation:
     """A memory with its reasons. signals: what spoke for keeping it, as the extractor named it.
 
     confidence and importance: 0..1. sources and changes: oldest first; flushes: in the order of their changes.
+    reaffirmed_at: the last time from which it was said to hold. parts: what was merged into it; chain: the values that
+    followed each other, this one among them, the oldest first.
     """
 
     id: UUID
@@ -82,6 +89,16 @@ class Explanation:
     sources: tuple[SourceEvent, ...]
     flushes: tuple[MakingFlush, ...]
     changes: tuple[ChangeMade, ...]
+    reaffirmed_at: datetime
+    merged_into: UUID | None
+    notes: tuple[relations.Note, ...]
+    runs: tuple[relations.RunMade, ...]
+    links: tuple[relations.Link, ...]
+    conflicts: tuple[relations.Conflict, ...]
+    questions: tuple[relations.Question, ...]
+    parts: tuple[relations.Part, ...]
+    chain: tuple[relations.Part, ...]
+    triples: tuple[relations.Relation, ...]
 
 
 def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explanation:
@@ -101,6 +118,9 @@ def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explana
             Memory.recorded_at,
             Memory.superseded_by,
             Memory.archive_reason,
+            Memory.reaffirmed_at,
+            Memory.merged_into,
+            Memory.scope_id,
             Scope.kind.label("scope_kind"),
             Scope.name.label("scope_name"),
         )
@@ -109,12 +129,13 @@ def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explana
     )
     row = connection.execute(query).mappings().first()
     if row is None:
-        raise UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memories AGENT` lists them")
+        raise _unknown(connection, tenant, memory)
     columns = dict(row)
+    scope_id = columns.pop("scope_id")
     scope = f"{columns.pop('scope_kind')}:{columns.pop('scope_name')}"
     columns["entities"] = tuple(columns["entities"])
     changes = _changes(connection, memory)
-    created = next((change.reason for change in changes if change.action == "created"), "")
+    created = next((change.reason for change in changes if change.action == "created" and change.flush), "")
     return Explanation(
         **columns,
         scope=scope,
@@ -122,6 +143,33 @@ def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explana
         sources=_sources(connection, tenant, memory),
         flushes=_flushes(connection, tenant, memory),
         changes=changes,
+        notes=relations.notes_of(connection, scope_id, memory),
+        runs=relations.runs_of(connection, memory),
+        links=relations.links_of(connection, scope_id, memory),
+        conflicts=relations.conflicts_of(connection, scope_id, memory),
+        questions=relations.questions_of(connection, scope_id, memory),
+        parts=relations.parts_of(connection, scope_id, memory),
+        chain=relations.chain_of(connection, scope_id, memory),
+        triples=relations.triples_of(connection, scope_id, memory),
+    )
+
+
+def _unknown(connection: Connection, tenant: str, memory: UUID) -> UnknownName:
+    """There is none, or none any more: an undo takes away what a run had made, and leaves its changes."""
+    gone = (
+        select(MaintenanceRun.id, MaintenanceRun.undoes)
+        .join(MemoryChange, MemoryChange.run_id == MaintenanceRun.id)
+        .join(Scope, Scope.id == MaintenanceRun.scope_id)
+        .where(Scope.tenant == tenant, MaintenanceRun.kind == "undo", MemoryChange.memory_id == memory)
+        .order_by(MaintenanceRun.id.desc())
+        .limit(1)
+    )
+    row = connection.execute(gone).first()
+    if row is None:
+        return UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memories AGENT` lists them")
+    return UnknownName(
+        f"tenant {tenant!r} has no memory {memory} any more: run {row.undoes} had made it, and run {row.id} took that"
+        f" back; `slowwave runs show {row.undoes}` tells of it"
     )
 
 
@@ -135,6 +183,7 @@ def _sources(connection: Connection, tenant: str, memory: UUID) -> tuple[SourceE
             Event.name,
             Event.content,
             Event.happened_at,
+            MemorySource.via,
         )
         .join_from(MemorySource, Event, (Event.session_id == MemorySource.session_id) & (Event.seq == MemorySource.seq))
         .join(Session, Session.id == Event.session_id)
@@ -154,6 +203,8 @@ def _changes(connection: Connection, memory: UUID) -> tuple[ChangeMade, ...]:
             MemoryChange.reason,
             MemoryChange.made_at,
             MemoryChange.flush_id.label("flush"),
+            MemoryChange.run_id.label("run"),
+            MemoryChange.made_by.label("by"),
             MemoryChange.before,
             MemoryChange.after,
         )

@@ -3,19 +3,17 @@
 Must not know: SQL, how memories are made.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
 from domain.candidates import MemoryStatus, MemoryType
-from domain.spoken_time import count_words
 from workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
-from workers.shell.output import console, one_line, print_json, print_rows, safe, styled
+from workers.shell.output import console, print_json, styled
 from workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.reports.explain import ChangeMade, Explanation
     from services.reports.memories import ListedMemory
 
 
@@ -82,8 +80,9 @@ def explain(
     *,
     as_json: Json = False,
 ) -> None:
-    """Say why a memory exists: what was said, what spoke for keeping it, and every change since."""
+    """Tell the whole life of a memory: what was said, what spoke for keeping it, every change, all that it touches."""
     from services.reports.explain import explain_memory
+    from workers.shell.life import print_life
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -91,63 +90,4 @@ def explain(
     if as_json:
         print_json(found)
     else:
-        _explain(found)
-
-
-def _explain(found: "Explanation") -> None:
-    out = console()
-    until = "" if found.valid_to is None else f" to {found.valid_to:%Y-%m-%d %H:%M}"
-    out.print(styled(found.content, "bold"), soft_wrap=True)
-    rows = [
-        ("memory", str(found.id)),
-        ("scope", found.scope),
-        ("kind", f"{found.type}, {found.status}, on the word of: {found.trust}"),
-        (
-            "holds",
-            f"from {found.valid_from:%Y-%m-%d %H:%M}{until} UTC; recorded {found.recorded_at:%Y-%m-%d %H:%M} UTC",
-        ),
-        ("confidence", f"{found.confidence:.2f}"),
-        ("importance", f"{found.importance:.2f}"),
-        ("because of", ", ".join(found.signals) or "no signal was noted"),
-    ]
-    if found.entities:
-        rows.append(("about", ", ".join(found.entities)))
-    if found.archive_reason is not None:
-        rows.append(("archived", found.archive_reason))
-    if found.superseded_by is not None:
-        rows.append(("superseded", f"by {found.superseded_by}"))
-    print_rows(out, rows, indent=2)
-    out.print(f"\nSaid in {count_words(len(found.sources), 'event')}:")
-    for source in found.sources:
-        where = f"{source.agent} {source.session}#{source.seq}, {source.happened_at:%Y-%m-%d %H:%M} UTC"
-        out.print(styled(f"  {where}", "dim"), soft_wrap=True)
-        print_rows(out, [(f"{source.name or source.role}:", safe(source.content))], indent=4)
-    out.print("\nChanges:")
-    made = {flush.id: flush for flush in found.flushes}
-    for change in found.changes:
-        by = ""
-        if change.flush is not None:
-            by = f" by flush {change.flush}"
-            if (flush := made.get(change.flush)) is not None:
-                first, last = flush.from_seq, flush.to_seq
-                window = f"{first}" if first == last else f"{first} to {last}"
-                by += f" of {flush.session}#{window}, {flush.extractor} {flush.extractor_version}"
-        out.print(f"  {change.made_at:%Y-%m-%d %H:%M:%S} UTC  {change.action}{safe(by)}", soft_wrap=True)
-        print_rows(out, [(one_line(text, 300),) for text in _differences(change)], indent=4)
-
-
-def _differences(change: "ChangeMade") -> list[str]:
-    before, after = change.before or {}, change.after or {}
-    lines = [change.reason] if change.action != "created" else []
-    for key in after:
-        if key == "sources":
-            lines.append(f"sources + {', '.join(str(seq) for seq in after[key])}")
-        elif key not in before:
-            lines.append(f"{key} {_value(after[key])}")
-        elif before[key] != after[key]:
-            lines.append(f"{key} {_value(before[key])} → {_value(after[key])}")
-    return lines
-
-
-def _value(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+        print_life(found)

@@ -1,0 +1,288 @@
+"""What a memory stands in relation to: others, conflicts, questions, what an agent noted, runs, triples.
+
+Every query names the scope: what lies in another one is not there (I8).
+
+Must not know: how any of it is shown.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import Connection, case, or_, select, text
+
+from models import (
+    MaintenanceRun,
+    Memory,
+    MemoryChange,
+    MemoryConflict,
+    MemoryLink,
+    MemoryNote,
+    ReviewItem,
+    Triple,
+    WorkingItem,
+)
+
+READ = 200
+"""At most so many rows of each kind."""
+CHAIN_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to or from another memory. confidence: 0..1; ended_by: the run that took it back, None while it stands."""
+
+    direction: Literal["to", "from"]
+    predicate: str
+    memory: UUID
+    content: str
+    confidence: float
+    run: int | None
+    ended_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A contradiction with another memory, and what became of it."""
+
+    id: int
+    memory: UUID
+    content: str
+    reason: str
+    evidence: dict[str, Any]
+    status: str
+    resolution: str | None
+    run: int | None
+    created_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to a person, about the memory itself or about one of its conflicts."""
+
+    id: int
+    conflict: int | None
+    why: str
+    tier: str
+    state: str
+    expires_at: datetime
+    run: int | None
+    decided_at: datetime | None
+    decided_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What an agent put into working memory and the memory rests on. via: the merged memory that brought it."""
+
+    item: UUID
+    session: str | None
+    content: str
+    importance: float
+    marked: bool
+    said_at: datetime
+    outcome: str | None
+    via: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A memory that was merged into this one, or one of the values that followed each other."""
+
+    id: UUID
+    content: str
+    status: str
+    valid_from: datetime
+    valid_to: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunMade:
+    """A run that changed the memory."""
+
+    id: int
+    kind: str
+    status: str
+    by: str | None
+    started_at: datetime
+    summary: str | None
+    undone_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A triple that the memory states. confidence: 0..1."""
+
+    subject: str
+    subject_type: str
+    predicate: str
+    object: str
+    object_type: str
+    confidence: float
+
+
+def links_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Link, ...]:
+    """Its links in both directions, the oldest first, those that were taken back too."""
+    other = case((MemoryLink.source_id == memory, MemoryLink.target_id), else_=MemoryLink.source_id)
+    query = (
+        select(
+            case((MemoryLink.source_id == memory, "to"), else_="from").label("direction"),
+            MemoryLink.predicate,
+            Memory.id.label("memory"),
+            Memory.content,
+            MemoryLink.confidence,
+            MemoryLink.run_id.label("run"),
+            MemoryLink.ended_by,
+        )
+        .join(Memory, Memory.id == other)
+        .where(Memory.scope_id == scope_id, or_(MemoryLink.source_id == memory, MemoryLink.target_id == memory))
+        .order_by(MemoryLink.id)
+        .limit(READ)
+    )
+    return tuple(Link(**row) for row in connection.execute(query).mappings())
+
+
+def conflicts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Conflict, ...]:
+    """Its conflicts, decided ones too, the oldest first."""
+    first, second = MemoryConflict.memory_id, MemoryConflict.conflicting_memory_id
+    query = (
+        select(
+            MemoryConflict.id,
+            Memory.id.label("memory"),
+            Memory.content,
+            MemoryConflict.reason,
+            MemoryConflict.evidence,
+            MemoryConflict.status,
+            MemoryConflict.resolution,
+            MemoryConflict.run_id.label("run"),
+            MemoryConflict.created_at,
+            MemoryConflict.decided_at,
+            MemoryConflict.decided_by,
+        )
+        .join(Memory, Memory.id == case((first == memory, second), else_=first))
+        .where(MemoryConflict.scope_id == scope_id, or_(first == memory, second == memory))
+        .order_by(MemoryConflict.id)
+        .limit(READ)
+    )
+    return tuple(Conflict(**row) for row in connection.execute(query).mappings())
+
+
+def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Question, ...]:
+    """What a person was asked about it or about its conflicts."""
+    mine = select(MemoryConflict.id).where(
+        MemoryConflict.scope_id == scope_id,
+        or_(MemoryConflict.memory_id == memory, MemoryConflict.conflicting_memory_id == memory),
+    )
+    query = (
+        select(
+            ReviewItem.id,
+            ReviewItem.conflict_id.label("conflict"),
+            ReviewItem.why,
+            ReviewItem.tier,
+            ReviewItem.state,
+            ReviewItem.expires_at,
+            ReviewItem.run_id.label("run"),
+            ReviewItem.decided_at,
+            ReviewItem.decided_by,
+        )
+        .where(ReviewItem.scope_id == scope_id, or_(ReviewItem.memory_id == memory, ReviewItem.conflict_id.in_(mine)))
+        .order_by(ReviewItem.id)
+        .limit(READ)
+    )
+    return tuple(Question(**row) for row in connection.execute(query).mappings())
+
+
+def notes_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Note, ...]:
+    """What the agent noted itself and the memory rests on, the oldest first."""
+    query = (
+        select(
+            WorkingItem.id.label("item"),
+            WorkingItem.session,
+            WorkingItem.content,
+            WorkingItem.importance,
+            WorkingItem.marked,
+            WorkingItem.said_at,
+            WorkingItem.outcome,
+            MemoryNote.via,
+        )
+        .join(MemoryNote, MemoryNote.working_id == WorkingItem.id)
+        .where(WorkingItem.scope_id == scope_id, MemoryNote.memory_id == memory)
+        .order_by(WorkingItem.said_at, WorkingItem.id)
+        .limit(READ)
+    )
+    return tuple(Note(**row) for row in connection.execute(query).mappings())
+
+
+def parts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part, ...]:
+    """What was merged into it."""
+    query = (
+        select(Memory.id, Memory.content, Memory.status, Memory.valid_from, Memory.valid_to)
+        .where(Memory.scope_id == scope_id, Memory.merged_into == memory)
+        .order_by(Memory.valid_from, Memory.id)
+        .limit(READ)
+    )
+    return tuple(Part(**row) for row in connection.execute(query).mappings())
+
+
+# UNION, not UNION ALL: rows that were there already end the walk, should a chain ever bite its tail.
+_CHAIN = text(
+    "WITH RECURSIVE older (id, depth) AS ("
+    "  SELECT id, 0 FROM slowwave.memories WHERE id = :memory AND scope_id = :scope"
+    "  UNION SELECT m.id, o.depth + 1 FROM older o JOIN slowwave.memories m"
+    "    ON m.superseded_by = o.id AND m.scope_id = :scope WHERE o.depth < :depth"
+    "), newer (id, next, depth) AS ("
+    "  SELECT id, superseded_by, 0 FROM slowwave.memories WHERE id = :memory AND scope_id = :scope"
+    "  UNION SELECT m.id, m.superseded_by, n.depth + 1 FROM newer n JOIN slowwave.memories m"
+    "    ON m.id = n.next AND m.scope_id = :scope WHERE n.depth < :depth)"
+    " SELECT m.id, m.content, m.status, m.valid_from, m.valid_to FROM slowwave.memories m"
+    " WHERE m.scope_id = :scope AND m.id IN (SELECT id FROM older UNION SELECT id FROM newer)"
+    " ORDER BY coalesce(m.valid_to, 'infinity'), m.valid_from, m.id"
+)
+
+
+def chain_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part, ...]:
+    """The values that followed each other and it is one of, the oldest first; empty where there is only this one."""
+    values = {"memory": memory, "scope": scope_id, "depth": CHAIN_DEPTH}
+    chain = tuple(Part(**row) for row in connection.execute(_CHAIN, values).mappings())
+    return chain if len(chain) > 1 else ()
+
+
+def runs_of(connection: Connection, memory: UUID) -> tuple[RunMade, ...]:
+    """The runs that changed it, the oldest first."""
+    changed = select(MemoryChange.run_id).where(MemoryChange.memory_id == memory, MemoryChange.run_id.is_not(None))
+    query = (
+        select(
+            MaintenanceRun.id,
+            MaintenanceRun.kind,
+            MaintenanceRun.status,
+            MaintenanceRun.started_by.label("by"),
+            MaintenanceRun.started_at,
+            MaintenanceRun.summary,
+            MaintenanceRun.undone_by,
+        )
+        .where(MaintenanceRun.id.in_(changed))
+        .order_by(MaintenanceRun.id)
+        .limit(READ)
+    )
+    return tuple(RunMade(**row) for row in connection.execute(query).mappings())
+
+
+def triples_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Relation, ...]:
+    """The relations that it states."""
+    query = (
+        select(
+            Triple.subject,
+            Triple.subject_type,
+            Triple.predicate,
+            Triple.object,
+            Triple.object_type,
+            Triple.confidence,
+        )
+        .where(Triple.scope_id == scope_id, Triple.memory_id == memory)
+        .order_by(Triple.id)
+        .limit(READ)
+    )
+    return tuple(Relation(**row) for row in connection.execute(query).mappings())
