@@ -15,10 +15,13 @@ def make_engine(
     pool_size: int = 2,
     statement_timeout_ms: int = STATEMENT_TIMEOUT_MS,
     pre_ping: bool = True,
+    autocommit: bool = False,
 ) -> Engine:
     """An engine whose connections are tested before use and whose statements cannot wait for ever.
 
     pre_ping: False spares that test, a round trip each time, for callers that try again by themselves.
+    autocommit: each statement is a transaction of its own. It is said here and not by `execution_options`, since an
+    engine derived from that one could never have transactions again: of two derivations the first wins.
     Make it after a fork, never before: a psycopg connection must not be shared between processes.
     """
     url = make_url(database_url).set(drivername="postgresql+psycopg")
@@ -28,6 +31,7 @@ def make_engine(
         max_overflow=2,
         pool_pre_ping=pre_ping,
         pool_recycle=1800,
+        isolation_level="AUTOCOMMIT" if autocommit else "READ COMMITTED",
         connect_args={
             "connect_timeout": 5,
             "options": f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC",

@@ -76,7 +76,7 @@ def build_runtime(settings: Settings, extractor: Extractor, runners: Mapping[str
     """Put the collaborators of one process together."""
     flushing = settings.memory.auto_flush
     # A flush tries a broken connection's statement again on a new one; a sweep comes again by itself.
-    engine = make_engine(settings.database_url, pre_ping=False).execution_options(isolation_level="AUTOCOMMIT")
+    engine = make_engine(settings.database_url, pre_ping=False, autocommit=True)
     redis = redis_from_url(settings.broker_url)
     queue = FlushQueue(
         redis,

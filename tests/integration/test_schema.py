@@ -6,6 +6,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, text
 
 from models import SCHEMA, Base
+from models.engine import make_engine
 from models.schema import WrongSchema, current_revision, head_revision, migrate, require_current
 
 pytestmark = pytest.mark.servers
@@ -51,3 +52,18 @@ def test_a_database_of_a_newer_version_is_left_alone(engine: Engine) -> None:
         connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '9999'"))
     with pytest.raises(WrongSchema, match="does not know"):
         migrate(engine)
+
+
+def test_an_engine_that_commits_each_statement_still_gives_transactions_to_who_asks(database_url: str) -> None:
+    single = make_engine(database_url, autocommit=True)
+    whole = single.execution_options(isolation_level="READ COMMITTED")
+    for engine, kept in ((single, 1), (whole, 0), (single, 1)):
+        with engine.connect() as connection:
+            connection.execute(text("CREATE TABLE IF NOT EXISTS slowwave.scratch (n int)"))
+            connection.execute(text("INSERT INTO slowwave.scratch VALUES (1)"))
+            connection.rollback()
+        with single.connect() as connection:
+            rows = connection.execute(text("SELECT count(*) FROM slowwave.scratch")).scalar_one()
+            connection.execute(text("DELETE FROM slowwave.scratch"))
+        assert rows == kept
+    single.dispose()
