@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-_TRUSTED = ("hand", "user", "assistant", "task", "import")
+TRUSTS = ("hand", "user", "assistant", "task", "import")
+"""From what a person wrote by hand down to what was imported."""
+LIVE = frozenset({"inbox", "episode", "active"})
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One memory, at one revision. confidence, importance: 0..1; times are aware."""
+    """One memory, at one revision. confidence, importance: 0..1; times are aware.
+
+    own_from, own_trust: as valid_from and trust, of its own sources alone. What was merged into it lends it sources,
+    and must not decide whether it is merged.
+    """
 
     id: UUID
     scope_id: int
@@ -32,18 +38,20 @@ class Known:
     archive_reason: str | None
     revision: int
     recorded_at: datetime
+    own_from: datetime
+    own_trust: str
 
     @property
     def live(self) -> bool:
         """Whether it can be answered from: neither archived nor waiting for a person."""
-        return self.status in {"inbox", "episode", "active"}
+        return self.status in LIVE
 
     @property
-    def trust_rank(self) -> int:
-        """0 for what was written by hand, up to 4 for what was imported."""
-        return _TRUSTED.index(self.trust)
+    def groupable(self) -> bool:
+        """Whether it may be merged with others: live, or archived by a merge."""
+        return self.live or self.merged_into is not None
 
     @property
     def order(self) -> tuple[datetime, str, bytes]:
         """The canonical order: by event time, then by what is said. The same whatever came first (I9)."""
-        return (self.valid_from, self.type, self.content_hash)
+        return (self.own_from, self.type, self.content_hash)

@@ -6,13 +6,14 @@ Must not know: when two statements are alike.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, or_, select, text
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, RowMapping, bindparam, exists, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from domain.blocking import block_keys
-from domain.consolidation.known import Known
+from domain.consolidation.known import TRUSTS, Known
 from domain.similarity import Reading, read
 from models import Memory, MemoryBlock
 
@@ -50,6 +51,17 @@ _COLUMNS = (
     Memory.revision,
     Memory.recorded_at,
 )
+_MERGED = Memory.__table__.alias("merged")
+_HAS_PARTS = exists().where(_MERGED.c.merged_into == Memory.id)
+_OWN = text(
+    "SELECT memory_id, min(holds_from) AS own_from,"
+    " max(array_position(CAST(:trusts AS text[]), trust)) - 1 AS own_trust"
+    " FROM ("
+    "   SELECT memory_id, holds_from, trust FROM slowwave.memory_sources WHERE via IS NULL AND memory_id = ANY(:ids)"
+    "   UNION ALL"
+    "   SELECT memory_id, holds_from, trust FROM slowwave.memory_notes WHERE via IS NULL AND memory_id = ANY(:ids)"
+    " ) AS own GROUP BY memory_id"
+)
 
 
 def load(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, Known]:
@@ -61,7 +73,7 @@ def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID])
     """These memories, what was merged into them, and what they were merged into with all that was."""
     found = load(connection, scope_id, ids)
     heads = {known.merged_into or known.id for known in found.values()}
-    wanted = bindparam("ids", expanding=True)
+    wanted: BindParameter[Any] = bindparam("ids", expanding=True)
     condition = or_(Memory.id.in_(wanted), Memory.merged_into.in_(wanted))
     return found | _load(connection, scope_id, condition, {"ids": list(heads)})
 
@@ -110,11 +122,20 @@ def _counts(memory: Known) -> bool:
 def _load(
     connection: Connection, scope_id: int, condition: ColumnElement[bool], parameters: Mapping[str, object]
 ) -> dict[UUID, Known]:
-    query = select(*_COLUMNS).where(Memory.scope_id == scope_id, condition)
-    return {row.id: _known(row) for row in connection.execute(query, parameters)}
+    query = select(*_COLUMNS, _HAS_PARTS.label("has_parts")).where(Memory.scope_id == scope_id, condition)
+    rows = connection.execute(query, parameters).mappings().all()
+    # Few have parts; for the others all that they know is their own.
+    survivors = [row["id"] for row in rows if row["has_parts"]]
+    own: dict[UUID, Row[*tuple[Any, ...]]] = {}
+    if survivors:
+        found = connection.execute(_OWN, {"ids": survivors, "trusts": list(TRUSTS)})
+        own = {row.memory_id: row for row in found}
+    return {row["id"]: _known(row, own.get(row["id"])) for row in rows}
 
 
-def _known(row: Row[*tuple[object, ...]]) -> Known:
-    fields = row._asdict()
+def _known(row: RowMapping, own: "Row[*tuple[Any, ...]] | None") -> Known:
+    fields = {name: value for name, value in row.items() if name != "has_parts"}
     fields["entities"] = tuple(fields["entities"])
+    fields["own_from"] = row["valid_from"] if own is None else own.own_from
+    fields["own_trust"] = row["trust"] if own is None else TRUSTS[own.own_trust]
     return Known(**fields)

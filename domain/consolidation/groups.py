@@ -1,0 +1,59 @@
+"""Which memories are one, and whose words stay: complete link in a canonical order, whatever arrived first.
+
+Must not know: how alike two statements are, where memories are stored.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from uuid import UUID
+
+from domain.consolidation.known import TRUSTS, Known
+from domain.similarity import read
+
+Mergeable = Callable[[Known, Known], bool]
+Group = tuple[Known, ...]
+
+
+def groups(members: Iterable[Known], mergeable: Mergeable) -> list[Group]:
+    """Divide members into groups in which every pair may merge (complete link: a chain of likenesses is no group).
+
+    The oldest statement begins the first group; each further one joins the first group that takes it. Given all that is
+    connected, the answer depends on the set alone (I9).
+    """
+    found: list[list[Known]] = []
+    for member in sorted(members, key=lambda memory: memory.order):
+        home = next((group for group in found if all(mergeable(member, other) for other in group)), None)
+        if home is None:
+            found.append([member])
+        else:
+            home.append(member)
+    return [tuple(group) for group in found]
+
+
+def survivor(group: Group) -> Known:
+    """Whose words stay: the most trusted witness's, then those that say most, then the oldest."""
+    return min(
+        group,
+        key=lambda memory: (TRUSTS.index(memory.own_trust), -len(set(read(memory.content).stems)), memory.order),
+    )
+
+
+def connected(start: Sequence[UUID], edges: Iterable[tuple[UUID, UUID]]) -> list[frozenset[UUID]]:
+    """The sets of ids that edges connect, of those that hold one of `start` and more than one id."""
+    neighbours: dict[UUID, set[UUID]] = {}
+    for a, b in edges:
+        neighbours.setdefault(a, set()).add(b)
+        neighbours.setdefault(b, set()).add(a)
+    seen: set[UUID] = set()
+    found: list[frozenset[UUID]] = []
+    for first in start:
+        if first in seen or first not in neighbours:
+            continue
+        component, waiting = set[UUID](), [first]
+        while waiting:
+            one = waiting.pop()
+            if one not in component:
+                component.add(one)
+                waiting.extend(neighbours[one] - component)
+        seen |= component
+        found.append(frozenset(component))
+    return found

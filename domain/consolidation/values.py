@@ -1,0 +1,91 @@
+"""One attribute of one subject over time: which statement holds, and what ended the others.
+
+Must not know: how a statement's value is read, where memories are stored.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from domain.consolidation.known import TRUSTS, Known
+from domain.similarity import Claim, read
+
+Pinned = Callable[[UUID, UUID], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """A memory that says nothing but one value of one attribute that has one value at a time."""
+
+    memory: Known
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """`older` holds until `valid_to`, when `newer` said another value. Where newer is None it holds on."""
+
+    older: Known
+    newer: Known | None = None
+    valid_to: datetime | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Two values of one attribute of which no rule says which holds."""
+
+    newer: Known
+    older: Known
+    reason: str
+
+
+def valued(memory: Known) -> Valued | None:
+    """The memory as a value, where that is all it says: ending it then takes nothing else with it."""
+    claims = read(memory.content).claims
+    return Valued(memory, claims[0]) if len(claims) == 1 and claims[0].single else None
+
+
+def settle_values(group: Sequence[Valued], pinned: Pinned) -> tuple[list[Ended], list[Unclear]]:
+    """What becomes of the statements of one attribute: each ends with the next that says another value.
+
+    Next: by the last time at which each was said to hold, never by arrival (I9). A less trusted witness ends nothing;
+    neither does one of the same moment. Pairs that are `pinned` (a person decided, or a run was undone) are left alone.
+    Answers one Ended a statement, and what is unclear.
+    """
+    ended: list[Ended] = []
+    unclear: list[Unclear] = []
+    for one in group:
+        older = one.memory
+        others = [
+            other for other in group if other.claim.value != one.claim.value and not pinned(older.id, other.memory.id)
+        ]
+        later = [other.memory for other in others if other.memory.reaffirmed_at > older.reaffirmed_at]
+        worthy = [memory for memory in later if _rank(memory) <= _rank(older)]
+        newer = min(worthy, key=lambda memory: (memory.reaffirmed_at, memory.content_hash), default=None)
+        ended.append(_ended(older, newer, one.claim))
+        if newer is None:
+            rivals = [memory for memory in later if _rank(memory) > _rank(older)]
+            same = [other.memory for other in others if other.memory.reaffirmed_at == older.reaffirmed_at]
+            unclear += [
+                Unclear(memory, older, f"a less trusted witness says another {one.claim.attribute}")
+                for memory in rivals
+            ]
+            unclear += [
+                Unclear(memory, older, f"two values of {one.claim.attribute} at the same time")
+                for memory in same
+                if memory.order > older.order
+            ]
+    return ended, unclear
+
+
+def _ended(older: Known, newer: Known | None, claim: Claim) -> Ended:
+    if newer is None:
+        return Ended(older)
+    at = newer.valid_from if newer.valid_from > older.reaffirmed_at else newer.reaffirmed_at
+    return Ended(older, newer, at, f"said later: another value of {claim.attribute} of {claim.subject_text}")
+
+
+def _rank(memory: Known) -> int:
+    return TRUSTS.index(memory.trust)

@@ -1,0 +1,185 @@
+"""One batch of a pass, in one transaction: what is alike becomes one, what contradicts is registered, what is sure is
+promoted.
+
+Must not know: which memories a pass takes, and when it stops.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from domain.blocking import claim_keys
+from domain.consolidation.groups import Group, groups, survivor
+from domain.consolidation.known import Known
+from domain.consolidation.values import Valued, settle_values, valued
+from domain.similarity import Thresholds, read
+from domain.triples import triples
+from services.consolidation.effects import Effects
+from services.consolidation.neighbours import index_blocks, load
+from services.consolidation.world import MAX_COMPONENT, World
+from services.memory_changes import Author, mark_checked
+from services.triples import store_triples
+from slowwave.settings import Consolidation
+
+MAX_LINKS = 5
+MAX_VALUES = 200
+_SAME_CLAIM = text(
+    "SELECT DISTINCT b.memory_id FROM unnest(CAST(:keys AS bigint[])) AS p (key) CROSS JOIN LATERAL ("
+    "  SELECT k.memory_id FROM slowwave.memory_blocks k WHERE k.scope_id = :scope AND k.key = p.key"
+    "  ORDER BY k.memory_id DESC LIMIT :most) AS b"
+)
+# What a run made active; what a person did stays.
+_PROMOTED = text(
+    "SELECT DISTINCT ON (c.memory_id) CASE WHEN c.action = 'promoted' THEN c.memory_id END"
+    " FROM slowwave.memory_changes c WHERE c.memory_id = ANY(:ids) AND c.after ? 'status'"
+    " ORDER BY c.memory_id, c.id DESC"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a batch works with. One transaction; nothing in here waits for a model."""
+
+    connection: Connection
+    scope_id: int
+    settings: Consolidation
+    author: Author
+    now: datetime
+
+
+def thresholds_of(settings: Consolidation) -> Thresholds:
+    """The similarities of the settings as the judge takes them."""
+    return Thresholds(
+        merge=settings.merge_threshold,
+        synthesize=settings.synthesize_threshold,
+        link=settings.link_threshold,
+        duplicate=settings.duplicate_threshold,
+    )
+
+
+def settle(batch: Batch, memories: Sequence[Known]) -> Effects:
+    """Consolidate these memories of one scope with all that they may have to do with. Raises Stale."""
+    effects = Effects(batch.connection, batch.scope_id, batch.author, batch.now)
+    index_blocks(batch.connection, batch.scope_id, memories)
+    world = World(batch.connection, batch.scope_id, thresholds_of(batch.settings))
+    world.look(memories)
+    for component in world.components(memories):
+        _make_one(effects, world, component)
+    world.reload()
+    concerned = sorted({world.head(memory.id) for memory in memories}, key=lambda memory: world.known[memory].order)
+    standing = [world.known[memory] for memory in concerned if world.known[memory].live]
+    _settle_values(batch, effects, world, standing)
+    _compare(batch, effects, world, standing)
+    if batch.settings.extract_triples:
+        for memory in standing:
+            effects.counts["triples"] += store_triples(
+                batch.connection,
+                batch.scope_id,
+                memory.id,
+                triples(read(memory.content)),
+                run_id=batch.author.run_id,
+                now=batch.now,
+            )
+    _promote(batch, effects, effects.touched | {memory.id for memory in standing})
+    mark_checked(batch.connection, [*effects.touched, *(memory.id for memory in memories)], batch.now)
+    return effects
+
+
+def _make_one(effects: Effects, world: World, component: list[Known]) -> None:
+    """Bring what is connected into its canonical groups: merge, and take back merges that no longer hold."""
+    if len(component) > MAX_COMPONENT:
+        effects.ask(
+            f"{len(component)} memories are alike in a chain: too many to merge without a look",
+            "medium",
+            memory=min(component, key=lambda memory: memory.order).id,
+        )
+        return
+    members = [memory for memory in component if memory.groupable]
+    for group in groups(members, world.mergeable):
+        _gather(effects, world, group)
+
+
+def _gather(effects: Effects, world: World, group: Group) -> None:
+    kept = survivor(group)
+    if kept.merged_into is not None:
+        effects.part(kept, "its words are the ones that stay" if len(group) > 1 else "it says something of its own")
+    for part in group:
+        if kept.id not in (part.id, part.merged_into):
+            judgement = world.judged(part.id, kept.id)
+            effects.merge(part, kept, "; ".join(judgement.reasons) or judgement.verdict, judgement.score)
+
+
+def _settle_values(batch: Batch, effects: Effects, world: World, standing: Sequence[Known]) -> None:
+    """Let the statements of one attribute end each other by event time."""
+    done: set[tuple[str, str]] = set()
+    for memory in standing:
+        one = valued(memory)
+        if one is None or (one.claim.subject, one.claim.attribute) in done:
+            continue
+        done.add((one.claim.subject, one.claim.attribute))
+        group = _same_attribute(batch, one)
+        world.pin(value.memory.id for value in group)
+        ended, unclear = settle_values(group, world.pinned)
+        for one_ended in ended:
+            effects.end(one_ended)
+        for pair in unclear:
+            effects.dispute(pair.newer, pair.older, pair.reason)
+
+
+def _same_attribute(batch: Batch, one: Valued) -> list[Valued]:
+    keys = list(claim_keys(read(one.memory.content)))
+    rows = batch.connection.execute(_SAME_CLAIM, {"keys": keys, "scope": batch.scope_id, "most": MAX_VALUES})
+    known = load(batch.connection, batch.scope_id, rows.scalars())
+    found = [valued(memory) for memory in known.values() if memory.live]
+    mine = (one.claim.subject, one.claim.attribute)
+    same = [value for value in found if value is not None and (value.claim.subject, value.claim.attribute) == mine]
+    return sorted(same, key=lambda value: value.memory.order)
+
+
+def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Known]) -> None:
+    """Register contradictions, link what is related."""
+    settled = {memory.id: valued(memory) for memory in standing}
+    for memory in standing:
+        others = dict.fromkeys(world.head(other) for other in world.near.get(memory.id, ()))
+        related: list[tuple[float, UUID]] = []
+        for other_id in others:
+            other = world.known.get(other_id)
+            if other is None or other_id == memory.id or not other.live or world.pinned(memory.id, other_id):
+                continue
+            judgement = world.judged(memory.id, other_id)
+            if judgement.verdict == "conflict":
+                if not _ended_by_value(settled[memory.id], valued(other)):
+                    newer, older = sorted((memory, other), key=lambda known: (known.reaffirmed_at, known.order))[::-1]
+                    effects.dispute(newer, older, "; ".join(judgement.reasons))
+            elif judgement.verdict in {"related", "synthesise"} and judgement.score >= batch.settings.link_threshold:
+                related.append((judgement.score, other_id))
+        for score, other_id in sorted(related, reverse=True)[:MAX_LINKS]:
+            # One link a pair, in one direction whichever side came first.
+            source, target = sorted((memory.id, other_id))
+            effects.link(source, target, score)
+
+
+def _ended_by_value(one: Valued | None, other: Valued | None) -> bool:
+    """Whether the pair is a matter of one attribute's values, which has been settled."""
+    if one is None or other is None:
+        return False
+    return (one.claim.subject, one.claim.attribute) == (other.claim.subject, other.claim.attribute)
+
+
+def _promote(batch: Batch, effects: Effects, ids: set[UUID]) -> None:
+    """Make active what enough independent witnesses say; take that back where the witnesses turned out to be another's.
+
+    Nothing else counts, neither an end nor a conflict: else the order in which things became known would decide (I9).
+    """
+    known = sorted(load(batch.connection, batch.scope_id, ids).values(), key=lambda memory: memory.order)
+    enough = batch.settings.promote_confidence
+    weak = [memory.id for memory in known if memory.status == "active" and memory.confidence < enough]
+    promoted = set(batch.connection.execute(_PROMOTED, {"ids": weak}).scalars()) if weak else set()
+    for memory in known:
+        if memory.status in {"inbox", "episode"} and memory.confidence >= enough:
+            effects.promote(memory)
+        elif memory.id in promoted:
+            effects.demote(memory)

@@ -1,0 +1,168 @@
+"""The work of a pass over one scope: batch after batch, each a transaction, in the name of one run.
+
+Must not know: Celery, when a pass is due, who asks for it.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import Connection, Row, func, select, text
+from sqlalchemy.exc import OperationalError
+
+from domain.consolidation.known import LIVE, Known
+from models import Memory
+from services.consolidation.batch import Batch, settle
+from services.consolidation.neighbours import load
+from services.memory_changes import Author, Stale
+from services.runs import Run, renew_run
+from slowwave.settings import Consolidation
+
+log = logging.getLogger(__name__)
+
+PassKind = Literal["light", "deep"]
+BATCH = 50
+TRIES = 3
+ALWAYS_ALLOWED = 20
+"""So many archivals are no sign of a runaway, however small the scope."""
+
+# The oldest first, past the place where the last batch ended: what could not be settled is not met again in this run.
+_NEXT = {
+    "light": text(
+        "SELECT m.id, m.recorded_at FROM slowwave.memories m"
+        " WHERE m.scope_id = :scope AND m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active')"
+        "  AND m.recorded_at <= :until AND (m.recorded_at, m.id) > (:at, :id)"
+        " ORDER BY m.recorded_at, m.id LIMIT :most"
+    ),
+    "deep": text(
+        "SELECT m.id, m.recorded_at FROM slowwave.memories m"
+        " WHERE m.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active')"
+        "  AND (m.status <> 'active' OR m.checked_at IS NULL)"
+        "  AND m.recorded_at <= :until AND (m.recorded_at, m.id) > (:at, :id)"
+        " ORDER BY m.recorded_at, m.id LIMIT :most"
+    ),
+}
+BEGINNING = (datetime(1900, 1, 1, tzinfo=UTC), UUID(int=0))
+
+
+def next_due(
+    connection: Connection,
+    scope_id: int,
+    kind: PassKind,
+    settings: Consolidation,
+    now: datetime,
+    place: tuple[datetime, UUID] = BEGINNING,
+) -> Sequence[Row[tuple[UUID, datetime]]]:
+    """The next memories (id, recorded_at) that a pass of this kind is about, old enough, behind `place`."""
+    parameters = {
+        "scope": scope_id,
+        "until": now - timedelta(days=settings.min_age_days),
+        "at": place[0],
+        "id": place[1],
+        "most": BATCH,
+    }
+    return connection.execute(_NEXT[kind], parameters).all()
+
+
+class RunawayStopped(Exception):
+    """The run would archive more than it may: it stopped before that batch, and somebody has to allow more."""
+
+
+class LeaseLost(Exception):
+    """Another worker took the run over: this one must not write any more."""
+
+
+Transaction = Callable[[], AbstractContextManager[Connection]]
+
+
+@dataclass
+class Pass:
+    """One pass under way. `transaction` begins one, which ends in a commit, or in nothing where it fails."""
+
+    transaction: Transaction
+    scope_id: int
+    kind: PassKind
+    settings: Consolidation
+    author: Author
+    run: Run
+    clock: Callable[[], datetime]
+    allow_archive: bool
+    counts: Counter[str] = field(default_factory=Counter)
+    checked: int = 0
+    failed: int = 0
+    more: bool = False
+    live_at_start: int = 0
+    place: tuple[datetime, UUID] = BEGINNING
+
+    def work(self) -> None:
+        """Settle batch after batch until nothing is due or a cap is reached. Raises RunawayStopped."""
+        with self.transaction() as connection:
+            self.live_at_start = connection.execute(
+                select(func.count()).where(Memory.scope_id == self.scope_id, Memory.status.in_(LIVE))
+            ).scalar_one()
+        while True:
+            with self.transaction() as connection:
+                due = next_due(connection, self.scope_id, self.kind, self.settings, self.clock(), self.place)
+            if not due:
+                return
+            if self.checked + self.failed >= self.settings.max_memories_per_run:
+                self.more = True
+                return
+            self.place = (due[-1].recorded_at, due[-1].id)
+            self._batch([row.id for row in due])
+
+    def _batch(self, ids: Sequence[UUID]) -> None:
+        """Settle these together; where that fails, one by one, so that one bad item stops none of the rest."""
+        try:
+            self._settle(ids)
+        except (RunawayStopped, LeaseLost):
+            raise
+        except Exception:
+            log.exception("a batch of %d memories failed as a whole, each is tried by itself", len(ids))
+            for memory in ids:
+                self._settle_alone(memory)
+
+    def _settle_alone(self, memory: UUID) -> None:
+        try:
+            self._settle([memory])
+        except (RunawayStopped, LeaseLost):
+            raise
+        except Exception:
+            log.exception("memory %s could not be consolidated", memory)
+            self.failed += 1
+
+    def _settle(self, ids: Sequence[UUID]) -> None:
+        for attempt in range(1, TRIES + 1):
+            try:
+                with self.transaction() as connection:
+                    return self._settle_in(connection, ids)
+            except (Stale, OperationalError):
+                # A flush heard one of them in between, or two transactions wanted the same rows: read again.
+                if attempt == TRIES:
+                    raise
+        return None
+
+    def _settle_in(self, connection: Connection, ids: Sequence[UUID]) -> None:
+        now = self.clock()
+        if not renew_run(connection, self.run, now):
+            raise LeaseLost(f"run {self.run.id} was taken over by another worker")
+        known: dict[UUID, Known] = load(connection, self.scope_id, ids)
+        memories = [known[memory] for memory in ids if memory in known and known[memory].live]
+        effects = settle(Batch(connection, self.scope_id, self.settings, self.author, now), memories)
+        self._check_share(effects.counts["merged"])
+        self.counts.update(effects.counts)
+        self.checked += len(memories)
+
+    def _check_share(self, archived: int) -> None:
+        total = self.counts["merged"] + archived
+        allowed = max(ALWAYS_ALLOWED, self.settings.max_archived_share * self.live_at_start)
+        if total > allowed and not self.allow_archive:
+            raise RunawayStopped(
+                f"stopped before archiving {total} of {self.live_at_start} memories; {allowed:.0f} are allowed "
+                f"(memory.consolidation.max_archived_share). Look with --dry-run, allow it with --allow-archive"
+            )

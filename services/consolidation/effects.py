@@ -1,0 +1,182 @@
+"""What a pass does to memories: merge, supersede, register, link, promote. Each is a change that can be explained.
+
+Must not know: why.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, update
+
+from domain.consolidation.known import Known
+from domain.consolidation.values import Ended
+from domain.review import Tier, doubtful, tier_of
+from models import MemoryLink
+from services.conflicts import open_review, register_conflict
+from services.consolidation.neighbours import load
+from services.memory_changes import Author, change_memory, note_change
+from services.memory_links import add_link
+from services.merging import merge_into, part_again
+
+
+@dataclass
+class Effects:
+    """Carries out decisions in one transaction, in the name of one run, and counts them."""
+
+    connection: Connection
+    scope_id: int
+    author: Author
+    now: datetime
+    counts: Counter[str] = field(default_factory=Counter)
+    touched: set[UUID] = field(default_factory=set)
+
+    def merge(self, part: Known, into: Known, reason: str, score: float) -> None:
+        """Archive `part` with what was merged into it, and let `into` know what they knew."""
+        merge_into(
+            self.connection,
+            part.id,
+            self._revision(part),
+            into.id,
+            author=self.author,
+            reason=reason,
+            now=self.now,
+            confidence=score,
+        )
+        self._did("merged", part.id, into.id)
+
+    def part(self, part: Known, reason: str) -> None:
+        """Take a merge back."""
+        status = "episode" if part.type == "event" else "inbox"
+        part_again(
+            self.connection,
+            part.id,
+            self._revision(part),
+            status,
+            author=self.author,
+            reason=reason,
+            now=self.now,
+        )
+        self._did("unmerged", part.id, *((part.merged_into,) if part.merged_into else ()))
+
+    def end(self, ended: Ended) -> None:
+        """Let a statement end where another value began, or hold on where nothing ended it after all."""
+        older, newer = ended.older, ended.newer
+        if (older.superseded_by, older.valid_to) == (newer.id if newer else None, ended.valid_to):
+            return
+        fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
+        if newer is None:
+            self._change(older, fields, "holding", "nothing that is known ended it")
+            self._end_links(older.id)
+            return
+        self._change(older, fields, "superseded", ended.reason)
+        self._end_links(older.id)
+        add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
+        self._register(newer, older, ended.reason, f"{newer.id} was said later and holds")
+
+    def dispute(self, newer: Known, older: Known, reason: str) -> None:
+        """Register an open conflict, once, and ask about it.
+
+        A claim against a person's own words waits in review, out of answers; else both stay where they are.
+        """
+        newer, older = self._fresh(newer), self._fresh(older)
+        if not (newer.live and older.live):
+            return
+        conflict = self._register(newer, older, reason, None)
+        if conflict is None:
+            return
+        tier, claim = tier_of(newer, older), doubtful(newer, older)
+        if claim is None:
+            self.ask(reason, tier, conflict=conflict)
+            return
+        why = f"contradicts what a person said: {reason}"
+        self._change(claim, {"status": "review"}, "review", why)
+        self.ask(why, tier, memory=claim.id)
+
+    def ask(self, why: str, tier: Tier, *, memory: UUID | None = None, conflict: int | None = None) -> None:
+        """Put a question to a person, once."""
+        item = open_review(
+            self.connection,
+            self.scope_id,
+            memory=memory,
+            conflict=conflict,
+            why=why,
+            tier=tier,
+            author=self.author,
+            now=self.now,
+        )
+        self.counts["asked"] += item is not None
+
+    def link(self, source: UUID, target: UUID, score: float) -> None:
+        """Link two related memories, at `score` (0..1)."""
+        if add_link(self.connection, source, target, "related_to", author=self.author, now=self.now, confidence=score):
+            after = {"target": str(target), "predicate": "related_to", "confidence": score}
+            note_change(
+                self.connection,
+                source,
+                author=self.author,
+                action="linked",
+                before=None,
+                after=after,
+                reason="related",
+                now=self.now,
+            )
+            self.counts["linked"] += 1
+
+    def promote(self, memory: Known) -> None:
+        """Make it an active memory."""
+        self._change(memory, {"status": "active"}, "promoted", f"confidence {memory.confidence:.2f}")
+
+    def demote(self, memory: Known) -> None:
+        """Take a promotion back."""
+        status = "episode" if memory.type == "event" else "inbox"
+        self._change(memory, {"status": status}, "demoted", f"confidence {memory.confidence:.2f}, after a merge ended")
+
+    def _register(self, newer: Known, older: Known, reason: str, resolution: str | None) -> int | None:
+        """Answer the number of the conflict; None where the pair was decided before."""
+        return register_conflict(
+            self.connection,
+            self.scope_id,
+            newer.id,
+            older.id,
+            reason=reason,
+            evidence={"newer": newer.content, "older": older.content},
+            author=self.author,
+            now=self.now,
+            resolution=resolution,
+        )
+
+    def _change(self, memory: Known, fields: Mapping[str, object], action: str, reason: str) -> None:
+        change_memory(
+            self.connection,
+            memory.id,
+            self._revision(memory),
+            fields,
+            author=self.author,
+            action=action,
+            reason=reason,
+            now=self.now,
+        )
+        self._did(action, memory.id)
+
+    def _fresh(self, memory: Known) -> Known:
+        """What was read; what this batch itself has touched is read again (its row is locked by now)."""
+        if memory.id not in self.touched:
+            return memory
+        return load(self.connection, self.scope_id, [memory.id])[memory.id]
+
+    def _revision(self, memory: Known) -> int:
+        return self._fresh(memory).revision
+
+    def _end_links(self, older: UUID) -> None:
+        self.connection.execute(
+            update(MemoryLink)
+            .where(MemoryLink.target_id == older, MemoryLink.predicate == "supersedes", MemoryLink.ended_by.is_(None))
+            .values(ended_by=self.author.run_id)
+        )
+
+    def _did(self, what: str, *memories: UUID) -> None:
+        self.counts[what] += 1
+        self.touched.update(memories)

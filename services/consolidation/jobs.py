@@ -1,0 +1,93 @@
+"""The maintenance jobs of consolidation: a pass over every scope in which memories are due, all in one run.
+
+Must not know: when a job is due, Celery.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from functools import partial
+
+from sqlalchemy import Engine, text
+
+from domain.spoken_time import count_words
+from services.consolidation.batches import PassKind
+from services.consolidation.scope_pass import Order, PassReport, consolidate
+from services.maintenance import JobContext, JobOutcome, JobRunner
+from services.review import expire_due
+
+log = logging.getLogger(__name__)
+
+_SCOPES_PAGE = 500
+_DUE = {
+    "light": "m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active')",
+    "deep": "(m.status IN ('inbox', 'episode') OR (m.status = 'active' AND m.checked_at IS NULL))",
+}
+
+
+def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[int]:
+    """The scopes that hold a memory which is due, page by page, so that a million scopes are no list in memory."""
+    query = text(
+        "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND EXISTS ("
+        f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND m.recorded_at <= :until AND {_DUE[kind]})"
+        " ORDER BY s.id LIMIT :most"
+    )
+    after = 0
+    until = context.clock() - timedelta(days=context.settings.memory.consolidation.min_age_days)
+    while True:
+        with engine.connect() as connection:
+            page = connection.execute(query, {"after": after, "until": until, "most": _SCOPES_PAGE}).scalars().all()
+        yield from page
+        if len(page) < _SCOPES_PAGE:
+            return
+        after = page[-1]
+
+
+def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
+    """Pass over each scope that has something due. A scope that fails or stops keeps none of the others waiting."""
+    settings = context.settings.memory.consolidation
+    if not settings.enabled:
+        return JobOutcome("consolidation is switched off (memory.consolidation.enabled)")
+    counts: Counter[str] = Counter()
+    stopped: list[str] = []
+    for scope_id in due_scopes(context.engine, context, kind):
+        if not context.still_ours():
+            return JobOutcome("another worker has the job", dict(counts), "stopped")
+        order = Order(scope_id, kind, by=context.by, run=context.run, dry_run=context.dry_run)
+        try:
+            report = consolidate(context.engine, order, settings=settings, clock=context.clock)
+        except Exception:
+            log.exception("scope %d could not be consolidated", scope_id)
+            counts["scopes_failed"] += 1
+            continue
+        _count(counts, report)
+        if report.state == "stopped":
+            stopped.append(f"scope {scope_id}: {report.summary}")
+    if not context.dry_run:
+        counts["lapsed"] += expire_due(context.engine, now=context.clock(), by=context.by)
+    summary = "; ".join([_summary(counts), *stopped])
+    stats = {name: number for name, number in counts.items() if number}
+    return JobOutcome(summary, stats, "stopped" if stopped else "completed")
+
+
+def _count(counts: Counter[str], report: PassReport) -> None:
+    counts["scopes"] += report.state in {"completed", "stopped"}
+    counts["scopes_busy"] += report.state == "busy"
+    counts["checked"] += report.checked
+    counts["failed"] += report.failed
+    counts.update(report.counts)
+
+
+def _summary(counts: Counter[str]) -> str:
+    apart = {"scopes", "checked"}
+    done = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()) if number and name not in apart)
+    looked = f"{count_words(counts['checked'], 'memory', 'memories')} in {count_words(counts['scopes'], 'scope')}"
+    return f"{looked} looked at: {done or 'nothing to change'}"
+
+
+RUNNERS: Mapping[str, JobRunner] = {
+    "consolidate_light": partial(run_passes, kind="light"),
+    "consolidate_deep": partial(run_passes, kind="deep"),
+}
+"""By job type."""

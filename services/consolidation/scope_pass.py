@@ -1,0 +1,213 @@
+"""A pass over one scope from its first look to its report: one at a time, a run that can be explained and undone.
+
+Must not know: Celery, when a pass is due, how a batch is settled.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import Connection, Engine, func, select
+
+from domain.changes import ChangeLine
+from domain.spoken_time import count_words
+from models import Memory, MemoryChange, MemoryConflict, ReviewItem
+from services.consolidation.batches import LeaseLost, Pass, PassKind, RunawayStopped, Transaction, next_due
+from services.consolidation.scope_lock import scope_lock
+from services.memory_changes import Author
+from services.runs import Run, RunEnd, finish_run, start_run
+from services.signals import consolidation_completed, consolidation_failed, consolidation_started
+from slowwave.settings import Consolidation
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 60.0
+CHANGES_SHOWN = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class PassReport:
+    """What a pass over a scope came to.
+
+    state: completed; stopped (the circuit breaker); busy (another pass is at this scope); nothing (no memory was due).
+    checked: memories that were looked at; failed: those that could not be settled, which the next pass meets again;
+    more: a cap ended it. changes: what a dry run would have done, in its order.
+    """
+
+    state: Literal["completed", "stopped", "busy", "nothing"]
+    run: int | None = None
+    checked: int = 0
+    failed: int = 0
+    more: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+    summary: str = ""
+    changes: tuple[ChangeLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked for: which scope, which kind of pass, in whose name. run: the job's run; None makes one of its own.
+
+    dry_run: do all of it, show it, and take it back before anybody sees it. allow_archive: without the circuit breaker.
+    """
+
+    scope_id: int
+    kind: PassKind
+    by: str | None = None
+    run: Run | None = None
+    dry_run: bool = False
+    allow_archive: bool = False
+
+
+def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
+    """Consolidate the memories of one scope that are due.
+
+    Memories that no pass has seen since they were made or said again (light), and besides these all that is not active
+    yet (deep), once they are `min_age_days` old. At most one pass is at a scope at a time; another one answers busy.
+    What fails is in the report; the run says how it ended.
+    """
+    engine = engine.execution_options(isolation_level="READ COMMITTED")
+    with scope_lock(engine, order.scope_id) as ours:
+        if not ours:
+            return PassReport("busy", summary="another pass is at this scope")
+        with engine.connect() as connection:
+            if not next_due(connection, order.scope_id, order.kind, settings, clock()):
+                return PassReport("nothing", summary="no memory is due")
+        if order.dry_run:
+            return _rehearse(engine, order, settings, clock)
+        return _perform(engine.begin, order, settings, clock)
+
+
+def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
+    """The very pass, in one transaction that is rolled back."""
+    with engine.connect() as connection, connection.begin() as whole:
+
+        @contextmanager
+        def nested() -> Iterator[Connection]:
+            with connection.begin_nested():
+                yield connection
+
+        report = _perform(nested, order, settings, clock)
+        if report.run is not None:
+            report = replace(report, changes=_changes(connection, order.scope_id, report.run))
+        whole.rollback()
+    return replace(report, run=None)
+
+
+def _perform(
+    transaction: Transaction, order: Order, settings: Consolidation, clock: Callable[[], datetime]
+) -> PassReport:
+    run = order.run
+    if run is None:
+        with transaction() as connection:
+            run = start_run(
+                connection,
+                kind=order.kind,
+                now=clock(),
+                lease_seconds=LEASE_SECONDS,
+                scope_id=order.scope_id,
+                by=order.by,
+            )
+    began = clock()
+    if not order.dry_run:
+        consolidation_started.send(order.kind, run=run.id, scope=order.scope_id)
+    work = Pass(
+        transaction, order.scope_id, order.kind, settings, Author(run.id, order.by), run, clock, order.allow_archive
+    )
+    state: Literal["completed", "stopped"] = "completed"
+    said = ""
+    try:
+        work.work()
+    except RunawayStopped as stopped:
+        state, said = "stopped", str(stopped)
+    except Exception as error:
+        _end(transaction, order, run, "failed", _report(transaction, order, run, work, state), clock, error)
+        raise
+    report = _report(transaction, order, run, work, state, said)
+    _end(transaction, order, run, state, report, clock, None)
+    if not order.dry_run:
+        milliseconds = (clock() - began).total_seconds() * 1000
+        consolidation_completed.send(
+            order.kind,
+            run=run.id,
+            scope=order.scope_id,
+            duration_ms=milliseconds,
+            persisted=0,
+            links=report.counts.get("linked", 0),
+            triples=report.counts.get("triples", 0),
+        )
+    return report
+
+
+def _end(
+    transaction: Transaction,
+    order: Order,
+    run: Run,
+    status: RunEnd,
+    report: "PassReport",
+    clock: Callable[[], datetime],
+    error: Exception | None,
+) -> None:
+    """End a run of our own; a job's run is ended by who began it, for it may be about more scopes."""
+    if error is not None and not order.dry_run:
+        consolidation_failed.send(order.kind, run=run.id, scope=order.scope_id, error=str(error))
+    if order.run is not None or isinstance(error, LeaseLost):
+        return
+    with transaction() as connection:
+        stats = {"checked": report.checked, "failed": report.failed, **report.counts}
+        finish_run(
+            connection,
+            run,
+            status=status,
+            summary=report.summary,
+            stats=stats,
+            now=clock(),
+            error=None if error is None else f"{type(error).__name__}: {error}",
+        )
+
+
+def _report(
+    transaction: Transaction,
+    order: Order,
+    run: Run,
+    work: Pass,
+    state: Literal["completed", "stopped"],
+    said: str = "",
+) -> PassReport:
+    counts = dict(work.counts)
+    with transaction() as connection:
+        for name, table in (("conflicts", MemoryConflict), ("asked", ReviewItem)):
+            counts[name] = connection.execute(
+                select(func.count()).where(table.scope_id == order.scope_id, table.run_id == run.id)
+            ).scalar_one()
+    counts = {name: number for name, number in sorted(counts.items()) if number}
+    summary = said or _summary(work, counts)
+    return PassReport(state, run.id, work.checked, work.failed, work.more, counts, summary)
+
+
+def _summary(work: Pass, counts: dict[str, int]) -> str:
+    done = ", ".join(f"{number} {name}" for name, number in counts.items()) or "nothing to change"
+    failed = f"; {work.failed} failed" if work.failed else ""
+    more = "; more are due" if work.more else ""
+    return f"{count_words(work.checked, 'memory', 'memories')} looked at: {done}{failed}{more}"
+
+
+def _changes(connection: Connection, scope_id: int, run_id: int) -> tuple[ChangeLine, ...]:
+    rows = connection.execute(
+        select(
+            MemoryChange.action,
+            MemoryChange.memory_id,
+            Memory.content,
+            MemoryChange.before,
+            MemoryChange.after,
+            MemoryChange.reason,
+        )
+        .join(Memory, Memory.id == MemoryChange.memory_id)
+        .where(Memory.scope_id == scope_id, MemoryChange.run_id == run_id)
+        .order_by(MemoryChange.id)
+        .limit(CHANGES_SHOWN)
+    )
+    return tuple(ChangeLine(*row) for row in rows)

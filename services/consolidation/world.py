@@ -1,0 +1,122 @@
+"""What one batch of a pass sees: memories, how pairs of them were judged, and what has been decided for good.
+
+Must not know: what follows from a judgement.
+"""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from domain.consolidation.groups import connected
+from domain.consolidation.known import Known
+from domain.similarity import Judgement, Thresholds, judge, read
+from services.consolidation.neighbours import candidates, load_with_merged
+
+MAX_COMPONENT = 64
+"""So many memories are grouped at once; what is connected beyond that waits for a person."""
+
+ONE = frozenset({"duplicate", "merge"})
+# What a person decided stays decided, and what was taken back is not done again.
+_PINNED = text(
+    "SELECT DISTINCT c.memory_id AS a, coalesce(c.after ->> 'merged_into', c.after ->> 'superseded_by') AS b"
+    " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
+    " WHERE c.memory_id = ANY(:ids) AND c.action IN ('merged', 'superseded') AND r.status = 'undone'"
+    " UNION"
+    " SELECT k.memory_id, k.conflicting_memory_id::text"
+    " FROM slowwave.memory_conflicts k"
+    " JOIN slowwave.memory_changes c ON c.memory_id IN (k.memory_id, k.conflicting_memory_id)"
+    "  AND c.action = 'decided' AND c.after ->> 'conflict' = k.id::text"
+    " JOIN slowwave.maintenance_runs r ON r.id = c.run_id AND r.kind = 'review' AND r.status <> 'undone'"
+    " WHERE k.scope_id = :scope AND (k.memory_id = ANY(:ids) OR k.conflicting_memory_id = ANY(:ids))"
+    "  AND k.status <> 'open'"
+)
+
+
+class World:
+    """The memories that a batch is about and their neighbours, of one scope. Reading more keeps what was judged."""
+
+    def __init__(self, connection: Connection, scope_id: int, thresholds: Thresholds) -> None:
+        self._connection = connection
+        self._scope_id = scope_id
+        self._thresholds = thresholds
+        self.known: dict[UUID, Known] = {}
+        self.near: dict[UUID, list[UUID]] = {}
+        self._judged: dict[tuple[UUID, UUID], Judgement] = {}
+        self._pinned: set[frozenset[UUID]] = set()
+
+    def look(self, memories: Sequence[Known]) -> None:
+        """Find the neighbours of these, and what was merged with either."""
+        self.known |= {memory.id: memory for memory in memories}
+        found = candidates(self._connection, self._scope_id, [read(memory.content) for memory in memories])
+        for memory, others in zip(memories, found, strict=True):
+            self.near[memory.id] = [other.id for other in others if other.id != memory.id]
+            self.known |= {other.id: other for other in others}
+        self._complete({memory.id for memory in memories} | {other.id for others in found for other in others})
+
+    def reload(self) -> None:
+        """Read everything again: changes were made."""
+        self._complete(set(self.known))
+
+    def judged(self, a: UUID, b: UUID) -> Judgement:
+        """How the two compare; symmetric, and worked out once."""
+        pair = (a, b) if a < b else (b, a)
+        if pair not in self._judged:
+            one, other = (self.known[memory] for memory in pair)
+            self._judged[pair] = judge(
+                read(one.content),
+                read(other.content),
+                thresholds=self._thresholds,
+                same_type=one.type == other.type,
+                seconds_apart=abs((one.own_from - other.own_from).total_seconds()),
+            )
+        return self._judged[pair]
+
+    def mergeable(self, a: Known, b: Known) -> bool:
+        return not self.pinned(a.id, b.id) and self.judged(a.id, b.id).verdict in ONE
+
+    def pinned(self, a: UUID, b: UUID) -> bool:
+        """Whether this pair was decided for good."""
+        return frozenset((a, b)) in self._pinned
+
+    def pin(self, ids: Iterable[UUID]) -> None:
+        """Read what was decided about these."""
+        rows = self._connection.execute(_PINNED, {"ids": list(ids), "scope": self._scope_id})
+        self._pinned |= {frozenset((row.a, UUID(row.b))) for row in rows if row.b is not None}
+
+    def head(self, memory: UUID) -> UUID:
+        """What stands for a memory in answers: what it was merged into, or itself."""
+        return self.known[memory].merged_into or memory
+
+    def components(self, batch: Sequence[Known]) -> list[list[Known]]:
+        """All that is connected with the batch by likeness or by an earlier merge, read to its end or to the bound."""
+        start = [memory.id for memory in batch]
+        while True:
+            found = connected(start, self._edges())
+            outside = {memory for component in found for memory in component if memory not in self.near}
+            small = {m for component in found if len(component) <= MAX_COMPONENT for m in component}
+            wanted = [self.known[memory] for memory in outside & small]
+            if not wanted:
+                return [[self.known[memory] for memory in component] for component in found]
+            self.look(wanted)
+
+    def _edges(self) -> list[tuple[UUID, UUID]]:
+        alike = [
+            (memory, other)
+            for memory, others in self.near.items()
+            for other in others
+            if self.known[memory].groupable
+            and self.known[other].groupable
+            and self.judged(memory, other).verdict in ONE
+        ]
+        merged = [
+            (memory.id, memory.merged_into)
+            for memory in self.known.values()
+            if memory.merged_into is not None and memory.merged_into in self.known
+        ]
+        return alike + merged
+
+    def _complete(self, ids: set[UUID]) -> None:
+        found = load_with_merged(self._connection, self._scope_id, list(ids))
+        self.known |= found
+        self.pin(found)
