@@ -19,7 +19,7 @@ from redis import Redis
 
 import slowwave
 from domain.waiting_facts import Reason
-from slowwave import errors, messages
+from slowwave import errors, messages, working
 from slowwave.coordination.keys import QUEUES
 from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
@@ -35,6 +35,8 @@ PAYLOADS: dict[str, type[BaseModel]] = {
     messages.RECORD_TURN: messages.RecordTurn,
     messages.PROMPT_ARRIVED: messages.PromptArrived,
     messages.FLUSH_SESSION: messages.FlushSession,
+    messages.REMEMBER: working.Remember,
+    messages.CONSOLIDATE_SCOPE: working.ConsolidateScope,
 }
 PYTHON = blocks(info="python")
 RUNNABLE = [block for block in PYTHON if "runnable" in block.info]
@@ -164,6 +166,7 @@ def _check_message(queue: str, message: dict[str, Any], text: str) -> None:
     shown = headers["argsrepr"] + headers["kwargsrepr"]
     for said in payload.get("messages", ()):
         assert said["content"] not in shown, "an example keeps its text out of dashboards"
+    assert "content" not in payload or payload["content"] not in shown, "nor does one with a note"
     assert f'queue="{queue}"' in text or queue.startswith("flush")
 
 

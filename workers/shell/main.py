@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from workers.shell import basics, dead_letters, ingest, memories, operate, quarantine, recall, running, runs
+from workers.shell import (
+    basics,
+    consolidate,
+    dead_letters,
+    ingest,
+    memories,
+    operate,
+    quarantine,
+    recall,
+    running,
+    runs,
+)
 from workers.shell.sentences import SentenceGroup
 from workers.shell.state import Shell
 
@@ -31,7 +42,7 @@ def slowwave(
     context.call_on_close(shell.close)
 
 
-for _module in (running, ingest, recall, memories, operate, basics, quarantine, dead_letters, runs):
+for _module in (running, ingest, recall, memories, consolidate, operate, basics, quarantine, dead_letters, runs):
     _module.register(app)
 
 
