@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.candidates import MemoryType
-from workers.shell.options import MEND, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
+from workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
 from workers.shell.output import console, one_line, print_json, print_rows, styled
 from workers.shell.sentences import FOUND, UNAVAILABLE
 from workers.shell.state import Shell, shell_of
@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
     """Add these commands."""
     app.command(rich_help_panel=REMEMBER)(remember)
     app.command(rich_help_panel=REMEMBER)(working)
-    app.command(rich_help_panel=MEND)(consolidate)
+    app.command(rich_help_panel=OPERATE)(consolidate)
 
 
 def remember(
