@@ -11,6 +11,7 @@ from workers.shell import (
     basics,
     consolidate,
     dead_letters,
+    graph,
     ingest,
     memories,
     operate,
@@ -42,7 +43,7 @@ def slowwave(
     context.call_on_close(shell.close)
 
 
-for _module in (running, ingest, recall, memories, consolidate, operate, basics, quarantine, dead_letters, runs):
+for _module in (running, ingest, recall, memories, graph, consolidate, operate, basics, quarantine, dead_letters, runs):
     _module.register(app)
 
 
