@@ -29,6 +29,7 @@ from services.maintenance_jobs import (
     due_jobs,
     lock_job,
     plan_jobs,
+    read_jobs,
     settle_job,
 )
 from services.reports.doctor import first_line
@@ -154,6 +155,11 @@ class Scheduler:
             log.info("maintenance job %s is not run: %s", job, error)
             return None
         return None if claim is None else self._run(claim, dry_run=False)
+
+    def knows(self, job: str) -> bool:
+        """Whether there is a job of that name."""
+        with self._engine.connect() as connection:
+            return any(known.id == job for known in read_jobs(connection))
 
     def run_now(self, job: str, *, dry_run: bool = False) -> JobReport | None:
         """Run a job whatever its due time, enabled or not; None: there is no such job.

@@ -75,9 +75,12 @@ def run_maintenance(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None
     payload = self.parse(RunMaintenance, args, kwargs)
     if payload is None:
         return None
-    report = _scheduler(self.runtime, self.request.hostname or "worker").run_if_due(payload.job)
+    scheduler = _scheduler(self.runtime, self.request.hostname or "worker")
+    report = scheduler.run_if_due(payload.job)
     if report is None:
-        return "not due"
+        if not scheduler.knows(payload.job):
+            self.bury(payload.model_dump(mode="json"), f"there is no job {payload.job!r}")
+        return None
     log.info("maintenance job %s, run %s: %s: %s", report.job, report.run, report.status, report.summary)
     return report.status
 

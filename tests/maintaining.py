@@ -61,8 +61,9 @@ class Host:
         return [(report.job, report.status) for report in self.scheduler.tick().ran]
 
     def only(self, *jobs: dict[str, Any]) -> None:
-        """Have these jobs and no others."""
+        """Have these jobs and no others, and no runs."""
         with self.engine.begin() as connection:
+            connection.execute(delete(MaintenanceRun))
             connection.execute(delete(MaintenanceJob))
             for job in jobs:
                 connection.execute(insert(MaintenanceJob).values(**({"job_type": "count", "cadence": "daily"} | job)))
