@@ -83,7 +83,7 @@ def settle(batch: Batch, memories: Sequence[Known]) -> Effects:
                 run_id=batch.author.run_id,
                 now=batch.now,
             )
-    _promote(batch, effects, effects.touched | {memory.id for memory in standing})
+    promote(batch, effects, effects.touched | {memory.id for memory in standing})
     mark_checked(batch.connection, [*effects.touched, *(memory.id for memory in memories)], batch.now)
     return effects
 
@@ -156,6 +156,8 @@ def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Kn
                     effects.dispute(newer, older, "; ".join(judgement.reasons))
             elif judgement.verdict in {"related", "synthesise"} and judgement.score >= batch.settings.link_threshold:
                 related.append((judgement.score, other_id))
+                if judgement.verdict == "synthesise":
+                    effects.middle.add(frozenset((memory.id, other_id)))
         for score, other_id in sorted(related, reverse=True)[:MAX_LINKS]:
             # One link a pair, in one direction whichever side came first.
             source, target = sorted((memory.id, other_id))
@@ -169,7 +171,7 @@ def _ended_by_value(one: Valued | None, other: Valued | None) -> bool:
     return (one.claim.subject, one.claim.attribute) == (other.claim.subject, other.claim.attribute)
 
 
-def _promote(batch: Batch, effects: Effects, ids: set[UUID]) -> None:
+def promote(batch: Batch, effects: Effects, ids: set[UUID]) -> None:
     """Make active what enough independent witnesses say; take that back where the witnesses turned out to be another's.
 
     Nothing else counts, neither an end nor a conflict: else the order in which things became known would decide (I9).

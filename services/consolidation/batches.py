@@ -13,12 +13,15 @@ from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import Connection, Row, func, select, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from domain.consolidation.known import LIVE, Known
+from domain.similarity import judge, read
 from models import Memory
-from services.consolidation.batch import Batch, settle
+from services.consolidation.batch import Batch, promote, settle
+from services.consolidation.effects import Effects
 from services.consolidation.neighbours import load
+from services.consolidation.synthesis import Outcome, Pair, Synthesis, keep
 from services.memory_changes import Author, Stale
 from services.runs import Run, renew_run
 from slowwave.settings import Consolidation
@@ -92,6 +95,7 @@ class Pass:
     run: Run
     clock: Callable[[], datetime]
     allow_archive: bool
+    synthesis: Synthesis | None = None
     counts: Counter[str] = field(default_factory=Counter)
     checked: int = 0
     failed: int = 0
@@ -140,14 +144,43 @@ class Pass:
         for attempt in range(1, TRIES + 1):
             try:
                 with self.transaction() as connection:
-                    return self._settle_in(connection, ids)
+                    middle = self._settle_in(connection, ids)
             except (Stale, OperationalError):
                 # A flush heard one of them in between, or two transactions wanted the same rows: read again.
                 if attempt == TRIES:
                     raise
+            else:
+                return self._synthesise(middle)
         return None
 
-    def _settle_in(self, connection: Connection, ids: Sequence[UUID]) -> None:
+    def _synthesise(self, middle: Sequence[frozenset[UUID]]) -> None:
+        """Have a model make one of two, where there is one; without, both stay, linked as related."""
+        for ids in middle if self.synthesis is not None else ():
+            with self.transaction() as connection:
+                known = [memory for memory in load(connection, self.scope_id, ids).values() if memory.live]
+            if self.synthesis is None or len(known) != len(ids):
+                continue
+            first, second = sorted(known, key=lambda memory: memory.order)
+            pair = Pair(first, second, judge(read(first.content), read(second.content)).score)
+            outcome, content = self.synthesis.propose(pair)
+            if content is not None:
+                outcome = self._keep(pair, content)
+            self.counts[outcome] += 1
+
+    def _keep(self, pair: Pair, content: str) -> Outcome:
+        try:
+            with self.transaction() as connection:
+                now = self.clock()
+                kept = keep(connection, pair, content, author=self.author, now=now)
+                effects = Effects(connection, self.scope_id, self.author, now)
+                promote(Batch(connection, self.scope_id, self.settings, self.author, now), effects, {kept})
+        except (Stale, OperationalError, IntegrityError) as error:
+            log.info("a sentence of a model came too late: %s", error)
+            return "refused"
+        self.counts.update(effects.counts)
+        return "synthesised"
+
+    def _settle_in(self, connection: Connection, ids: Sequence[UUID]) -> list[frozenset[UUID]]:
         now = self.clock()
         if not renew_run(connection, self.run, now):
             raise LeaseLost(f"run {self.run.id} was taken over by another worker")
@@ -157,6 +190,8 @@ class Pass:
         self._check_share(effects.counts["merged"])
         self.counts.update(effects.counts)
         self.checked += len(memories)
+        # In one order every time: what is made of two depends on nothing else.
+        return sorted(effects.middle, key=lambda pair: sorted(str(memory) for memory in pair))
 
     def _check_share(self, archived: int) -> None:
         total = self.counts["merged"] + archived

@@ -32,6 +32,8 @@ class Effects:
     now: datetime
     counts: Counter[str] = field(default_factory=Counter)
     touched: set[UUID] = field(default_factory=set)
+    # Pairs about the same of which a model may make one.
+    middle: set[frozenset[UUID]] = field(default_factory=set)
 
     def merge(self, part: Known, into: Known, reason: str, score: float) -> None:
         """Archive `part` with what was merged into it, and let `into` know what they knew."""

@@ -17,6 +17,7 @@ from domain.spoken_time import count_words
 from models import Memory, MemoryChange, MemoryConflict, ReviewItem
 from services.consolidation.batches import LeaseLost, Pass, PassKind, RunawayStopped, Transaction, next_due
 from services.consolidation.scope_lock import scope_lock
+from services.consolidation.synthesis import Synthesis
 from services.memory_changes import Author
 from services.runs import Run, RunEnd, finish_run, start_run
 from services.signals import consolidation_completed, consolidation_failed, consolidation_started
@@ -52,6 +53,7 @@ class Order:
     """What is asked for: which scope, which kind of pass, in whose name. run: the job's run; None makes one of its own.
 
     dry_run: do all of it, show it, and take it back before anybody sees it. allow_archive: without the circuit breaker.
+    synthesis: a model for deep passes, which a dry run never asks.
     """
 
     scope_id: int
@@ -60,6 +62,7 @@ class Order:
     run: Run | None = None
     dry_run: bool = False
     allow_archive: bool = False
+    synthesis: Synthesis | None = None
 
 
 def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
@@ -117,6 +120,8 @@ def _perform(
     work = Pass(
         transaction, order.scope_id, order.kind, settings, Author(run.id, order.by), run, clock, order.allow_archive
     )
+    if order.kind == "deep" and not order.dry_run:
+        work.synthesis = order.synthesis
     state: Literal["completed", "stopped"] = "completed"
     said = ""
     try:

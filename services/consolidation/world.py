@@ -12,6 +12,7 @@ from domain.consolidation.groups import connected
 from domain.consolidation.known import Known
 from domain.similarity import Judgement, Thresholds, judge, read
 from services.consolidation.neighbours import candidates, load_with_merged
+from services.consolidation.synthesis import REASON
 
 MAX_COMPONENT = 64
 """So many memories are grouped at once; what is connected beyond that waits for a person."""
@@ -31,6 +32,12 @@ _PINNED = text(
     " WHERE k.scope_id = :scope AND (k.memory_id = ANY(:ids) OR k.conflicting_memory_id = ANY(:ids))"
     "  AND k.status <> 'open'"
 )
+# What a model made one stays one, though its new sentence may be less alike to the old ones.
+_JOINED = text(
+    "SELECT DISTINCT c.memory_id AS a, c.after ->> 'merged_into' AS b"
+    " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
+    " WHERE c.memory_id = ANY(:ids) AND c.action = 'merged' AND c.reason LIKE :reason AND r.status <> 'undone'"
+)
 
 
 class World:
@@ -44,6 +51,7 @@ class World:
         self.near: dict[UUID, list[UUID]] = {}
         self._judged: dict[tuple[UUID, UUID], Judgement] = {}
         self._pinned: set[frozenset[UUID]] = set()
+        self._joined: set[frozenset[UUID]] = set()
 
     def look(self, memories: Sequence[Known]) -> None:
         """Find the neighbours of these, and what was merged with either."""
@@ -73,6 +81,8 @@ class World:
         return self._judged[pair]
 
     def mergeable(self, a: Known, b: Known) -> bool:
+        if frozenset((a.id, b.id)) in self._joined:
+            return True
         return not self.pinned(a.id, b.id) and self.judged(a.id, b.id).verdict in ONE
 
     def pinned(self, a: UUID, b: UUID) -> bool:
@@ -81,8 +91,11 @@ class World:
 
     def pin(self, ids: Iterable[UUID]) -> None:
         """Read what was decided about these."""
-        rows = self._connection.execute(_PINNED, {"ids": list(ids), "scope": self._scope_id})
+        parameters = {"ids": list(ids), "scope": self._scope_id, "reason": f"{REASON}%"}
+        rows = self._connection.execute(_PINNED, parameters).all()
         self._pinned |= {frozenset((row.a, UUID(row.b))) for row in rows if row.b is not None}
+        rows = self._connection.execute(_JOINED, parameters).all()
+        self._joined |= {frozenset((row.a, UUID(row.b))) for row in rows if row.b is not None}
 
     def head(self, memory: UUID) -> UUID:
         """What stands for a memory in answers: what it was merged into, or itself."""
