@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterable
 
 from domain.similarity.frames import FRAMES, Frame
-from domain.similarity.lexicon import stem
 from domain.similarity.stopwords import NEGATORS
-from domain.similarity.tokens import Token, tokenise
+from domain.similarity.tokens import tokenise
 from domain.similarity.verdicts import Claim
 
 MAX_CLAIMS = 8
@@ -17,44 +16,52 @@ MAX_CLAUSE = 300
 """Longer clauses are tables or prose, which no frame fits."""
 
 _CLAUSES = re.compile(r"(?<=[^.\s]{2})[.;!?]\s+|\n")
-_FIRST_PERSON = (
-    (re.compile(r"\bI'm\b"), "the user is"),
-    (re.compile(r"\bI've\b"), "the user has"),
-    (re.compile(r"\bI\b(?!\w)"), "the user"),
-    (re.compile(r"\b[Mm]y\b"), "the user's"),
-    (re.compile(r"\bthe user am\b"), "the user is"),
-)
-_NEGATED = re.compile(
-    r"\b(?:" + "|".join(sorted(NEGATORS)) + r"|\w+n't|used to|stopped|quit|gave up|former|formerly|previously)\b",
-    re.IGNORECASE,
-)
+_UNCERTAIN = re.compile(r"(?i)(?:an?|some|there|several|many|few|no|any|each|every|someone|nobody|if|when|maybe) ")
+"""How a clause opens that speaks of nobody certain."""
+_MORE = re.compile(r"(?i),? (?:with|since|because|while|although|though|which|who|so that|in order to)\b|, ")
+_NEGATED = re.compile(r"\b(?:" + "|".join(sorted(NEGATORS)) + r"|former|formerly|previously)\b", re.IGNORECASE)
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("date", re.compile(r"(?i)\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)\d\d|jan|feb|mar|apr|may \d|jun|jul|aug|sep|oct|nov|dec|\d+:\d\d|tomorrow)")),
     ("quantity", re.compile(r"[$€£¥]?\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)\b")),
 )  # fmt: skip
 
 
-def claims_of(text: str) -> tuple[Claim, ...]:
-    """The claims of `text`, in its order, each once."""
+def claims_of(text: str) -> tuple[tuple[Claim, ...], bool]:
+    """The claims of `text`, in its order, each once, and whether they are all that it says."""
     found: dict[tuple[str, str, str], Claim] = {}
-    for clause in _CLAUSES.split(text):
-        plain = clause.strip().rstrip(".!?;")
-        if 0 < len(plain) <= MAX_CLAUSE:
-            for pattern, person in _FIRST_PERSON:
-                plain = pattern.sub(person, plain)
-            for claim in _of_clause(plain):
-                found.setdefault((claim.subject, claim.attribute, claim.value), claim)
-    return tuple(found.values())[:MAX_CLAIMS]
+    clauses = [clause.strip().rstrip(".!?; ") for clause in _CLAUSES.split(text)]
+    whole = sum(map(bool, clauses)) == 1
+    for clause in clauses:
+        if not clause or len(clause) > MAX_CLAUSE or _UNCERTAIN.match(clause):
+            continue
+        core = _MORE.split(clause, maxsplit=1)[0]
+        whole = whole and core == clause
+        for claim in _of_clause(core):
+            found.setdefault((claim.subject, claim.attribute, claim.value), claim)
+    return tuple(found.values())[:MAX_CLAIMS], whole and bool(found)
+
+
+def excludes(one: Claim, other: Claim) -> bool:
+    """Whether two claims give one attribute of one subject values that can't both hold.
+
+    A value that only says more than the other ("Berlin", "Berlin, Germany") excludes nothing.
+    """
+    if not one.single or one.attribute != other.attribute or one.value == other.value:
+        return False
+    if one.subject != other.subject and not _same_name(one.subject.split(), other.subject.split()):
+        return False
+    mine, its = set(one.value.split()), set(other.value.split())
+    return not (mine <= its or its <= mine)
+
+
+def _same_name(one: list[str], other: list[str]) -> bool:
+    """Whether one is the other with a family name behind it."""
+    return one[: len(other)] == other or other[: len(one)] == one if min(len(one), len(other)) == 1 else False
 
 
 def normal(text: str) -> str:
     """The stems of what carries content in `text`, in its order."""
-    return " ".join(spelling(token) for token in tokenise(text) if token.carries_content)
-
-
-def spelling(token: Token) -> str:
-    """What stands for a token where texts are compared: the stem of a word, the value of a number."""
-    return stem(token.lemma) if token.kind in {"word", "name"} else token.lemma
+    return " ".join(token.stem for token in tokenise(text) if token.carries_content)
 
 
 def _of_clause(clause: str) -> Iterable[Claim]:
@@ -79,7 +86,7 @@ def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> Claim | None
     if frame.polar:
         value = "no" if negated != frame.hostile else "yes"
     elif negated:
-        value = f"not {value}"
+        attribute, value = f"{attribute}:{value}", "no"
     words = (parts.get("v") or parts.get("n") or "").strip()
     return Claim(
         subject,

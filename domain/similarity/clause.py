@@ -12,17 +12,22 @@ from domain.similarity.tokens import Token
 AUXILIARIES = frozenset(
     "am is are was were be been 'm 're has have had does do did will would shall should can could may might must".split()
 )
-_DETERMINERS = frozenset("a an the this that these those my our your his her their its some any every each all".split())
+_DETERMINERS = frozenset(
+    "a an the this that these those my our your his her their its some any every each all".split()
+)
 _INDEFINITE = frozenset("a an some any every each several many few another".split())
+_RELATIVE = frozenset("who that which".split())
 _THERE = 2
+_NEAR = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """Where the parts of the first clause stand: tokens[start:end] are the subject, tokens[end] begins the predicate.
 
-    verb: the stem of the main verb, "" where none was found; passive: "is being cut by"; existential: "there is …";
-    definite: whether the subject is a certain one ("Maya", "the deadline") and not any ("a man", "two dogs").
+    verb: the dictionary form of the main verb, "" where none was found; passive: "is being cut by"; existential: "there
+    is …"; definite: whether the subject is a certain one ("Maya", "the deadline") and not any ("a man", "two dogs");
+    scene: whether it tells what someone without a name is doing just now ("the boy is running").
     """
 
     start: int
@@ -31,6 +36,7 @@ class Clause:
     passive: bool
     existential: bool
     definite: bool
+    scene: bool
 
 
 def parse(tokens: Sequence[Token]) -> Clause:
@@ -40,7 +46,8 @@ def parse(tokens: Sequence[Token]) -> Clause:
     start = _THERE if existential else _after_fronted(tokens, lower)
     end = _existential_end(tokens, start) if existential else _subject_end(tokens, lower, start)
     verb, passive = _verb(tokens, lower, end)
-    return Clause(start, end, verb, passive, existential, not existential and _definite(tokens, lower, start, end))
+    definite = not existential and _definite(tokens, lower, start, end)
+    return Clause(start, end, verb, passive, existential, definite, _is_scene(tokens, lower, start, end))
 
 
 def _after_fronted(tokens: Sequence[Token], lower: Sequence[str]) -> int:
@@ -73,12 +80,13 @@ def _is_finite(word: str, before: str) -> bool:
         return False
     if word != base:
         return not word.endswith("ing") and (word.endswith("s") or "v" in parts[:2])
-    return parts[0] == "v" and before.endswith("s")
+    return parts[0] == "v" and (before.endswith("s") or before == "user")
 
 
 def _existential_end(tokens: Sequence[Token], start: int) -> int:
     for at in range(start + 1, len(tokens)):
-        if tokens[at].text.lower().endswith("ing") and tokens[at].kind == "word":
+        word = tokens[at].text.lower()
+        if word in _RELATIVE or (word.endswith("ing") and (tokens[at].kind == "word" or word == "being")):
             return at
         if tokens[at].kind == "preposition":
             return at
@@ -93,7 +101,7 @@ def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str,
         if token.carries_content:
             if token.kind != "word" or "v" not in parts_of_speech(token.lemma):
                 return ("be" if be else ""), False
-            participle = be and lower[at] != token.lemma and not lower[at].endswith(("ing", "s"))
+            participle = be and not lower[at].endswith(("ing", "s"))
             return token.lemma, participle and (being or "by" in lower[at:])
         be = be or lower[at] in {"am", "is", "are", "was", "were", "be", "been"}
         being = being or lower[at] == "being"
@@ -106,3 +114,8 @@ def _definite(tokens: Sequence[Token], lower: Sequence[str], start: int, end: in
     if any(token.kind in {"name", "possessive"} for token in tokens[start:end]):
         return True
     return start < len(lower) and lower[start] not in _INDEFINITE and tokens[start].kind not in {"number", "negator"}
+
+
+def _is_scene(tokens: Sequence[Token], lower: Sequence[str], start: int, end: int) -> bool:
+    named = any(token.kind in {"name", "possessive"} or token.stem == "user" for token in tokens[start:end])
+    return not named and any(word.endswith("ing") for word in lower[end : end + _NEAR])

@@ -27,7 +27,7 @@ class Frame:
 
 _SUBJECT = r"(?P<s>(?:the |their |his |her |our |its )?[\w.&-]+(?: [\w.&-]+){0,3}?)"
 _NOT = (
-    r"(?: (?:does not|do not|did not|doesn't|don't|didn't|no longer|never|is not|isn't|used to|stopped|quit|"
+    r"(?: (?:not|does|do|did|never|is|has|have|would|will|can|"
     r"also|now|currently|really|usually|still|always|absolutely|mostly|often))*"
 )
 _IS = r"(?: (?:is|are|was|were|will be)|'s)(?: (?:not|no longer|now|currently|still|also|really))*"
@@ -98,13 +98,13 @@ FRAMES: tuple[Frame, ...] = (
     _frame(rf" goes by {_REST}", "name", "is named"),
     # taste
     _frame(rf"(?:'s|s') favou?rite (?P<n>[\w -]+?){_IS} {_REST}", "favourite {n}", "has the favourite {n}"),
-    _frame(rf"{_NOT} (?:prefers?|preferred|would rather have) {_OBJECT} (?:over|to|instead of|rather than) .+",
+    _frame(rf"{_NOT} (?:prefers?|preferred|rather have) {_OBJECT} (?:over|to|instead of|rather than) .+",
            "prefers", "prefers"),
-    _frame(rf"{_NOT} (?:prefers?|would rather have) {_REST}", "prefers", "prefers"),
+    _frame(rf"{_NOT} (?:prefers?|rather have) {_REST}", "prefers", "prefers"),
     _frame(rf"{_NOT} (?:likes?|loves?|enjoys?) {_OBJECT} (?:best|most|the most)", "prefers", "prefers"),
     _frame(rf"{_NOT} (?:likes?|loves?|enjoys?|adores?){_NOT} {_REST}", "likes:{v}", "likes", single=True, polar=True),
     _frame(
-        rf"{_NOT} (?:hates?|dislikes?|can not stand|loathes?|detests?) {_REST}",
+        rf"{_NOT} (?:hates?|dislikes?|loathes?|detests?) {_REST}",
         "likes:{v}", "dislikes", polar=True, hostile=True,
     ),
     _frame(rf"{_IS} (?:fond of|a fan of|into) {_REST}", "likes:{v}", "likes", polar=True),
@@ -123,7 +123,8 @@ FRAMES: tuple[Frame, ...] = (
            "{n}", "has the {n}"),
     # a thing and when, where or what it is
     _frame(rf"(?:{_IS}| was moved| has been moved| moved)(?: scheduled| planned| set| due| moved| rescheduled)* "
-           r"(?:on|at|for|to|by) (?P<v>.*(?:\d|day\b|noon|midnight).*)", "when", "is on", "date"),
+           r"(?:on|at|for|to|by) (?P<v>(?:\w+ ){0,2}(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|noon|midnight).*)",
+           "when", "is on", "date"),
     _frame(rf"{_IS} (?:an? ){_REST}", "is:{v}", "is a", polar=True),
     _frame(rf"{_IS} (?P<v>\d.*|(?-i:[A-Z]).*)", "is", "is"),
     _frame(rf"{_NOT} (?:has|have|owns?) (?:an? |no ){_REST}", "has:{v}", "has", polar=True),

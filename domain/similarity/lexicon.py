@@ -20,40 +20,54 @@ _ENDINGS = {
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "non-", "mis", "de")
 _SHORTEST_ROOT = 4
 _CACHED = 65_536
+_NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """parts: parts of speech by frequency, of "nvar"; the words of the same sense, of wider senses, and opposites."""
+    """parts: parts of speech by frequency, of "nvarp" (p: a proper noun); the words of the same senses and opposites.
+
+    wider: the words of wider senses, the nearest first.
+    """
 
     parts: str
-    same: frozenset[str]
-    wider: frozenset[str]
-    opposite: frozenset[str]
+    same: tuple[str, ...]
+    wider: tuple[str, ...]
+    opposite: tuple[str, ...]
 
 
 @cache
-def _table() -> tuple[dict[str, Entry], dict[str, str]]:
-    entries: dict[str, Entry] = {}
+def _lines_by_word() -> tuple[dict[str, str], dict[str, str]]:
+    words: dict[str, str] = {}
     irregular: dict[str, str] = {}
     for line in _lines("wordnet.tsv"):
-        if "\t" in line:
-            word, parts, same, wider, opposite = line.split("\t")
-            words = (frozenset(cell.split()) for cell in (same, wider, opposite))
-            entries[word] = Entry(parts, *words)
+        word, tab, rest = line.partition("\t")
+        if tab:
+            words[word] = rest
         else:
             form, _, word = line.partition(" = ")
             irregular.setdefault(form, word)
-    return entries, irregular
+    return words, irregular
+
+
+@lru_cache(_CACHED)
+def _entry(word: str) -> Entry | None:
+    line = _lines_by_word()[0].get(word)
+    if line is None:
+        return None
+    parts, same, wider, opposite = line.split("\t")
+    return Entry(parts, tuple(same.split()), tuple(wider.split()), tuple(opposite.split()))
 
 
 @cache
-def _own_opposites() -> frozenset[tuple[str, str]]:
-    pairs = set()
+def _own_opposites() -> dict[tuple[str, str], bool]:
+    """Pairs of words, both ways, with whether they exclude each other only where they are said of a certain one."""
+    pairs: dict[tuple[str, str], bool] = {}
     for line in _lines("opposites.txt"):
-        left, right = (side.split(", ") for side in line.split(" / "))
-        pairs |= {(one, other) for one in left for other in right}
-    return frozenset(pairs | {(other, one) for one, other in pairs})
+        left, right = (side.split(", ") for side in line.removeprefix("~ ").split(" / "))
+        both = ((one, other) for one in left for other in right)
+        pairs |= {pair: line.startswith("~") for one, other in both for pair in ((one, other), (other, one))}
+    return pairs
 
 
 def _lines(name: str) -> Iterator[str]:
@@ -64,17 +78,16 @@ def _lines(name: str) -> Iterator[str]:
 @lru_cache(_CACHED)
 def lemma(word: str) -> str:
     """The dictionary form of `word` (lower case); `word` itself where none is known."""
-    entries, irregular = _table()
+    words, irregular = _lines_by_word()
     if word in irregular:
         return irregular[word]
-    if word in entries and not word.endswith("ing"):
+    if word in words and not word.endswith("ing"):
         return word
     for part, endings in _ENDINGS.items():
         for ending, instead in endings:
-            if word.endswith(ending):
-                found = entries.get(word[: -len(ending)] + instead)
-                if found is not None and part in found.parts:
-                    return word[: -len(ending)] + instead
+            if word.endswith(ending) and (base := word[: -len(ending)] + instead) in words:
+                if part in parts_of_speech(base):
+                    return base
     return word
 
 
@@ -86,41 +99,57 @@ def stem(word: str) -> str:
 
 def is_common_word(word: str) -> bool:
     """Whether the dictionary has `word` (lower case) in some form, so that a capital need not make it a name."""
-    entries, _ = _table()
-    return lemma(word) in entries
+    return parts_of_speech(lemma(word)) not in {"", "p"}
 
 
 def parts_of_speech(word: str) -> str:
-    """The parts of speech of a dictionary form, the most frequent first: "n", "v", "a", "r"; "" if it is unknown."""
-    found = _table()[0].get(word)
+    """The parts of speech of a dictionary form, the most frequent first: of "nvarp"; "" if it is unknown."""
+    found = _entry(word)
     return found.parts if found else ""
 
 
 @lru_cache(_CACHED)
 def are_synonyms(one: str, other: str) -> bool:
     """Whether two dictionary forms can mean the same."""
-    entries, _ = _table()
-    return (
-        one == other
-        or (one in entries and other in entries[one].same)
-        or (other in entries and one in entries[other].same)
-    )
+    mine, its = _entry(one), _entry(other)
+    return one == other or (mine is not None and other in mine.same) or (its is not None and one in its.same)
 
 
 @lru_cache(_CACHED)
 def is_kind_of(narrow: str, wide: str) -> bool:
     """Whether what `narrow` names is always what `wide` names: a flute is an instrument."""
-    found = _table()[0].get(narrow)
+    found = _entry(narrow)
     return found is not None and wide in found.wider
 
 
 @lru_cache(_CACHED)
-def are_opposites(one: str, other: str) -> bool:
-    """Whether two words (lower case, as written or dictionary forms) exclude each other: open and closed."""
-    entries, _ = _table()
-    if (one, other) in _own_opposites() or (one in entries and other in entries[one].opposite):
+def are_kin(one: str, other: str) -> bool:
+    """Whether two words name two kinds of the same: red and blue are colours, tea and coffee drinks."""
+    mine, its = _entry(one), _entry(other)
+    if mine is None or its is None or one == other:
+        return False
+    return not set(mine.wider[:_NEAR]).isdisjoint(its.wider[:_NEAR])
+
+
+def wider_words(word: str) -> tuple[str, ...]:
+    """What the thing that a dictionary form names is a kind of, the nearest first; nothing if it is unknown."""
+    found = _entry(word)
+    return found.wider if found else ()
+
+
+@lru_cache(_CACHED)
+def are_opposites(one: str, other: str, *, of_anyone: bool = False) -> bool:
+    """Whether two words (lower case, dictionary forms or as written) exclude each other: open and closed.
+
+    of_anyone: they do so too where nobody certain is spoken of; "a dog is running" and "a dog is standing" do not.
+    """
+    own = _own_opposites().get((one, other))
+    if own is not None:
+        return not (own and of_anyone)
+    mine, its = _entry(one), _entry(other)
+    if mine is not None and other in mine.opposite:
         return True
-    short, long = sorted((one, other), key=len)
+    short, long, root = (one, other, mine) if len(one) < len(other) else (other, one, its)
     if len(short) < _SHORTEST_ROOT or not long.endswith(short):
         return False
-    return long[: -len(short)] in _PREFIXES and short in entries
+    return root is not None and long[: -len(short)] in _PREFIXES

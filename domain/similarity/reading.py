@@ -3,11 +3,14 @@
 Must not know: any second statement.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from domain.similarity.claims import claims_of, spelling
+from domain.similarity.claims import claims_of
 from domain.similarity.clause import Clause, parse
+from domain.similarity.lexicon import parts_of_speech
+from domain.similarity.polarity import Polarity, plainly, polarity
 from domain.similarity.tokens import Token, tokenise
 from domain.similarity.verdicts import Claim
 from domain.statements import normal_form
@@ -15,14 +18,28 @@ from domain.statements import normal_form
 MAX_LENGTH = 4000
 """Characters; what lies behind is no statement any more and isn't read."""
 _CACHED = 20_000
+_PORTIONS = frozenset("piec slice bit group kind type sort pair coupl bodi cluster set amount lot bunch crowd number".split())
+"""Stems that say nothing of their own before "of"."""
+_PARTICLES = frozenset("on off up down out in into away back over through".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Doer:
+    """Who or what a statement speaks of. names: those in it, and "user"; stems: its content words; head: the last."""
+
+    names: frozenset[str]
+    stems: frozenset[str]
+    head: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What `text` says.
 
-    stems: content words, stemmed, in their order; names in lower case; quantities, dates: in one spelling
-    each; negated: whether it denies something; normal: the text without what carries no meaning; tokens, clause: its grammar.
+    stems: content words, stemmed, in their order; names in lower case; quantities, dates: in one spelling each; negated:
+    whether it denies something. For comparisons: normal, the text without what carries no meaning; content, the tokens
+    behind the stems; tokens, clause, polarity: its grammar; doer: who acts, also of a passive; phrases: verbs with their
+    particles ("put on"); prepositions; claimed: the claims as subject, attribute, value, if they are all that it says.
     """
 
     text: str
@@ -32,25 +49,81 @@ class Reading:
     dates: frozenset[str]
     negated: bool
     claims: tuple[Claim, ...]
+    claimed: frozenset[tuple[str, str, str]]
     normal: str
+    content: tuple[Token, ...]
     tokens: tuple[Token, ...]
     clause: Clause
+    polarity: Polarity
+    doer: Doer
+    phrases: tuple[str, ...]
+    prepositions: tuple[str, ...]
 
 
 @lru_cache(_CACHED)
 def read(text: str) -> Reading:
     """Read `text`. The last readings are kept."""
-    plain = text[:MAX_LENGTH].replace("\u2019", "'")
+    plain = plainly(text[:MAX_LENGTH])
     tokens = tokenise(plain)
+    content = tuple(_content(tokens))
+    clause = parse(tokens)
+    claims, whole = claims_of(plain)
+    denial = polarity(tokens)
     return Reading(
         text=text,
-        stems=tuple(spelling(token) for token in tokens if token.carries_content),
+        stems=tuple(token.stem for token in content),
         names=frozenset(token.lemma for token in tokens if token.kind == "name"),
         quantities=frozenset(token.lemma for token in tokens if token.kind == "number"),
         dates=frozenset(token.lemma for token in tokens if token.kind in {"date", "time"}),
-        negated=any(token.kind == "negator" for token in tokens),
-        claims=claims_of(plain),
+        negated=denial.denied or bool(denial.without),
+        claims=claims,
+        claimed=frozenset((one.subject, one.attribute, one.value) for one in claims) if whole else frozenset(),
         normal=normal_form(text),
+        content=content,
         tokens=tokens,
-        clause=parse(tokens),
+        clause=clause,
+        polarity=denial,
+        doer=_doer(tokens, clause),
+        phrases=tuple(_phrases(tokens)),
+        prepositions=tuple(token.lemma for token in tokens if token.kind == "preposition"),
     )
+
+
+def _content(tokens: Sequence[Token]) -> Iterator[Token]:
+    for at, token in enumerate(tokens):
+        if token.carries_content and not (token.stem in _PORTIONS and at + 1 < len(tokens) and tokens[at + 1].lemma == "of"):
+            yield token
+
+
+def _phrases(tokens: Sequence[Token]) -> Iterator[str]:
+    """Each verb with the particle behind it, or with one that ends the statement ("put make-up on")."""
+    verb = ""
+    for at, token in enumerate(tokens):
+        if token.kind == "word" and "v" in parts_of_speech(token.lemma):
+            verb = token.lemma if at + 1 < len(tokens) and tokens[at + 1].kind != "word" or not verb else verb
+            behind = tokens[at + 1].lemma if at + 1 < len(tokens) else ""
+            if behind in _PARTICLES:
+                yield f"{token.lemma} {behind}"
+        elif verb and at == len(tokens) - 1 and token.lemma in _PARTICLES:
+            yield f"{verb} {token.lemma}"
+
+
+def _doer(tokens: Sequence[Token], clause: Clause) -> Doer:
+    acting = list(tokens[clause.start : clause.end])
+    if clause.passive:
+        acting = []
+        by = next((at for at, token in enumerate(tokens) if at > clause.end and token.lemma == "by"), len(tokens))
+        for token in tokens[by + 1 :]:
+            if token.kind == "preposition":
+                break
+            acting.append(token)
+    content = [token for token in acting if token.carries_content]
+    names = frozenset(token.stem for token in content if token.kind == "name" or token.stem == "user")
+    stems = frozenset(token.stem for token in content)
+    head = next((token.stem for token in reversed(_before_preposition(acting)) if token.carries_content), "")
+    return Doer(names, stems, head)
+
+
+def _before_preposition(tokens: Sequence[Token]) -> Sequence[Token]:
+    end = next((at for at, token in enumerate(tokens) if token.kind == "preposition"), len(tokens))
+    return tokens[:end]

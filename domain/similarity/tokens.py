@@ -4,28 +4,14 @@ Must not know: grammar, and any second text.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.similarity.lexicon import is_common_word, lemma
+from domain.similarity.lexicon import is_common_word, lemma, stem
 from domain.similarity.stopwords import FUNCTION_WORDS, NEGATORS, NUMBERS, ORDINALS, PREPOSITIONS, TITLES, UNITS
 
 Kind = Literal["word", "name", "number", "date", "time", "function", "preposition", "negator", "possessive"]
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word of a text. lemma: its dictionary form or, of numbers, times and dates, the one spelling of its value."""
-
-    text: str
-    lemma: str
-    kind: Kind
-
-    @property
-    def carries_content(self) -> bool:
-        """Whether it says something by itself: no article, auxiliary, preposition or negator."""
-        return self.kind in _CONTENT
-
 
 _CONTENT = frozenset({"word", "name", "number", "date", "time"})
 _MONTHS = {
@@ -37,91 +23,143 @@ _MONTHS = {
     )
     for name in names.split()
 }
+_WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_ALSO_WORDS = frozenset("may march mar sep jan".split())  # "May I", "Jan lives in …"
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 _PATTERN = re.compile(
     rf"(?P<iso>\b\d{{4}}-\d{{2}}-\d{{2}}\b)"
-    rf"|(?P<clock>\b\d{{1,2}}:\d{{2}}\b)(?:\s?(?P<half>[ap])\.?m\b\.?)?"
+    rf"|(?P<clock>\b\d{{1,2}}:\d{{2}})(?:\s?(?P<half>[ap])\.?m\b\.?)?"
     rf"|\b(?P<hour>\d{{1,2}})\s?(?P<noon>[ap])\.?m\b\.?"
     rf"|\b(?P<m1>{_MONTH})\.? (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
     rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m2>{_MONTH})\b"
     r"|(?P<money>[$€£¥])\s?(?P<sum>\d[\d,]*(?:\.\d+)?)\s?(?P<scale>k|m|bn|b|million|thousand|billion)?\b"
-    r"|(?P<number>\b\d[\d,]*(?:\.\d+)*)(?P<percent>\s?%)?(?P<suffix>st|nd|rd|th|k|m|bn|gb|mb|tb|kb|km|kg|cm|mm|ms|s|x)?"
-    r"(?![\w])"
-    r"|(?P<word>[^\W_](?:[\w.&+#/-]*[\w+#])?(?:'(?!s\b)\w+)?)(?P<owner>'s?(?![\w]))?",
+    rf"|(?P<number>\b\d[\d,]*(?:\.\d+)*)(?:(?P<percent>\s?%)|(?P<suffix>st|nd|rd|th|k|m|bn|{_UNIT})?\b)"
+    r"|(?P<word>[^\W_](?:[\w.&+#/-]*[\w+#])?(?:'(?!s\b)\w+)?)(?P<owner>'s?(?!\w))?",
     re.IGNORECASE,
 )
 _CONTRACTED = re.compile(r"(?i)\b(\w+)n't\b")
-_SCALES = {
-    "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9,
-}  # fmt: skip
 _WHOLE = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
+_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9}
+_ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
+_YEAR = re.compile(r"(?:19|20)\d\d\Z")
 _NOON = 12
+_EXACT_DIGITS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text. lemma: its dictionary form or, of numbers, times and dates, the one spelling of its value.
+
+    stem: what stands for it where texts are compared: the stem of a word, the lemma of all else.
+    """
+
+    text: str
+    lemma: str
+    kind: Kind
+    stem: str
+
+    @property
+    def carries_content(self) -> bool:
+        """Whether it says something by itself: no article, auxiliary, preposition or negator."""
+        return self.kind in _CONTENT
 
 
 def tokenise(text: str) -> tuple[Token, ...]:
     """The tokens of `text` in their order."""
-    spread = _CONTRACTED.sub(lambda found: f"{_WHOLE.get(found[1].lower(), found[1])} not", text)
     tokens: list[Token] = []
-    for found in _PATTERN.finditer(spread):
-        tokens.extend(_token(found, opens=not tokens))
+    for found in _PATTERN.finditer(uncontracted(text)):
+        tokens.extend(_tokens(found, opens=not tokens))
     return tuple(tokens)
 
 
-def _token(found: re.Match[str], *, opens: bool) -> list[Token]:
-    text = found.group()
+def uncontracted(text: str) -> str:
+    """`text` with straight apostrophes, and "isn't" as "is not"."""
+    straight = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return _CONTRACTED.sub(lambda found: f"{_WHOLE.get(found[1].lower(), found[1])} not", straight)
+
+
+def _tokens(found: re.Match[str], *, opens: bool) -> list[Token]:
     if found["word"] is not None:
         return _word(found["word"], found["owner"], opens=opens)
+    return next(read for groups, read in _READERS if any(found[group] for group in groups))(found)
+
+
+def _value(text: str, lemma_: str, kind: Kind) -> list[Token]:
+    return [Token(text, lemma_, kind, lemma_)]
+
+
+def _date(found: re.Match[str]) -> list[Token]:
     if found["iso"]:
-        return [Token(text, text, "date")]
-    if found["m1"] or found["m2"]:
-        month, day = found["m1"] or found["m2"], found["d1"] or found["d2"]
-        return [Token(text, f"{_MONTHS[month.lower()]}-{int(day):02d}", "date")]
-    if found["clock"] or found["hour"]:
-        return [Token(text, _clock(found), "time")]
-    if found["money"]:
-        return [Token(text, f"{found['money']}{_plain(found['sum'], found['scale'])}", "number")]
-    suffix = (found["suffix"] or "").lower()
-    if found["percent"]:
-        return [Token(text, f"{_plain(found['number'], None)}%", "number")]
-    if suffix in _SCALES:
-        return [Token(text, _plain(found["number"], suffix), "number")]
-    value = Token(text, _plain(found["number"], None), "number")
-    return [value, Token(suffix, UNITS.get(suffix, suffix), "word")] if suffix in UNITS else [value]
+        return _value(found.group(), found["iso"], "date")
+    month, day = found["m1"] or found["m2"], found["d1"] or found["d2"]
+    return _value(found.group(), f"{_MONTHS[month.lower()]}-{int(day):02d}", "date")
 
 
-def _clock(found: re.Match[str]) -> str:
+def _clock(found: re.Match[str]) -> list[Token]:
     hours, _, minutes = (found["clock"] or found["hour"]).partition(":")
     half = (found["half"] or found["noon"] or "").lower()
-    hour = int(hours)
-    if half:
-        hour = hour % _NOON + (_NOON if half == "p" else 0)
-    return f"{hour:02d}:{minutes or '00'}"
+    hour = int(hours) % _NOON + (_NOON if half == "p" else 0) if half else int(hours)
+    return _value(found.group(), f"{hour:02d}:{minutes or '00'}", "time")
 
 
-def _plain(digits: str, scale: str | None) -> str:
+def _money(found: re.Match[str]) -> list[Token]:
+    return _value(found.group(), found["money"] + _plain(found["sum"], found["scale"] or ""), "number")
+
+
+def _number(found: re.Match[str]) -> list[Token]:
+    text, digits, suffix = found.group(), found["number"], (found["suffix"] or "").lower()
+    if found["percent"]:
+        return _value(text, _plain(digits) + "%", "number")
+    if suffix in _ORDINAL_ENDINGS:
+        return _value(text, _plain(digits) + ".", "number")
+    if suffix in UNITS:
+        unit = UNITS[suffix]
+        return [*_value(digits, _plain(digits), "number"), Token(suffix, unit, "word", stem(unit))]
+    return _value(text, _plain(digits, suffix), "date" if _YEAR.match(digits) and not suffix else "number")
+
+
+_READERS: tuple[tuple[tuple[str, ...], Callable[[re.Match[str]], list[Token]]], ...] = (
+    (("iso", "m1", "m2"), _date),
+    (("clock", "hour"), _clock),
+    (("money",), _money),
+    (("number",), _number),
+)
+
+
+def _plain(digits: str, scale: str = "") -> str:
     plain = digits.replace(",", "").rstrip(".")
-    if plain.count(".") > 1:  # a version
+    if plain.count(".") > 1 or len(plain) > _EXACT_DIGITS:  # a version, an account
         return plain
-    return f"{float(plain) * _SCALES.get((scale or '').lower(), 1):g}" if len(plain) < 16 else plain
+    return f"{float(plain) * _SCALES.get(scale.lower(), 1):.15g}"
 
 
 def _word(word: str, owner: str | None, *, opens: bool) -> list[Token]:
     lower = word.lower()
-    tokens: list[Token] = []
-    if lower in NEGATORS:
-        tokens.append(Token(word, lower, "negator"))
-    elif lower in NUMBERS or lower in ORDINALS:
-        tokens.append(Token(word, NUMBERS.get(lower) or ORDINALS[lower], "number"))
-    elif lower in PREPOSITIONS:
-        tokens.append(Token(word, lower, "preposition"))
-    elif lower in FUNCTION_WORDS or lower.rstrip(".") in TITLES:
-        tokens.append(Token(word, lower, "function"))
-    elif lower in _MONTHS and word[0].isupper() and lower != "may":
-        tokens.append(Token(word, _MONTHS[lower] + "-", "date"))
-    elif word[0].isupper() and (not opens or not is_common_word(lower)):
-        tokens.append(Token(word, lower, "name"))
-    else:
-        tokens.append(Token(word, lemma(lower), "word"))
+    tokens = [_named(word, lower, opens=opens)]
     if owner:
-        tokens.append(Token(owner, "'s", "possessive"))
+        tokens.append(Token(owner, "'s", "possessive", "'s"))
     return tokens
+
+
+def _named(word: str, lower: str, *, opens: bool) -> Token:
+    kind: Kind | None = None
+    spelling = lower
+    if lower in NEGATORS:
+        kind = "negator"
+    elif lower in NUMBERS or lower in ORDINALS:
+        kind, spelling = "number", NUMBERS.get(lower) or ORDINALS[lower]
+    elif lower in PREPOSITIONS:
+        kind = "preposition"
+    elif lower in FUNCTION_WORDS or lower.rstrip(".") in TITLES:
+        kind = "function"
+    elif lower.rstrip("s") in _WEEKDAYS:
+        kind, spelling = "date", lower.rstrip("s")
+    elif word[0].isupper() and lower in _MONTHS and lower not in _ALSO_WORDS:
+        kind, spelling = "date", _MONTHS[lower] + "-"
+    elif word[0].isupper() and (not opens or not is_common_word(lower)):
+        kind = "name"
+    if kind:
+        return Token(word, spelling, kind, spelling)
+    base = lemma(lower)
+    return Token(word, base, "word", stem(base))

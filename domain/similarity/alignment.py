@@ -1,0 +1,73 @@
+"""What two statements have in common and what each holds alone: same words, synonyms, wider words.
+
+Must not know: what follows from it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.similarity.lexicon import are_synonyms, is_kind_of
+from domain.similarity.tokens import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """shared: the number of words that both have; only_a, only_b: those that one has alone, in their order.
+
+    narrower_a, narrower_b: words of one for which the other has a wider one (flute: instrument).
+    """
+
+    shared: int
+    only_a: tuple[Token, ...]
+    only_b: tuple[Token, ...]
+    narrower_a: tuple[Token, ...]
+    narrower_b: tuple[Token, ...]
+
+
+def align(a: Sequence[Token], b: Sequence[Token]) -> Alignment:
+    """Pair the content words of two statements, each with one of the other."""
+    waiting: dict[str, list[Token]] = {}
+    for token in b:
+        waiting.setdefault(token.stem, []).append(token)
+    only_a: list[Token] = []
+    for token in a:
+        same = waiting.get(token.stem)
+        if same:
+            same.pop()
+        else:
+            only_a.append(token)
+    shared = len(a) - len(only_a)
+    left = {id(token) for tokens in waiting.values() for token in tokens}
+    only_b = [token for token in b if id(token) in left] if left else []
+    narrower_a: list[Token] = []
+    narrower_b: list[Token] = []
+    if only_a and only_b:
+        _pair(only_a, only_b, None, None)
+        shared = len(a) - len(only_a)
+        _pair(only_a, only_b, narrower_a, narrower_b)
+    return Alignment(shared, tuple(only_a), tuple(only_b), tuple(narrower_a), tuple(narrower_b))
+
+
+def _pair(
+    only_a: list[Token], only_b: list[Token], narrower_a: list[Token] | None, narrower_b: list[Token] | None
+) -> None:
+    """Take out of both lists what are synonyms or, with lists for the narrower ones, narrower and wider words."""
+    for one in tuple(only_a):
+        if one.kind != "word":
+            continue
+        for other in only_b:
+            if other.kind != "word":
+                continue
+            if narrower_a is None or narrower_b is None:
+                found = are_synonyms(one.lemma, other.lemma)
+            elif is_kind_of(one.lemma, other.lemma):
+                narrower_a.append(one)
+                found = True
+            else:
+                found = is_kind_of(other.lemma, one.lemma)
+                if found:
+                    narrower_b.append(other)
+            if found:
+                only_a.remove(one)
+                only_b.remove(other)
+                break

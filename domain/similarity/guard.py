@@ -1,0 +1,229 @@
+"""The guard: what two statements that sound alike differ in. It comes before every score.
+
+In this order: who they are about, the value of an attribute, what is denied, opposites, and a changed word in the same
+frame.
+
+Must not know: scores, thresholds, and how a finding is acted on.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from domain.similarity.alignment import Alignment
+from domain.similarity.claims import excludes
+from domain.similarity.lexicon import are_kin, are_opposites, are_synonyms, is_kind_of, parts_of_speech
+from domain.similarity.reading import Reading
+from domain.similarity.tokens import Token
+from domain.similarity.verdicts import Claim
+
+_MUTUAL = frozenset(
+    "marri engag friend sibl colleagu partner neighbour neighbor roommat cousin meet date twin divorc".split()
+)
+_EXCLUSIVE = frozenset("live reside base work marry name call use host belong prefer cost weigh last".split())
+"""Verbs whose object, said of one subject, is usually one at a time."""
+_MOST_TOLD_BESIDE = 5
+"""What a statement may say beside what the other denies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A difference. conflict: both can't hold; distinct: of different things or occasions; apart: they say different
+    things of the same; differs: one says something that the other leaves out."""
+
+    kind: Literal["conflict", "distinct", "apart", "differs"]
+    reason: str
+    claim: Claim | None = None
+
+
+def find_difference(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
+    """The gravest difference of meaning; None if the guard has nothing against calling them the same."""
+    found = _doers(a, b) or _values(a, b) or _negation(a, b, aligned)
+    if found is None and not (a.claimed and a.claimed == b.claimed):
+        found = _opposites(a, b, aligned) or _words(a, b, aligned)
+    return found
+
+
+def _doers(a: Reading, b: Reading) -> Finding | None:
+    one, other = a.doer, b.doer
+    if one.names and other.names:
+        if one.names & other.names:
+            return None
+        swapped = a.names | one.names == b.names | other.names
+        if swapped and not _MUTUAL.isdisjoint(a.stems):
+            return None
+        if swapped:
+            return Finding("distinct", "the roles are swapped")
+        return Finding("distinct", f"one is about {_spoken(one.names)}, the other about {_spoken(other.names)}")
+    if not one.head or not other.head or one.stems & other.stems or _alike(one.head, other.head):
+        return None
+    if one.head in b.stems and other.head in a.stems and not a.clause.passive != b.clause.passive:
+        return Finding("distinct", "the roles are swapped")
+    return None
+
+
+def _alike(one: str, other: str) -> bool:
+    return are_synonyms(one, other) or is_kind_of(one, other) or is_kind_of(other, one)
+
+
+def _spoken(names: frozenset[str]) -> str:
+    return " and ".join("the user" if name == "user" else name.capitalize() for name in sorted(names))
+
+
+def _values(a: Reading, b: Reading) -> Finding | None:
+    for one in a.claims:
+        for other in b.claims:
+            if excludes(one, other):
+                if {one.value, other.value} == {"yes", "no"}:
+                    return Finding("conflict", "only one is negated", one)
+                first, second = sorted((one.object_text, other.object_text))
+                return Finding("conflict", f"{one.attribute}: one says {first}, the other {second}", one)
+    return None
+
+
+def _negation(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
+    if a.polarity.denied == b.polarity.denied:
+        return _absence(a, b, aligned)
+    denied_only, denied_narrower, told_only = (
+        (aligned.only_a, aligned.narrower_a, aligned.only_b)
+        if a.polarity.denied
+        else (aligned.only_b, aligned.narrower_b, aligned.only_a)
+    )
+    # What is denied must be what the other says, or something wider: who plays a flute plays an instrument.
+    if denied_only or denied_narrower or not aligned.shared or len(told_only) > _MOST_TOLD_BESIDE:
+        return Finding("apart", "only one is negated, of something else")
+    if a.tokens[0].lemma == "some" == b.tokens[0].lemma:
+        return Finding("apart", "some do and some do not")
+    return Finding("conflict", "only one is negated", next(iter(a.claims), None))
+
+
+def _absence(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
+    missing = a.polarity.without ^ b.polarity.without
+    if not missing:
+        return None
+    reason = f"one is without {' and '.join(sorted(missing))}"
+    same = not aligned.only_a and not aligned.only_b
+    return Finding("conflict" if same else "apart", reason)
+
+
+def _opposites(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
+    left, right = list(aligned.only_a), list(aligned.only_b)
+    anyone = a.clause.scene or b.clause.scene or not (a.clause.definite and b.clause.definite)
+    found = _opposed_phrases(a, b, left, right)
+    strong = bool(found)
+    for one in tuple(left):
+        for other in right:
+            if not _opposed(one, other):
+                continue
+            if one.stem in a.doer.stems and other.stem in b.doer.stems:
+                return Finding("distinct", f"one is about {one.text.lower()}, the other about {other.text.lower()}")
+            strong = strong or not anyone or (_opposed(one, other, of_anyone=True) and _is_doing(one, other))
+            found = found or (one.text.lower(), other.text.lower())
+            left.remove(one)
+            right.remove(other)
+            break
+    if not found and not left and not right:
+        found = _opposed_places(a, b)
+        strong = True
+    if not found:
+        found = _far_and_near(a, b, left, right)
+        strong = bool(found)
+    if not found:
+        return None
+    first, second = sorted(found)
+    agree = not (left and right) and len(left) + len(right) <= (1 if anyone else 2)
+    return Finding("conflict" if strong and agree else "apart", f"one says {first}, the other {second}")
+
+
+def _opposed(one: Token, other: Token, *, of_anyone: bool = False) -> bool:
+    if one.kind != "word" or other.kind != "word":
+        return False
+    words = one.text.lower(), other.text.lower()
+    lemmas = one.lemma, other.lemma
+    if of_anyone:
+        return are_opposites(*lemmas, of_anyone=True) or (
+            words != lemmas and are_opposites(*words, of_anyone=True) and not are_opposites(*lemmas)
+        )
+    return are_opposites(*lemmas) or are_opposites(*words)
+
+
+def _is_doing(one: Token, other: Token) -> bool:
+    """Whether they are verbs or adverbs: traits ("a black car") may belong to two things."""
+    return all(parts_of_speech(token.lemma)[:1] in {"v", "r"} for token in (one, other))
+
+
+def _opposed_phrases(a: Reading, b: Reading, left: list[Token], right: list[Token]) -> tuple[str, str] | None:
+    """Verbs with particles against each other or against single verbs; their words are taken out of what is left."""
+    mine, its = set(a.phrases) - set(b.phrases), set(b.phrases) - set(a.phrases)
+    if not mine and not its:
+        return None
+    for one in (*mine, *(token.lemma for token in left)):
+        for other in (*its, *(token.lemma for token in right)):
+            if (" " in one or " " in other) and are_opposites(one, other):
+                left[:] = [token for token in left if token.lemma != one.partition(" ")[0]]
+                right[:] = [token for token in right if token.lemma != other.partition(" ")[0]]
+                return one, other
+    return None
+
+
+def _opposed_places(a: Reading, b: Reading) -> tuple[str, str] | None:
+    """Prepositions: up and down the hill, into and out of the water."""
+    mine, its = Counter(a.prepositions), Counter(b.prepositions)
+    return next(
+        ((one, other) for one in mine - its for other in its - mine if are_opposites(one, other)),
+        None,
+    )
+
+
+def _far_and_near(a: Reading, b: Reading, left: list[Token], right: list[Token]) -> tuple[str, str] | None:
+    """A preposition of one against a word of the other: near the water, far from the water."""
+    for words, reading, places in ((left, a, b), (right, b, a)):
+        for word in words:
+            for place in Counter(places.prepositions) - Counter(reading.prepositions):
+                if are_opposites(word.lemma, place):
+                    words.remove(word)
+                    return word.lemma, place
+    return None
+
+
+def _words(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
+    only_a, only_b = aligned.only_a, aligned.only_b
+    if not only_a or not only_b:
+        extra = (*only_a, *only_b, *aligned.narrower_a, *aligned.narrower_b)
+        if not extra:
+            return None
+        return Finding("differs", "only one speaks of " + ", ".join(token.text for token in extra[:3]))
+    if len(only_a) == len(only_b) == 1 and a.clause.definite and b.clause.definite:
+        return _slot(a, b, only_a[0], only_b[0])
+    told = [token for token in (*only_a, *only_b) if token.kind != "word"]
+    if told:
+        return Finding("apart", f"only one speaks of {told[0].text}")
+    first, second = sorted((only_a[0].text, only_b[0].text))
+    return Finding("differs", f"one speaks of {first}, the other of {second}")
+
+
+def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
+    """The same frame with one word changed, said of a certain subject."""
+    first, second = sorted((one.text, other.text))
+    reason = f"one says {first}, the other {second}"
+    kinds = {one.kind, other.kind}
+    if one.stem in a.doer.stems or other.stem in b.doer.stems:
+        return Finding("apart", reason)
+    if kinds == {"number"} or kinds <= {"date", "time"}:
+        if kinds <= {"date", "time"} and _tells_past(a):
+            return Finding("distinct", f"on different occasions: {reason}")
+        return Finding("conflict", reason)
+    if a.clause.scene or b.clause.scene:
+        return Finding("differs", reason)
+    if a.clause.verb in _EXCLUSIVE:
+        return Finding("conflict", reason)
+    if a.clause.verb in {"", "be"} and (kinds == {"name"} or are_kin(one.lemma, other.lemma)):
+        return Finding("conflict", reason)
+    return Finding("apart", reason)
+
+
+def _tells_past(reading: Reading) -> bool:
+    """Whether it tells of something that happened, which may happen again on another day."""
+    verb = reading.clause.verb
+    token = next((token for token in reading.tokens[reading.clause.end :] if token.lemma == verb), None)
+    return token is not None and token.text.lower() not in {verb, "is"} and not token.text.lower().endswith(("s", "ing"))

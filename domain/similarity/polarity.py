@@ -1,0 +1,84 @@
+"""What a statement denies: all of it ("does not", "there is no", "nobody", "no longer"), or a part ("without sugar").
+
+Must not know: any second statement.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.similarity.clause import AUXILIARIES
+from domain.similarity.tokens import Token, uncontracted
+
+_REWRITES = tuple(
+    (re.compile(rf"(?i)\b(?:{pattern})"), instead)
+    for pattern, instead in (
+        (r"no one|no-one\b", "nobody"),
+        (r"(?:can not|cannot) (?:stand|bear)\b", "hates"),
+        (r"(?:can not|cannot) (?:wait|help)\b", "wants"),
+        (r"no (?:doubt|matter|problem|wonder)\b", ""),
+        (r"not (?:only|just|merely)\b", ""),
+        (r"no (?:longer|more)\b|not any (?:longer|more)\b", "not"),
+        (r"any ?more\b|any longer\b|at all\b", ""),
+        (r"(?:has |have )?(?:stopped|quit|given up|gave up|ceased) (?=\w+ing\b)", "not "),
+        (r"(?<!is )(?<!are )(?<!was )(?<!get )(?<!gets )(?<!got )used to (?=\w)", "not "),
+        (r"(?:is|are|was) unable to\b", "can not"),
+        (r"(?:fails?|failed|failing|refuses?|refused|refusing) to\b", "not"),
+        (r"lacks?\b", "has no"),
+    )
+)
+_FIRST_PERSON = (
+    (re.compile(r"\bI'm\b"), "the user is"),
+    (re.compile(r"\bI've\b"), "the user has"),
+    (re.compile(r"\bI\b(?!\w)"), "the user"),
+    (re.compile(r"\b[Mm]y\b"), "the user's"),
+    (re.compile(r"\bthe user am\b"), "the user is"),
+)
+_OUTRIGHT = frozenset("nobody none nothing never cannot hardly barely scarcely neither nowhere noone".split())
+_LOCAL_REACH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Polarity:
+    """denied: whether the statement as a whole is denied; without: stems of the parts that are said to be absent."""
+
+    denied: bool
+    without: frozenset[str]
+
+
+def plainly(text: str) -> str:
+    """`text` with one way to deny ("isn't" as "is not", "no longer" as "not") and "the user" for the first person."""
+    text = uncontracted(text)
+    for pattern, instead in _REWRITES:
+        text = pattern.sub(instead, text)
+    for pattern, person in _FIRST_PERSON:
+        text = pattern.sub(person, text)
+    return text
+
+
+def polarity(tokens: Sequence[Token]) -> Polarity:
+    """What the tokens of one statement deny."""
+    denied = 0
+    without: set[str] = set()
+    for at, token in enumerate(tokens):
+        if token.kind != "negator":
+            continue
+        before = tokens[at - 1] if at else None
+        after = tokens[at + 1] if at + 1 < len(tokens) else None
+        if _denies_all(token, before, after):
+            denied += 1
+        else:
+            reach = (near for near in tokens[at + 1 : at + 1 + _LOCAL_REACH] if near.carries_content)
+            without.update([near.stem for near in reach][:1])
+    return Polarity(denied > 0, frozenset(without))
+
+
+def _denies_all(token: Token, before: Token | None, after: Token | None) -> bool:
+    if token.lemma in _OUTRIGHT or before is None:
+        return True
+    if token.lemma == "no":
+        return before.kind != "preposition"
+    if token.lemma == "not":
+        auxiliary = before.kind == "function" and (before.lemma in AUXILIARIES or before.lemma not in {"and", "but"})
+        return auxiliary or before.kind == "possessive" or (after is not None and after.text.lower() in {"to", "be"})
+    return False
