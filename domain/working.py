@@ -15,7 +15,7 @@ from uuid import UUID
 from rapidfuzz.distance import Jaro
 
 from domain.consolidation.known import Known
-from domain.similarity import Judgement, Reading, Thresholds, judge
+from domain.similarity import Judgement, Reading, Thresholds, judge, read
 from domain.statements import normal_form
 
 NOTE_CONFIDENCE = 0.6
@@ -46,7 +46,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """What a note is compared with: a memory, or (is_note) a note of the same cycle that is kept."""
+    """What a note is compared with: a memory, or (is_note) a note of the same cycle that is kept.
+
+    current: it can be answered from, and is not superseded.
+    """
 
     id: UUID
     is_note: bool
@@ -86,7 +89,7 @@ class Sieve:
     def sift(
         self,
         notes: Sequence[tuple[Note, Reading]],
-        neighbours: Sequence[Sequence[tuple[Known, Reading]]],
+        neighbours: Sequence[Sequence[Other]],
         keys_of: Callable[[Reading], Sequence[int]],
     ) -> list[Sifted]:
         """Decide about notes in their order, the first first; `neighbours` are the memories near each of them.
@@ -100,7 +103,7 @@ class Sieve:
             keys = keys_of(reading)
             shared = Counter(place for key in keys for place in by_key.get(key, ()))
             others = [kept[place] for place, _ in shared.most_common(MAX_LOOKED_AT)]
-            others += [_memory(known, other) for known, other in near[:MAX_LOOKED_AT]]
+            others += near[:MAX_LOOKED_AT]
             decided = self._one(note, reading, others)
             sifted.append(decided)
             if decided.repeats is None:
@@ -140,10 +143,10 @@ class Sieve:
         )
 
 
-def _memory(known: Known, reading: Reading) -> Other:
-    return Other(
-        known.id, False, known.type, known.content, reading, known.reaffirmed_at, known.live and known.valid_to is None
-    )
+def memory_as_other(known: Known) -> Other:
+    """A memory, read for comparisons."""
+    current = known.live and known.valid_to is None
+    return Other(known.id, False, known.type, known.content, read(known.content), known.reaffirmed_at, current)
 
 
 def _short(content: str) -> bool:

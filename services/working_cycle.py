@@ -20,7 +20,7 @@ from domain.blocking import block_keys
 from domain.redaction import redact
 from domain.similarity import Thresholds, read
 from domain.triples import triples
-from domain.working import MAX_LOOKED_AT, Note, Sieve, Sifted
+from domain.working import MAX_LOOKED_AT, Note, Sieve, Sifted, memory_as_other
 from services.consolidation.neighbours import candidates, index_blocks, load
 from services.memory_changes import Author
 from services.triples import store_triples
@@ -89,7 +89,7 @@ class Cycle:
         redacted = [replace(note, content=redact(note.content).text) for note in notes]
         readings = [read(note.content) for note in redacted]
         found = candidates(self._connection, self._scope_id, readings, limit=MAX_LOOKED_AT)
-        near = [[(known, read(known.content)) for known in others] for others in found]
+        near = [[memory_as_other(known) for known in others] for others in found]
         sifted = self._sieve.sift(list(zip(redacted, readings, strict=True)), near, block_keys)
         kept = keep(self._connection, self._scope_id, sifted, author=self._author, now=self._now)
         new = [one for one in sifted if kept[one.note.id].is_new]
