@@ -201,8 +201,8 @@ class _Place:
     def _add_memories(self, graph: "nx.MultiDiGraph[str]", memories: dict[str, set[str]]) -> None:
         for row in self._all(_MEMORIES, memories=list(memories)):
             graph.add_node(str(row.id), kind="memory", name=row.content, type=row.type)
-            for entity in sorted(memories[str(row.id)]):
-                graph.add_edge(str(row.id), entity, key=f"{row.id} {entity}", predicate="speaks_of", memory=str(row.id))
+            for place, entity in enumerate(sorted(memories[str(row.id)])):
+                graph.add_edge(str(row.id), entity, key=f"{row.id} {place}", predicate="speaks_of", memory=str(row.id))
         for row in self._all(_LINKS, memories=list(memories)):
             graph.add_edge(
                 str(row.source_id),
