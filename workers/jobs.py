@@ -5,9 +5,10 @@ Must not know: when jobs are due; the work itself.
 
 from collections.abc import Mapping
 
+from services.consolidation.jobs import RUNNERS
 from services.maintenance import JobRunner
 
 
 def job_runners() -> Mapping[str, JobRunner]:
     """The runner of each job type that this version knows."""
-    return {}
+    return RUNNERS
