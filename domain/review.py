@@ -43,6 +43,22 @@ class Concerned(Protocol):
 AnyConcerned = TypeVar("AnyConcerned", bound=Concerned)
 
 
+class Dated(Protocol):
+    """What an order by event time asks of a memory."""
+
+    @property
+    def id(self) -> UUID: ...
+
+    @property
+    def valid_from(self) -> datetime: ...
+
+    @property
+    def reaffirmed_at(self) -> datetime: ...
+
+
+AnyDated = TypeVar("AnyDated", bound=Dated)
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A memory as a question sees it. importance: 0..1; times are aware.
@@ -95,7 +111,7 @@ def doubtful(a: AnyConcerned, b: AnyConcerned) -> AnyConcerned | None:
     return b if a.trust in TESTIMONY else a
 
 
-def newer_first(a: Statement, b: Statement) -> tuple[Statement, Statement]:
+def newer_first(a: AnyDated, b: AnyDated) -> tuple[AnyDated, AnyDated]:
     """The two in the order of when they were last said to hold, the later first; whatever order they arrived in."""
     return (a, b) if (a.reaffirmed_at, a.valid_from, a.id) >= (b.reaffirmed_at, b.valid_from, b.id) else (b, a)
 
@@ -231,3 +247,29 @@ def _back(memory: Statement) -> tuple[Change, ...]:
     if memory.status != "review":
         return ()
     return (Change(memory.id, memory.revision, "accepted", {"status": memory.before_review}, "decided in review"),)
+
+
+def in_words(answer: Answer, names: Mapping[UUID, str]) -> str:
+    """What an answer does, for a person; `names`: what each memory is called, such as "the later statement"."""
+
+    def name(memory: UUID) -> str:
+        return names.get(memory, f"memory {memory}")
+
+    told = {
+        "accepted": "{0} is in answers again",
+        "superseded": "{0} ends where {1} began",
+        "rejected": "{0} is archived, and stays so however often it is said",
+        "archived": "{0} is archived",
+    }
+    parts = [
+        told[change.action].format(name(change.memory), name(change.successor or change.memory))
+        for change in answer.changes
+    ]
+    if answer.merge is not None:
+        survivor, part = answer.merge
+        parts.append(f"{name(part.id)} is merged into {name(survivor.id)}, with the sources of both")
+    if answer.conflict == "dismissed":
+        parts.append("both hold beside each other")
+    if answer.conflict == "open":
+        parts.append("all stays as it is, and nobody is asked any more")
+    return "; ".join(parts) or "all stays as it is, and the conflict is closed"

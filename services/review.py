@@ -29,6 +29,7 @@ from services.review_cases import (
 )
 from services.review_effects import carry_out
 from services.runs import Run, finish_run, start_run
+from slowwave.errors import SlowwaveError
 
 LEASE_SECONDS = 60.0
 """Of a run that is one transaction, so that nobody ever sees it running."""
@@ -37,7 +38,12 @@ ATTEMPTS = 3
 DEADLOCK = "40P01"
 EXPIRED_AT_ONCE = 500
 
+
 Outcome = Literal["decided", "decided before", "refused", "unknown"]
+
+
+class Contested(SlowwaveError):
+    """A decision could not be made: the memories changed each time between reading and writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def decide_items(
     """Answer questions of a tenant, all in one run and one transaction; dry_run: find out what that would change.
 
     One that somebody else answered first is told so and stays as it is; so is one that can't be decided in this way.
-    Raises services.memory_changes.Stale where passes changed the memories again and again meanwhile.
+    Raises Contested where passes changed the memories again and again meanwhile.
     """
     return _decide(engine, tenant, "item", items, decision, by=by, now=now, dry_run=dry_run)
 
@@ -165,9 +171,9 @@ def _again(engine: Engine, attempt: Callable[[Connection], DecisionReport]) -> D
                 if report.run is None:
                     transaction.rollback()
                 return report
-        except Stale:
+        except Stale as error:
             if place == ATTEMPTS:
-                raise
+                raise Contested(f"something goes on changing these memories ({error}); try again later") from None
         except DBAPIError as error:
             if place == ATTEMPTS or getattr(error.orig, "sqlstate", None) != DEADLOCK:
                 raise

@@ -79,7 +79,7 @@ def lock_scopes(connection: Connection, scopes: Iterable[int]) -> None:
 
 
 def item_case(connection: Connection, scope_id: int, item: int) -> Case:
-    """The case of a question. The caller holds the scope's lock."""
+    """The case of a question. Who decides it holds the scope's lock."""
     row = connection.execute(select(ReviewItem).where(ReviewItem.scope_id == scope_id, ReviewItem.id == item)).one()
     if row.state != "open":
         return Case(scope_id, item, None, (), _closed(f"question {item}", row.state, row))
@@ -90,7 +90,7 @@ def item_case(connection: Connection, scope_id: int, item: int) -> Case:
 
 
 def conflict_case(connection: Connection, scope_id: int, conflict: int, item: int | None = None) -> Case:
-    """The case of a conflict. The caller holds the scope's lock."""
+    """The case of a conflict. Who decides it holds the scope's lock."""
     row = connection.execute(
         select(MemoryConflict).where(MemoryConflict.scope_id == scope_id, MemoryConflict.id == conflict)
     ).one()

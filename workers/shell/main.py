@@ -9,6 +9,7 @@ import typer
 
 from workers.shell import (
     basics,
+    conflicts,
     consolidate,
     dead_letters,
     graph,
@@ -17,6 +18,7 @@ from workers.shell import (
     operate,
     quarantine,
     recall,
+    review,
     running,
     runs,
 )
@@ -43,7 +45,21 @@ def slowwave(
     context.call_on_close(shell.close)
 
 
-for _module in (running, ingest, recall, memories, graph, consolidate, operate, basics, quarantine, dead_letters, runs):
+for _module in (
+    running,
+    ingest,
+    recall,
+    memories,
+    graph,
+    consolidate,
+    operate,
+    basics,
+    quarantine,
+    dead_letters,
+    runs,
+    review,
+    conflicts,
+):
     _module.register(app)
 
 

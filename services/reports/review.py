@@ -1,0 +1,178 @@
+"""Questions to a person, with the memories that they are about and what each answer would do.
+
+Must not know: how an answer is carried out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, Select, case, or_, select
+
+from domain.review import ItemState, Tier, in_words
+from models import MemoryConflict, ReviewItem, Scope
+from services.reports.conflicts import ListedConflict, read_conflicts
+from services.reports.names import UnknownName
+from services.reports.sides import Side, read_sides
+from services.review import Decision, answer_to
+from services.review_cases import Case, Kind, conflict_case, item_case, scopes_of
+
+CONFLICTS_READ = 1000
+ANSWERS: Mapping[str, Decision] = {
+    "accept": Decision("accept"),
+    "reject": Decision("reject"),
+    "merge": Decision("merge"),
+    "no answer": Decision("lapse"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedQuestion:
+    """One question. memory: what it is about, None where it is about a conflict; conflicts: that one, or the open ones
+    of the memory. scope: `kind:name`. run: the pass that asked.
+    """
+
+    id: int
+    scope: str
+    tier: Tier
+    state: ItemState
+    why: str
+    run: int | None
+    asked_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+    memory: Side | None
+    conflicts: tuple[ListedConflict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what each answer would do, in words; empty where it was decided."""
+
+    question: ListedQuestion
+    answers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which questions: of a scope ("agent", name) and so on, a tier, a state (None: any), asked before a moment."""
+
+    scope: tuple[str, str] | None = None
+    tier: Tier | None = None
+    state: ItemState | None = "open"
+    before: datetime | None = None
+
+
+def list_questions(connection: Connection, tenant: str, asked: Asked, *, limit: int = 50) -> list[ListedQuestion]:
+    """Questions of `tenant`, those with most at stake first, of one tier the ones that lapse first."""
+    return _read(connection, tenant, _where(asked), limit)
+
+
+def question_numbers(connection: Connection, tenant: str, asked: Asked, *, limit: int) -> list[int]:
+    """The numbers of the same, for a decision about all of them."""
+    return list(connection.execute(_chosen(select(ReviewItem.id), tenant, _where(asked), limit)).scalars())
+
+
+def read_question(connection: Connection, tenant: str, item: int) -> Question:
+    """One question of `tenant` and what its answers would do. Raises UnknownName."""
+    found = _read(connection, tenant, [ReviewItem.id == item], 1)
+    if not found:
+        raise UnknownName(f"tenant {tenant!r} has no question {item}; `slowwave review list` lists them")
+    (question,) = found
+    names: dict[UUID, str] = {}
+    for conflict in question.conflicts:
+        names |= {conflict.newer.id: "the later statement", conflict.older.id: "the earlier statement"}
+    if question.memory is not None:
+        others = "the other statement" if len(question.conflicts) == 1 else "what contradicts it"
+        names = dict.fromkeys(names, others) | {question.memory.id: "this memory"}
+    return Question(question, what_answers_do(connection, tenant, "item", item, ANSWERS, names))
+
+
+def what_answers_do(
+    connection: Connection,
+    tenant: str,
+    kind: Kind,
+    number: int,
+    answers: Mapping[str, Decision],
+    names: Mapping[UUID, str],
+) -> dict[str, str]:
+    """What each of these answers would do, in words; none where it is decided, or where an answer can't be given."""
+    places = scopes_of(connection, tenant, kind, [number])
+    if number not in places:
+        return {}
+    found: Case = (item_case if kind == "item" else conflict_case)(connection, places[number], number)
+    if found.closed is not None:
+        return {}
+    told = {}
+    for name, decision in answers.items():
+        try:
+            told[name] = in_words(answer_to(connection, found, decision), names)
+        except ValueError as error:
+            told[name] = f"can't be done: {error}"
+    return told
+
+
+def _where(asked: Asked) -> list[ColumnElement[bool]]:
+    wanted: list[ColumnElement[bool]] = []
+    if asked.scope is not None:
+        wanted += [Scope.kind == asked.scope[0], Scope.name == asked.scope[1]]
+    if asked.tier is not None:
+        wanted.append(ReviewItem.tier == asked.tier)
+    if asked.state is not None:
+        wanted.append(ReviewItem.state == asked.state)
+    if asked.before is not None:
+        wanted.append(ReviewItem.created_at <= asked.before)
+    return wanted
+
+
+def _chosen(
+    query: Select[*tuple[Any, ...]], tenant: str, wanted: Sequence[ColumnElement[bool]], limit: int
+) -> Select[*tuple[Any, ...]]:
+    graver_first = case({"high": 0, "medium": 1}, value=ReviewItem.tier, else_=2)
+    return (
+        query.join(Scope, Scope.id == ReviewItem.scope_id)
+        .where(Scope.tenant == tenant, *wanted)
+        .order_by(graver_first, ReviewItem.expires_at, ReviewItem.id)
+        .limit(limit)
+    )
+
+
+def _read(
+    connection: Connection, tenant: str, wanted: Sequence[ColumnElement[bool]], limit: int
+) -> list[ListedQuestion]:
+    columns = ReviewItem.__table__.columns
+    query = select(*columns, Scope.kind.label("scope_kind"), Scope.name.label("scope_name"))
+    rows = connection.execute(_chosen(query, tenant, wanted, limit)).mappings().all()
+    memories = [row["memory_id"] for row in rows if row["memory_id"] is not None]
+    sides = read_sides(connection, tenant, memories)
+    conflicts = _conflicts(connection, tenant, rows, memories)
+    return [
+        ListedQuestion(
+            **{name: row[name] for name in ("id", "tier", "state", "why", "expires_at", "decided_at", "decided_by")},
+            scope=f"{row['scope_kind']}:{row['scope_name']}",
+            run=row["run_id"],
+            asked_at=row["created_at"],
+            memory=sides.get(row["memory_id"]),
+            conflicts=tuple(conflict for conflict in conflicts if _about(row, conflict)),
+        )
+        for row in rows
+    ]
+
+
+def _conflicts(
+    connection: Connection, tenant: str, rows: Sequence[Any], memories: Sequence[UUID]
+) -> list[ListedConflict]:
+    """The conflicts that these questions are about, the oldest first."""
+    named = MemoryConflict.id.in_([row["conflict_id"] for row in rows if row["conflict_id"] is not None])
+    sides = or_(MemoryConflict.memory_id.in_(memories), MemoryConflict.conflicting_memory_id.in_(memories))
+    wanted = or_(named, (MemoryConflict.status == "open") & sides)
+    return read_conflicts(connection, tenant, wanted, limit=CONFLICTS_READ)[::-1]
+
+
+def _about(row: Any, conflict: ListedConflict) -> bool:
+    if row["conflict_id"] is not None:
+        return bool(conflict.id == row["conflict_id"])
+    return conflict.status == "open" and row["memory_id"] in {conflict.newer.id, conflict.older.id}
