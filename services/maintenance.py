@@ -10,7 +10,6 @@ Must not know: what jobs do (runners are handed in), Celery, how results are sho
 
 import json
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,7 +22,6 @@ from domain.schedule import InvalidSchedule
 from services.maintenance_jobs import (
     Claim,
     Job,
-    any_due,
     bury_dead_runs,
     claim_job,
     due_jobs,
@@ -132,17 +130,18 @@ class Scheduler:
             jobs = due_jobs(connection, now)
         return Due(tuple(jobs), tuple(job for job in dead if job in jobs))
 
-    def tick(self) -> TickReport:
+    def tick(self, *, should_stop: Callable[[], bool] = lambda: False) -> TickReport:
         """Run here whatever is due, one job after the other; no failure of one keeps the others from running."""
         at, due = self._clock(), self.find_due()
         ran: list[JobReport] = []
         errors: dict[str, str] = {}
         for job in due.jobs:
+            if should_stop():
+                break
             try:
                 report = self.run_if_due(job)
             except DBAPIError as error:
                 errors[job] = _sentence(error)
-                log.warning("maintenance job %s: %s", job, errors[job])
             else:
                 ran += [] if report is None else [report]
         return TickReport(at, tuple(ran), due.taken_over, errors)
@@ -192,7 +191,6 @@ class Scheduler:
             status: RunEnd = outcome.status
         except Exception as failure:  # noqa: BLE001 - whatever a job raises, the other jobs go on
             error = _sentence(failure)
-            log.warning("maintenance job %s failed: %s", job.id, error)
             status, outcome = "failed", JobOutcome(error)
         except BaseException as end:
             # This process is told to stop. Its work was not done: the next tick, here or elsewhere, runs it again.
@@ -258,36 +256,6 @@ class UnknownJobType(Exception):
 def tick(engine: Engine, runners: Mapping[str, JobRunner], settings: Settings, *, clock: Clock, by: str) -> TickReport:
     """Run here whatever is due. Safe at any time, any number of times, on any number of hosts at once."""
     return Scheduler(engine, runners, settings, clock=clock, by=by).tick()
-
-
-class DueCheck:
-    """Whether a job is due, asked at most once in `seconds` by one process: what a write can afford.
-
-    After a yes it rests for `rest_seconds`: whoever was told then has the time to take the job.
-    """
-
-    def __init__(
-        self, engine: Engine, *, monotonic: Callable[[], float], seconds: float = 5.0, rest_seconds: float = 60.0
-    ) -> None:
-        self._engine = engine
-        self._monotonic = monotonic
-        self._seconds = seconds
-        self._rest_seconds = rest_seconds
-        self._not_before = float("-inf")
-        self._lock = threading.Lock()
-
-    def is_due(self, now: datetime) -> bool:
-        """Ask, if it is time to ask; else no."""
-        with self._lock:
-            moment = self._monotonic()
-            if moment < self._not_before:
-                return False
-            self._not_before = moment + self._seconds
-        with self._engine.connect() as connection:
-            due = any_due(connection, now)
-        if due:
-            self._not_before = moment + self._rest_seconds
-        return due
 
 
 def _sentence(error: Exception) -> str:

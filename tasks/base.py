@@ -17,8 +17,9 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
 from services.dead_letters import bury
+from services.due_check import DueCheck
 from services.flush import Flusher
-from services.maintenance import DueCheck, JobRunner
+from services.maintenance import JobRunner
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.errors import SlowwaveError

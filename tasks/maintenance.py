@@ -81,7 +81,8 @@ def run_maintenance(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None
         if not scheduler.knows(payload.job):
             self.bury(payload.model_dump(mode="json"), f"there is no job {payload.job!r}")
         return None
-    log.info("maintenance job %s, run %s: %s: %s", report.job, report.run, report.status, report.summary)
+    level = logging.WARNING if report.status in {"failed", "lost"} else logging.INFO
+    log.log(level, "maintenance job %s, run %s: %s: %s", report.job, report.run, report.status, report.summary)
     return report.status
 
 

@@ -25,8 +25,9 @@ from domain.candidates import Extractor
 from domain.extraction import RulesExtractor
 from models.engine import make_engine
 from models.schema import WrongSchema, require_current
+from services.due_check import DueCheck
 from services.flush import Flusher
-from services.maintenance import DueCheck, JobRunner
+from services.maintenance import JobRunner
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.messages import MAINTENANCE_TICK, SWEEP_SESSIONS

@@ -13,21 +13,23 @@ from typing import Literal
 
 from redis import Redis
 from redis.exceptions import RedisError
-from sqlalchemy import ColumnElement, Connection, Engine, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, ScalarSelect, Select, func, select
 from sqlalchemy.exc import DBAPIError
 
 from domain.spoken_time import count_words, duration_words
 from domain.waiting import SILENT_SWEEPS
-from models import Agent, DeadLetter, Event, Flush, Session
+from models import Agent, DeadLetter, Event, Flush, MaintenanceJob, MaintenanceRun, Session
 from models.schema import WrongSchema, require_current
 from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
-from slowwave.settings import AutoFlush
+from slowwave.settings import AutoFlush, Maintenance
 from slowwave.spool import Spooled
 
 SKEW_SECONDS = 2.0
 """Clocks that differ by more than this make waiting times wrong by as much."""
 TENANTS_NAMED = 10
+LATE_TICKS = 2
+FAILED_RUNS = 3
 
 Verdict = Literal["ok", "problem", "unknown"]
 Clock = Callable[[], datetime]
@@ -160,6 +162,49 @@ def check_stranded(connection: Connection, rules: AutoFlush, *, now: datetime) -
     return Check(
         "stranded", "problem", finding, "`slowwave why AGENT SESSION` says for what; see `sweeps` and `workers`"
     )
+
+
+def check_maintenance(connection: Connection, rules: Maintenance, *, now: datetime) -> Check:
+    """Whether jobs are late by more than two ticks while nobody runs them, or fail again and again."""
+    name = "maintenance"
+    longest = timedelta(seconds=LATE_TICKS * rules.tick_seconds)
+    is_alive = (
+        select(MaintenanceRun.id)
+        .where(MaintenanceRun.job_id == MaintenanceJob.id, MaintenanceRun.status == "running")
+        .where(MaintenanceRun.lease_until > now)
+        .exists()
+    )
+    # One that was never planned is late since it came.
+    due = func.coalesce(MaintenanceJob.next_due_at, MaintenanceJob.created_at)
+    jobs = connection.execute(
+        select(MaintenanceJob.id, due.label("due"), MaintenanceJob.last_summary, _failures().label("failures"))
+        .where(MaintenanceJob.enabled, ~is_alive)
+        .order_by(MaintenanceJob.id)
+    ).all()
+    late = [
+        f"{job.id} for {duration_words((now - job.due).total_seconds())}" for job in jobs if job.due < now - longest
+    ]
+    if late:
+        cure = "start beat and a worker on the queue 'maintenance', or run `slowwave maintenance daemon`"
+        return Check(name, "problem", f"due and not run: {', '.join(late)}", cure)
+    failing = [f"{job.id} ({job.last_summary})" for job in jobs if job.failures == FAILED_RUNS]
+    if failing:
+        cure = "mend what is named, then `slowwave maintenance run JOB`; see `slowwave maintenance status`"
+        return Check(name, "problem", f"failed {FAILED_RUNS} times in a row: {', '.join(failing)}", cure)
+    return Check(name, "ok", f"{count_words(len(jobs), 'job')}; none is late or keeps failing")
+
+
+def _failures() -> ScalarSelect[int]:
+    """How many of a job's latest FAILED_RUNS runs failed."""
+    latest = (
+        select(MaintenanceRun.status)
+        .where(MaintenanceRun.job_id == MaintenanceJob.id, MaintenanceRun.status != "running")
+        .order_by(MaintenanceRun.id.desc())
+        .limit(FAILED_RUNS)
+        .correlate(MaintenanceJob)
+        .subquery()
+    )
+    return select(func.count()).select_from(latest).where(latest.c.status == "failed").scalar_subquery()
 
 
 def check_quarantine(connection: Connection) -> Check:

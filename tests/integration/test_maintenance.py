@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from models.engine import make_engine
-from services.maintenance import DueCheck, JobContext, JobOutcome, Scheduler
+from services.due_check import DueCheck
+from services.maintenance import JobContext, JobOutcome, Scheduler
 from services.maintenance_jobs import MAX_DEATHS, claim_job
 from services.runs import AlreadyRunning
 from tests.flushing import Clock

@@ -97,6 +97,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
     if all(check.verdict == "ok" for check in postgres):
         with shell.connection() as connection:
             yield checks.check_stranded(connection, rules, now=shell.now())
+            yield checks.check_maintenance(connection, shell.settings.memory.maintenance, now=shell.now())
             yield checks.check_quarantine(connection)
             yield checks.check_letters(connection)
     yield checks.check_spool(shell.spooled(), str(shell.settings.spool.expanduser()))
