@@ -19,7 +19,7 @@ TOO_WIDE = frozenset(
     "relation measure content cognition process phenomenon communication organism physical_entity living_thing "
     "psychological_feature causal_agent".split()
 )
-SENSES = 2
+SENSES = 3
 DEPTH = 6
 MENTIONS = 3
 """So often a word that no tagged text has must stand in definitions."""

@@ -15,7 +15,7 @@ MAX_CLAIMS = 8
 MAX_CLAUSE = 300
 """Longer clauses are tables or prose, which no frame fits."""
 
-_CLAUSES = re.compile(r"(?<=[^.\s]{2})[.;!?]\s+|\n")
+_CLAUSES = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bProf)(?<=[^.\s]{2})[.;!?]\s+|\n")
 _UNCERTAIN = re.compile(r"(?i)(?:an?|some|there|several|many|few|no|any|each|every|someone|nobody|if|when|maybe) ")
 """How a clause opens that speaks of nobody certain."""
 _MORE = re.compile(r"(?i),? (?:with|since|because|while|although|though|which|who|so that|in order to)\b|, ")

@@ -8,6 +8,7 @@ Must not know: scores, thresholds, and how a finding is acted on.
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from domain.similarity.alignment import Alignment
@@ -24,6 +25,11 @@ _EXCLUSIVE = frozenset("live reside base work marry name call use host belong pr
 """Verbs whose object, said of one subject, is usually one at a time."""
 _MOST_TOLD_BESIDE = 5
 """What a statement may say beside what the other denies."""
+
+
+_MOST_LEFT = 4
+_SAME_PARTICIPANTS = 3
+_SAME_NEIGHBOURS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +95,23 @@ def _negation(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
         if a.polarity.denied
         else (aligned.only_b, aligned.narrower_b, aligned.only_a)
     )
+    if _same_scene(a, b, aligned) and len(denied_only) == 1 and _is_act(denied_only[0]):
+        denied_only = () if any(map(_is_act, told_only)) else denied_only
     # What is denied must be what the other says, or something wider: who plays a flute plays an instrument.
     if denied_only or denied_narrower or not aligned.shared or len(told_only) > _MOST_TOLD_BESIDE:
         return Finding("apart", "only one is negated, of something else")
     if a.tokens[0].lemma == "some" == b.tokens[0].lemma:
         return Finding("apart", "some do and some do not")
     return Finding("conflict", "only one is negated", next(iter(a.claims), None))
+
+
+def _same_scene(a: Reading, b: Reading, aligned: Alignment) -> bool:
+    """Whether two scenes have so much in common that another verb is another word for the same act."""
+    return a.clause.scene and b.clause.scene and aligned.shared >= _SAME_PARTICIPANTS
+
+
+def _is_act(token: Token) -> bool:
+    return token.lower.endswith("ing")
 
 
 def _absence(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
@@ -116,18 +133,15 @@ def _opposites(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
             if not _opposed(one, other):
                 continue
             if one.stem in a.doer.stems and other.stem in b.doer.stems:
-                return Finding("distinct", f"one is about {one.text.lower()}, the other about {other.text.lower()}")
+                return Finding("distinct", f"one is about {one.lower}, the other about {other.lower}")
             strong = strong or not anyone or (_opposed(one, other, of_anyone=True) and _is_doing(one, other))
-            found = found or (one.text.lower(), other.text.lower())
+            found = found or (one.lower, other.lower)
             left.remove(one)
             right.remove(other)
             break
-    if not found and not left and not right:
-        found = _opposed_places(a, b)
+    if not found and a.prepositions != b.prepositions and len(left) + len(right) <= _MOST_LEFT:
+        found = _opposed_places(a, b) if not left and not right else _far_and_near(a, b, left, right)
         strong = True
-    if not found:
-        found = _far_and_near(a, b, left, right)
-        strong = bool(found)
     if not found:
         return None
     first, second = sorted(found)
@@ -138,18 +152,20 @@ def _opposites(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
 def _opposed(one: Token, other: Token, *, of_anyone: bool = False) -> bool:
     if one.kind != "word" or other.kind != "word":
         return False
-    words = one.text.lower(), other.text.lower()
-    lemmas = one.lemma, other.lemma
-    if of_anyone:
-        return are_opposites(*lemmas, of_anyone=True) or (
-            words != lemmas and are_opposites(*words, of_anyone=True) and not are_opposites(*lemmas)
-        )
-    return are_opposites(*lemmas) or are_opposites(*words)
+    as_lemmas = are_opposites(one.lemma, other.lemma)
+    as_written = (one.lower, other.lower) != (one.lemma, other.lemma) and are_opposites(one.lower, other.lower)
+    if not of_anyone or not (as_lemmas or as_written):
+        return as_lemmas or as_written
+    first, second = (one.lemma, other.lemma) if as_lemmas else (one.lower, other.lower)
+    return are_opposites(first, second, of_anyone=True)
 
 
 def _is_doing(one: Token, other: Token) -> bool:
     """Whether they are verbs or adverbs: traits ("a black car") may belong to two things."""
-    return all(parts_of_speech(token.lemma)[:1] in {"v", "r"} for token in (one, other))
+    return all(
+        parts_of_speech(token.lemma)[:1] in {"v", "r"} or token.lower.endswith(("ing", "ly"))
+        for token in (one, other)
+    )
 
 
 def _opposed_phrases(a: Reading, b: Reading, left: list[Token], right: list[Token]) -> tuple[str, str] | None:
@@ -188,6 +204,8 @@ def _far_and_near(a: Reading, b: Reading, left: list[Token], right: list[Token])
 
 def _words(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     only_a, only_b = aligned.only_a, aligned.only_b
+    if not only_a and not only_b and not _same_order(a.order, b.order):
+        return Finding("differs", "the same words in another order")
     if not only_a or not only_b:
         extra = (*only_a, *only_b, *aligned.narrower_a, *aligned.narrower_b)
         if not extra:
@@ -200,6 +218,14 @@ def _words(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
         return Finding("apart", f"only one speaks of {told[0].text}")
     first, second = sorted((only_a[0].text, only_b[0].text))
     return Finding("differs", f"one speaks of {first}, the other of {second}")
+
+
+def _same_order(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    """Whether most words stand beside the same words: "in the morning she …" may move, adjectives may not."""
+    both = set(a) & set(b)
+    one, other = ([stem for stem in stems if stem in both] for stems in (a, b))
+    mine, its = set(pairwise(one)), set(pairwise(other))
+    return 2 * len(mine & its) >= _SAME_NEIGHBOURS * (len(mine) + len(its))
 
 
 def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
@@ -226,4 +252,4 @@ def _tells_past(reading: Reading) -> bool:
     """Whether it tells of something that happened, which may happen again on another day."""
     verb = reading.clause.verb
     token = next((token for token in reading.tokens[reading.clause.end :] if token.lemma == verb), None)
-    return token is not None and token.text.lower() not in {verb, "is"} and not token.text.lower().endswith(("s", "ing"))
+    return token is not None and token.lower not in {verb, "is"} and not token.lower.endswith(("s", "ing"))

@@ -39,7 +39,8 @@ class Reading:
     stems: content words, stemmed, in their order; names in lower case; quantities, dates: in one spelling each; negated:
     whether it denies something. For comparisons: normal, the text without what carries no meaning; content, the tokens
     behind the stems; tokens, clause, polarity: its grammar; doer: who acts, also of a passive; phrases: verbs with their
-    particles ("put on"); prepositions; claimed: the claims as subject, attribute, value, if they are all that it says.
+    particles ("put on"); prepositions; order: the stems, a passive turned round; claimed: the claims as subject, attribute,
+    value, if they are all that it says.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Reading:
     doer: Doer
     phrases: tuple[str, ...]
     prepositions: tuple[str, ...]
+    order: tuple[str, ...]
 
 
 @lru_cache(_CACHED)
@@ -68,6 +70,7 @@ def read(text: str) -> Reading:
     content = tuple(_content(tokens))
     clause = parse(tokens)
     claims, whole = claims_of(plain)
+    doer = _doer(tokens, clause)
     denial = polarity(tokens)
     return Reading(
         text=text,
@@ -83,9 +86,10 @@ def read(text: str) -> Reading:
         tokens=tokens,
         clause=clause,
         polarity=denial,
-        doer=_doer(tokens, clause),
+        doer=doer,
         phrases=tuple(_phrases(tokens)),
         prepositions=tuple(token.lemma for token in tokens if token.kind == "preposition"),
+        order=_order(content, tokens, clause, doer),
     )
 
 
@@ -127,3 +131,15 @@ def _doer(tokens: Sequence[Token], clause: Clause) -> Doer:
 def _before_preposition(tokens: Sequence[Token]) -> Sequence[Token]:
     end = next((at for at, token in enumerate(tokens) if token.kind == "preposition"), len(tokens))
     return tokens[:end]
+
+
+def _order(content: Sequence[Token], tokens: Sequence[Token], clause: Clause, doer: Doer) -> tuple[str, ...]:
+    stems = [token.stem for token in content]
+    if not clause.passive:
+        return tuple(stems)
+    done_to = {token.stem for token in tokens[clause.start : clause.end]}
+    verb = next((token.stem for token in content if token.lemma == clause.verb), "")
+    acting = [stem for stem in stems if stem in doer.stems]
+    patient = [stem for stem in stems if stem in done_to and stem not in doer.stems]
+    rest = [stem for stem in stems if stem not in doer.stems and stem not in done_to and stem != verb]
+    return (*acting, verb, *patient, *rest)

@@ -51,13 +51,14 @@ _EXACT_DIGITS = 15
 class Token:
     """A word of a text. lemma: its dictionary form or, of numbers, times and dates, the one spelling of its value.
 
-    stem: what stands for it where texts are compared: the stem of a word, the lemma of all else.
+    stem: what stands for it where texts are compared: the stem of a word, the lemma of all else. lower: text in lower case.
     """
 
     text: str
     lemma: str
     kind: Kind
     stem: str
+    lower: str
 
     @property
     def carries_content(self) -> bool:
@@ -86,7 +87,7 @@ def _tokens(found: re.Match[str], *, opens: bool) -> list[Token]:
 
 
 def _value(text: str, lemma_: str, kind: Kind) -> list[Token]:
-    return [Token(text, lemma_, kind, lemma_)]
+    return [Token(text, lemma_, kind, lemma_, text.lower())]
 
 
 def _date(found: re.Match[str]) -> list[Token]:
@@ -115,7 +116,7 @@ def _number(found: re.Match[str]) -> list[Token]:
         return _value(text, _plain(digits) + ".", "number")
     if suffix in UNITS:
         unit = UNITS[suffix]
-        return [*_value(digits, _plain(digits), "number"), Token(suffix, unit, "word", stem(unit))]
+        return [*_value(digits, _plain(digits), "number"), Token(suffix, unit, "word", stem(unit), suffix)]
     return _value(text, _plain(digits, suffix), "date" if _YEAR.match(digits) and not suffix else "number")
 
 
@@ -138,7 +139,7 @@ def _word(word: str, owner: str | None, *, opens: bool) -> list[Token]:
     lower = word.lower()
     tokens = [_named(word, lower, opens=opens)]
     if owner:
-        tokens.append(Token(owner, "'s", "possessive", "'s"))
+        tokens.append(Token(owner, "'s", "possessive", "'s", owner))
     return tokens
 
 
@@ -160,6 +161,6 @@ def _named(word: str, lower: str, *, opens: bool) -> Token:
     elif word[0].isupper() and (not opens or not is_common_word(lower)):
         kind = "name"
     if kind:
-        return Token(word, spelling, kind, spelling)
+        return Token(word, spelling, kind, spelling, lower)
     base = lemma(lower)
-    return Token(word, base, "word", stem(base))
+    return Token(word, base, "word", stem(base), lower)
