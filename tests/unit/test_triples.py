@@ -1,0 +1,115 @@
+"""Relations are read where a sentence says them outright, and nowhere else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.similarity import read
+from domain.triples import CLAIMED, MAX_RELATIONS, triples
+
+
+def relations(text: str) -> set[tuple[str, str, str]]:
+    return {(found.subject, found.predicate, found.object) for found in triples(read(text))}
+
+
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("Maya works at Initech as a designer", ("Maya", "works at", "Initech")),
+        ("The user lives in Porto", ("user", "lives in", "Porto")),
+        ("Jonas is married to Priya", ("Jonas", "is married to", "Priya")),
+        ("The production database is PostgreSQL 16", ("production database", "is", "PostgreSQL 16")),
+        ("Maya hates olives", ("Maya", "dislikes", "olives")),
+        ("Jonas manages Priya", ("Jonas", "manages", "Priya")),
+        ("Maya adopted a dog", ("Maya", "adopted", "dog")),
+        ("The user visited Oslo yesterday", ("user", "visited", "Oslo")),
+        ("Jonas visited Oslo two years ago", ("Jonas", "visited", "Oslo")),
+        ("Priya's sister teaches yoga", ("Priya's sister", "teaches", "yoga")),
+        ("Maya was recently hired by Initech", ("Maya", "was hired by", "Initech")),
+        ("Priya is learning Spanish", ("Priya", "is learning", "Spanish")),
+        ("Jonas bought a red bicycle for his daughter", ("Jonas", "bought", "red bicycle")),
+        ("Maya watched The Lord of the Rings", ("Maya", "watched", "Lord of the Rings")),
+    ],
+)
+def test_what_is_said_outright_is_a_relation(text: str, relation: tuple[str, str, str]) -> None:
+    assert relation in relations(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Maya does not work at Initech",
+        "Maya never visited Rome",
+        "Jonas no longer lives in Porto",
+        "Maya used to play tennis",
+        "Priya stopped liking sushi",
+        "Does Maya play the violin?",
+        "Maya might adopt a dog",
+        "Maya hopes to visit Rome",
+        "If Jonas joined Hooli, he would move",
+        "Jonas plans a trip",
+    ],
+)
+def test_what_is_denied_asked_wished_or_supposed_is_none(text: str) -> None:
+    assert relations(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Maya gave Jonas a book",
+        "Jonas advised Priya to rest",
+        "Priya thinks gardens are lovely",
+        "Maya went hiking",
+        "Jonas has been busy this week",
+        "It works",
+        "",
+    ],
+)
+def test_what_is_not_clear_is_none(text: str) -> None:
+    assert relations(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Maya works at Initech", ("person", "organisation")),
+        ("The user lives in Porto", ("person", "place")),
+        ("Jonas met Priya in Oslo", ("person", "person")),
+        ("Priya's sister teaches yoga", ("person", "thing")),
+        ("Maya's car needs repair every winter. Jonas has two children", ("person", "quantity")),
+        ("The deadline is Friday", ("thing", "date")),
+        ("The production database is PostgreSQL 16", ("thing", "thing")),
+    ],
+)
+def test_both_ends_have_a_type(text: str, ends: tuple[str, str]) -> None:
+    assert ends in {(found.subject_type, found.object_type) for found in triples(read(text))}
+
+
+def test_a_frame_is_surer_than_a_clause_and_a_name_surer_than_a_noun() -> None:
+    def sure(text: str) -> float:
+        return triples(read(text))[0].confidence
+
+    assert sure("Maya lives in Oslo") == CLAIMED > sure("Maya visited Oslo") > sure("Maya adopted a dog") > 0
+
+
+def test_an_object_ends_where_something_else_is_said() -> None:
+    assert ("Maya", "lives in", "Oslo") in relations("Maya lives in Oslo with her two cats because rents are low")
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_a_bounded_number_of_short_relations(text: str) -> None:
+    found = triples(read(text))
+    assert len(found) == len(set(found)) <= MAX_RELATIONS
+    assert all(relation.subject and relation.predicate and relation.object for relation in found)
+    assert all(len(relation.object.split()) <= 5 for relation in found)
+
+
+@given(
+    st.lists(
+        st.sampled_from("Maya Jonas the user 's visited adopted a dog Oslo and in to help 16 , .".split()), max_size=12
+    )
+)
+def test_no_heap_of_words_breaks_the_grammar(words: list[str]) -> None:
+    for relation in triples(read(" ".join(words))):
+        assert 0 < relation.confidence <= 1
