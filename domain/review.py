@@ -16,6 +16,9 @@ Tier = Literal["low", "medium", "high"]
 ItemState = Literal["open", "accepted", "rejected", "merged", "expired"]
 ConflictStatus = Literal["open", "resolved", "dismissed"]
 
+QUOTED = 80
+"""So many characters of a statement stand in the words of a decision."""
+
 IMPORTANT = 0.7
 """From this importance on, a wrong guess about what a person said is worth a person's time."""
 
@@ -76,6 +79,15 @@ class Statement:
     superseded_by: UUID | None = None
     before_review: str = "inbox"
     revision: int = 0
+    content: str = ""
+
+    @property
+    def quoted(self) -> str:
+        """The beginning of what it says, in quotation marks; its id where that isn't known."""
+        flat = " ".join(self.content.split())
+        if not flat:
+            return f"memory {self.id}"
+        return f"“{flat}”" if len(flat) <= QUOTED else f"“{flat[: QUOTED - 1]}…”"
 
     @property
     def archived(self) -> bool:
@@ -159,9 +171,9 @@ def keep_one(a: Statement, b: Statement, keep: UUID) -> Answer:
     _require(a, b, keep)
     newer, older = newer_first(a, b)
     if keep == newer.id:
-        resolution = f"{newer.id} holds, and replaced {older.id}"
+        resolution = f"{newer.quoted} holds, and replaced {older.quoted}"
         return Answer("accepted", "resolved", resolution, (*_back(newer), *_superseded(older, newer)))
-    resolution = f"{older.id} holds, and {newer.id} was rejected"
+    resolution = f"{older.quoted} holds, and {newer.quoted} was rejected"
     return Answer("accepted", "resolved", resolution, (*_back(older), *_rejected(newer, resolution)))
 
 
@@ -184,19 +196,21 @@ def merge_pair(a: Statement, b: Statement, survivor: UUID) -> Answer:
     """Both say the same: one stays, in its own words, with the sources of both. Raises ValueError as keep_one."""
     stays, part = _require(a, b, survivor)
     if part.archived:
-        raise ValueError(f"{part.id} is archived; undo what archived it first")
-    resolution = f"{part.id} says the same as {stays.id}, and was merged into it"
+        raise ValueError(f"{part.quoted} is archived; undo what archived it first")
+    resolution = f"{part.quoted} says the same as {stays.quoted}, and was merged into it"
     return Answer("merged", "resolved", resolution, _back(stays), (stays, part))
 
 
 def accept(memory: Statement) -> Answer:
     """The memory may stand in answers; what contradicts it holds beside it."""
-    return Answer("accepted", "dismissed", f"{memory.id} was accepted: both hold", _back(memory))
+    return Answer(
+        "accepted", "dismissed", f"{memory.quoted} was accepted, and holds beside what contradicts it", _back(memory)
+    )
 
 
 def reject(memory: Statement) -> Answer:
     """The memory is archived, and stays so however often it is said."""
-    resolution = f"{memory.id} was rejected"
+    resolution = f"{memory.quoted} was rejected"
     return Answer("rejected", "resolved", resolution, _rejected(memory, resolution))
 
 
@@ -206,7 +220,7 @@ def lapse(memory: Statement | None) -> Answer:
     """
     if memory is None or memory.status != "review":
         return Answer("expired", "open", "nobody answered in time")
-    resolution = f"nobody answered in time: {memory.id} was archived"
+    resolution = f"nobody answered in time: {memory.quoted} was archived"
     fields = {"status": "archived", "archive_reason": "review expired"}
     return Answer(
         "expired", "resolved", resolution, (Change(memory.id, memory.revision, "archived", fields, "review expired"),)
@@ -219,7 +233,7 @@ def _require(a: Statement, b: Statement, chosen: UUID) -> tuple[Statement, State
         raise ValueError(f"{chosen} is neither {a.id} nor {b.id}")
     one, other = (a, b) if chosen == a.id else (b, a)
     if one.archived:
-        raise ValueError(f"{one.id} is archived; undo what archived it first")
+        raise ValueError(f"{one.quoted} is archived; undo what archived it first")
     return one, other
 
 
@@ -240,7 +254,7 @@ def _superseded(older: Statement, newer: Statement) -> tuple[Change, ...]:
     fields: dict[str, Any] = {"valid_to": ended, "superseded_by": newer.id}
     if older.status == "review":
         fields["status"] = older.before_review
-    return (Change(older.id, older.revision, "superseded", fields, f"replaced by {newer.id}", newer.id),)
+    return (Change(older.id, older.revision, "superseded", fields, f"replaced by {newer.quoted}", newer.id),)
 
 
 def _back(memory: Statement) -> tuple[Change, ...]:
@@ -257,12 +271,14 @@ def in_words(answer: Answer, names: Mapping[UUID, str]) -> str:
 
     told = {
         "accepted": "{0} is in answers again",
-        "superseded": "{0} ends where {1} began",
+        "superseded": "{0} holds until {2:%Y-%m-%d}, and {1} from then on",
         "rejected": "{0} is archived, and stays so however often it is said",
         "archived": "{0} is archived",
     }
     parts = [
-        told[change.action].format(name(change.memory), name(change.successor or change.memory))
+        told[change.action].format(
+            name(change.memory), name(change.successor or change.memory), change.fields.get("valid_to")
+        )
         for change in answer.changes
     ]
     if answer.merge is not None:

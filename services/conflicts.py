@@ -59,7 +59,8 @@ def register_conflict(
     if conflict is None:
         return _known(connection, scope_id, (first, second), newer, resolution, author, now)
     add_link(connection, newer, older, "contradicts", author=author, now=now)
-    after = {"conflict": conflict, "status": decided["status"], "resolution": resolution}
+    after = {"conflict": conflict, "status": decided["status"]}
+    after |= {} if resolution is None else {"resolution": resolution}
     for memory, other in ((newer, older), (older, newer)):
         noted = after | {"with": str(other)}
         note_change(

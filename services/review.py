@@ -254,7 +254,7 @@ def answer_to(connection: Connection, case: Case, decision: Decision) -> Answer:
 
 def _between(a: Statement, b: Statement, decision: Decision) -> Answer:
     if a.id == b.id:
-        return Answer("accepted", "dismissed", f"both were merged into {a.id}")
+        return Answer("accepted", "dismissed", f"both were merged into {a.quoted}")
     if decision.kind == "accept":
         return review.keep_one(a, b, review.newer_first(a, b)[0].id)
     if decision.kind == "reject":

@@ -26,7 +26,7 @@ _BEFORE_REVIEW = text(
 )
 _READ = (
     *("id", "status", "trust", "importance", "valid_from", "reaffirmed_at", "valid_to", "superseded_by"),
-    "revision",
+    *("revision", "content"),
 )
 _READABLE = frozenset({"inbox", "episode", "active"})
 

@@ -83,6 +83,8 @@ def show(context: typer.Context, number: Number, *, as_json: Json = False) -> No
         return
     _head(conflict)
     print_conflict(conflict, full=True)
+    if told:
+        console().print()
     for command, effect in told.items():
         print_rows(console(), [(styled(f"slowwave conflicts {command}", "bold"),), (styled(f"  {effect}"),)])
 

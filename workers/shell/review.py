@@ -87,7 +87,9 @@ def show(context: typer.Context, number: Number, *, as_json: Json = False) -> No
         print_json(found)
         return
     _print(found.question, shell, full=True)
-    print_rows(console(), [(styled(answer, "bold"), effect) for answer, effect in found.answers.items()] or [("",)])
+    if found.answers:
+        console().print()
+        print_rows(console(), [(styled(answer, "bold"), effect) for answer, effect in found.answers.items()])
 
 
 def _print(question: "ListedQuestion", shell: Shell, *, full: bool = False) -> None:
