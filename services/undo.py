@@ -10,7 +10,7 @@ Must not know: what kinds of passes there are, who asks.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -85,27 +85,27 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
     author = Author(run.id, by)
     reason = f"run {run_id} was undone"
     gone = remove_rows(connection, run_id)
-    restored, decisions = _replay(connection, changes, touched, gone, author=author, reason=reason, now=now)
-    for part in sorted(_merged(changes)):
-        sync_copies(connection, part, now)
     reopened, noted = reopen_items(connection, run_id)
-    weigh_all(connection, noted, now)
-    removed, kept = remove_made(connection, made, author=author, reason=reason, now=now)
-    mark_checked(connection, sorted(set(touched) - removed), now)
+    done = _replay(connection, changes, touched, gone, author=author, reason=reason, now=now)
+    for part in sorted(_merged(changes) - done.removed):
+        sync_copies(connection, part, now)
+    weigh_all(connection, noted - done.removed, now)
+    mark_checked(connection, sorted(set(touched) - done.removed), now)
 
+    restored, removed, kept = len(done.restored - done.removed), len(done.removed), len(made - done.removed)
     report = UndoReport(
         run=run.id,
         undone=run_id,
-        restored=len(restored - removed),
-        removed=len(removed),
-        kept=len(kept),
+        restored=restored,
+        removed=removed,
+        kept=kept,
         links=gone.links,
         triples=gone.triples,
         conflicts=len(gone.conflicts),
         questions=len(gone.questions),
-        decisions=decisions,
+        decisions=done.decisions,
         reopened=reopened,
-        summary=_summary(run_id, len(restored - removed), len(removed), len(kept), reopened),
+        summary=_summary(run_id, restored, removed, kept, reopened),
     )
     connection.execute(
         update(MaintenanceRun).where(MaintenanceRun.id == run_id).values(status="undone", undone_by=run.id)
@@ -113,6 +113,15 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
     stats = {key: value for key, value in asdict(report).items() if key not in {"run", "summary"}}
     finish_run(connection, run, status="completed", summary=report.summary, stats=stats, now=now)
     return report
+
+
+@dataclass
+class _Done:
+    """What a replay came to."""
+
+    restored: set[UUID] = field(default_factory=set)
+    removed: set[UUID] = field(default_factory=set)
+    decisions: int = 0
 
 
 def _replay(
@@ -124,23 +133,25 @@ def _replay(
     author: Author,
     reason: str,
     now: datetime,
-) -> tuple[set[UUID], int]:
+) -> _Done:
     """Take the changes back, the last one first, so that every state in between is one that has been."""
-    restored: set[UUID] = set()
-    decisions = 0
+    done = _Done()
     for change in changes:
+        memory = change.memory
         if change.of_fields:
-            put_back(connection, touched[change.memory], change, author=author, reason=reason, now=now)
-            restored.add(change.memory)
+            put_back(connection, touched[memory], change, author=author, reason=reason, now=now)
+            done.restored.add(memory)
+        elif change.action == "created":
+            if remove_made(connection, memory, author=author, reason=reason, now=now):
+                done.removed.add(memory)
         elif change.action == "decided":
-            decisions += reopen(connection, change, gone, author=author, reason=reason, now=now)
+            done.decisions += reopen(connection, change, gone, author=author, reason=reason, now=now)
         elif change.action in _COPIED:
-            before = {change.action: change.after}
+            was = {change.action: change.after}
             note_change(
-                connection, change.memory, author=author, action="undone", before=before, after=None, reason=reason,
-                now=now,
-            )  # fmt: skip
-    return restored, decisions
+                connection, memory, author=author, action="undone", before=was, after=None, reason=reason, now=now
+            )
+    return done
 
 
 def _merged(changes: Sequence[Made]) -> set[UUID]:

@@ -13,12 +13,10 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.exc import IntegrityError
 
 from models import MaintenanceRun, MemoryChange, MemoryConflict, ReviewItem
-from services.memory_changes import DECIDED, Author, change_memory, note_change
+from services.changed_fields import field_value, of_fields
+from services.memory_changes import Author, change_memory, note_change
 from services.undo_checks import CannotUndo, Touched, excerpt
 from services.undo_rows import Removed
-
-_TIMES = frozenset({"valid_to"})
-_MEMORIES = frozenset({"superseded_by", "merged_into"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +32,8 @@ class Made:
 
     @property
     def of_fields(self) -> bool:
-        """Whether it set decided fields: then before and after name the same ones, and no others."""
-        before, after = self.before or {}, self.after or {}
-        return bool(before) and set(before) == set(after) and set(before) <= set(DECIDED)
+        """Whether it set decided fields."""
+        return of_fields(self.before, self.after)
 
 
 def changes_of(connection: Connection, run_id: int) -> list[Made]:
@@ -55,15 +52,6 @@ def changes_of(connection: Connection, run_id: int) -> list[Made]:
         .order_by(MemoryChange.id.desc())
     )
     return [Made(*row) for row in connection.execute(query)]
-
-
-def field_value(name: str, value: Any) -> Any:
-    """The value of a decided field, from JSON."""
-    if value is None:
-        return None
-    if name in _TIMES:
-        return datetime.fromisoformat(value)
-    return UUID(value) if name in _MEMORIES else value
 
 
 def put_back(

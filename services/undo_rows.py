@@ -23,6 +23,7 @@ from models import (
     WorkingItem,
 )
 from services.memory_changes import Author, note_change, weigh
+from services.merging import sync_copies
 
 _UNNOTE = text(
     "DELETE FROM slowwave.memory_notes n USING slowwave.working_memory w"
@@ -72,39 +73,30 @@ def weigh_all(connection: Connection, memories: Collection[UUID], now: datetime)
         weigh(connection, memory, now)
 
 
-def remove_made(
-    connection: Connection, made: Collection[UUID], *, author: Author, reason: str, now: datetime
-) -> tuple[set[UUID], set[UUID]]:
-    """Delete the memories that a run had made; those that somebody has said since stay, on that evidence alone.
+def remove_made(connection: Connection, memory: UUID, *, author: Author, reason: str, now: datetime) -> bool:
+    """Delete a memory that the run had made. False: somebody has said it since, and it stays, on that evidence alone.
 
-    Answers what was removed and what was kept. The changes of a removed one stay, and the last tells what it was.
+    Its changes stay, and the last tells what it was.
     """
-    rows = connection.execute(select(Memory).where(Memory.id.in_(made))).mappings().all() if made else []
-    kept = _said(connection, made)
-    removed = {row["id"] for row in rows} - kept
-    for row in rows:
-        if row["id"] in removed:
-            before = _remembered(row)
-            note_change(
-                connection, row["id"], author=author, action="undone", before=before, after=None, reason=reason, now=now
-            )
-    if removed:
-        for table in (MemoryBlock, MemorySource, MemoryNote, Triple):
-            connection.execute(delete(table).where(table.memory_id.in_(removed)))
-        connection.execute(delete(Memory).where(Memory.id.in_(removed)))
-    return removed, kept
-
-
-def _said(connection: Connection, made: Collection[UUID]) -> set[UUID]:
-    query = select(MemorySource.memory_id).where(MemorySource.memory_id.in_(made), MemorySource.via.is_(None))
-    noted = select(MemoryNote.memory_id).where(MemoryNote.memory_id.in_(made), MemoryNote.via.is_(None))
-    return set(connection.execute(query.union(noted)).scalars()) if made else set()
+    said = select(MemorySource.memory_id).where(MemorySource.memory_id == memory, MemorySource.via.is_(None))
+    noted = select(MemoryNote.memory_id).where(MemoryNote.memory_id == memory, MemoryNote.via.is_(None))
+    if connection.execute(said.union(noted)).first() is not None:
+        return False
+    row = connection.execute(select(Memory).where(Memory.id == memory)).mappings().one()
+    # Copies of what it knew go first: nothing would find them once it is gone.
+    sync_copies(connection, memory, now)
+    before = _remembered(row)
+    note_change(connection, memory, author=author, action="undone", before=before, after=None, reason=reason, now=now)
+    for table in (MemoryBlock, MemorySource, MemoryNote, Triple):
+        connection.execute(delete(table).where(table.memory_id == memory))
+    connection.execute(delete(Memory).where(Memory.id == memory))
+    return True
 
 
 def _remembered(row: Any) -> dict[str, Any]:
     moments = {name: row[name].isoformat() for name in ("valid_from", "reaffirmed_at", "recorded_at")}
     plain = {name: row[name] for name in ("content", "type", "status", "confidence", "importance", "trust")}
-    return plain | moments | {"entities": list(row["entities"])}
+    return plain | moments | {"entities": list(row["entities"]), "scope_id": row["scope_id"]}
 
 
 def made_by_others(connection: Connection, run_id: int, made: Collection[UUID]) -> list[tuple[UUID, int | None]]:

@@ -19,7 +19,7 @@ from models import Agent, Event, Flush, Memory, MemoryNote, Scope, Session, Trip
 from services.conflicts import open_review, register_conflict
 from services.memory_changes import Author, change_memory, note_change, weigh
 from services.memory_links import add_link
-from services.merging import merge_into, part_again
+from services.merging import merge_into, part_again, sync_copies
 from services.review_closing import close_conflict, close_item
 from services.runs import RunKind, finish_run, start_run
 
@@ -230,6 +230,7 @@ class Step:
             update(WorkingItem).where(WorkingItem.id == item)
             .values(outcome=outcome, settled_at=self._at, run_id=self.id)
         )  # fmt: skip
+        sync_copies(self.connection, memory, self._at)
         weigh(self.connection, memory, self._at)
 
     def _revision(self, memory: UUID) -> int:

@@ -44,15 +44,12 @@ def print_life(found: "Explanation") -> None:
 def _head(found: "Explanation") -> list[tuple[str, str]]:
     until = "" if found.valid_to is None else f" to {found.valid_to:%Y-%m-%d %H:%M}"
     again = f"; said again for {found.reaffirmed_at:%Y-%m-%d}" if found.reaffirmed_at > found.valid_from else ""
+    recorded = f"recorded {found.recorded_at:%Y-%m-%d %H:%M} UTC"
     rows = [
         ("memory", str(found.id)),
         ("scope", found.scope),
         ("kind", f"{found.type}, {found.status}, on the word of: {found.trust}"),
-        (
-            "holds",
-            f"from {found.valid_from:%Y-%m-%d %H:%M}{until} UTC; "
-            f"recorded {found.recorded_at:%Y-%m-%d %H:%M} UTC{again}",
-        ),
+        ("holds", f"from {found.valid_from:%Y-%m-%d %H:%M}{until} UTC; {recorded}{again}"),
         ("confidence", f"{found.confidence:.2f}"),
         ("importance", f"{found.importance:.2f}"),
         ("because of", ", ".join(found.signals) or "no signal was noted"),

@@ -1,0 +1,66 @@
+"""What evidence makes of a memory: the same rule as the database's `weigh_memory`, for a past without rows.
+
+Must not know: tables; which evidence was known when.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import prod
+
+TRUSTS = ("hand", "user", "assistant", "task", "import")
+SURELY = 1e-12
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One event or note that says a memory. key: which one, said once however it comes; witness: in which session.
+
+    confidence, importance: 0..1; holds_from: aware. event: (session id, seq) where it is one.
+    """
+
+    key: tuple[object, ...]
+    witness: str
+    confidence: float
+    importance: float
+    trust: str
+    holds_from: datetime
+    event: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What follows for the memory. confidence, importance: 0..1."""
+
+    confidence: float
+    importance: float
+    trust: str
+    valid_from: datetime
+    reaffirmed_at: datetime
+
+
+def gathered(own: Iterable[Said], parts: Iterable[Iterable[Said]]) -> list[Said]:
+    """A memory's own evidence and that of what was merged into it, each event once: in its own words, if it has any."""
+    found: dict[tuple[object, ...], Said] = {}
+    for said in (*own, *(said for part in parts for said in part)):
+        found.setdefault(said.key, said)
+    return list(found.values())
+
+
+def weighed(evidence: Sequence[Said]) -> Weighed | None:
+    """Weigh it; None where there is none. A session that says it five times is one witness."""
+    if not evidence:
+        return None
+    witnesses: dict[str, float] = {}
+    for said in evidence:
+        witnesses[said.witness] = max(said.confidence, witnesses.get(said.witness, 0.0))
+    best, *others = sorted(witnesses.values(), reverse=True)
+    doubt = max(1 - best, SURELY) * prod(max(1 - other / 2, SURELY) for other in others)
+    return Weighed(
+        confidence=round(1 - doubt, DIGITS),
+        importance=max(said.importance for said in evidence),
+        trust=max((said.trust for said in evidence), key=TRUSTS.index),
+        valid_from=min(said.holds_from for said in evidence),
+        reaffirmed_at=max(said.holds_from for said in evidence),
+    )

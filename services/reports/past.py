@@ -1,0 +1,178 @@
+"""What a scope knew at some moment: memories recorded by then, with what was decided later taken off again.
+
+Decided fields are read back through the changes made since; what evidence makes of a memory is weighed anew from what
+had been taken up by then. Memories that no later change touched are as they are now.
+
+Must not know: how memories are listed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Row, func, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import Uuid
+
+from domain.evidence import Said, gathered, weighed
+from models import Flush, Memory, MemoryChange, MemoryNote, MemorySource, Session, WorkingItem
+from services.changed_fields import field_value, of_fields
+from services.memory_changes import DECIDED
+
+_COLUMNS = ("id", "type", "status", "content", "confidence", "importance", "trust", "valid_from", "valid_to")
+_MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")
+
+
+@dataclass(slots=True)
+class Then:
+    """Memories as they were known at a moment. touched: all that changed since, also those not known at that moment."""
+
+    touched: set[UUID] = field(default_factory=set)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    sources: dict[UUID, list[tuple[int, int]]] = field(default_factory=dict)
+
+
+def known_then(connection: Connection, scope_id: int, moment: datetime) -> Then:
+    """What changed since `moment`, as it was then; `sources` are (session id, seq) that had been taken up."""
+    changes = _changes_since(connection, scope_id, moment)
+    was = _decided_then(changes)
+    mentioned = {UUID(value) for change in changes for value in _survivors(change)}
+    touched = {change.memory_id for change in changes} | mentioned
+    memories = _rows(connection, scope_id, touched) | _gone(changes, scope_id)
+    for memory, row in memories.items():
+        row.update(was.get(memory, {}))
+    known = {memory: row for memory, row in memories.items() if row["recorded_at"] <= moment}
+    parts = _parts_then(connection, scope_id, known, touched)
+    evidence = _evidence_then(connection, {*known, *(part for ids in parts.values() for part in ids)}, moment)
+    then = Then(touched)
+    for memory, row in known.items():
+        said = gathered(evidence[memory], (evidence[part] for part in parts[memory]))
+        if (own := weighed(said)) is not None:
+            row.update({name: getattr(own, name) for name in ("confidence", "importance", "trust", "valid_from")})
+        then.rows.append({name: row[name] for name in _COLUMNS})
+        then.sources[memory] = sorted(one.event for one in said if one.event is not None)
+    return then
+
+
+def _changes_since(connection: Connection, scope_id: int, moment: datetime) -> list[Row[*tuple[Any, ...]]]:
+    """The changes of the scope's memories, the oldest first, and those of memories that were taken away."""
+    mine = (
+        select(Memory.id).where(Memory.scope_id == scope_id)
+        .union(
+            select(MemoryChange.memory_id).where(
+                MemoryChange.action == "undone", MemoryChange.before["scope_id"].as_integer() == scope_id
+            )
+        )
+    )  # fmt: skip
+    query = (
+        select(MemoryChange.memory_id, MemoryChange.action, MemoryChange.before, MemoryChange.after)
+        .where(MemoryChange.made_at > moment, MemoryChange.memory_id.in_(mine))
+        .order_by(MemoryChange.id)
+    )
+    return list(connection.execute(query))
+
+
+def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[str, Any]]:
+    """Of each memory the fields that were changed since, as they were: the first change says what had been before."""
+    was: dict[UUID, dict[str, Any]] = defaultdict(dict)
+    for change in changes:
+        if of_fields(change.before, change.after):
+            for name, value in change.before.items():
+                was[change.memory_id].setdefault(name, field_value(name, value))
+    return was
+
+
+def _survivors(change: Row[*tuple[Any, ...]]) -> list[str]:
+    if not of_fields(change.before, change.after):
+        return []
+    both = (change.before.get("merged_into"), change.after.get("merged_into"))
+    return [value for value in both if value is not None]
+
+
+def _rows(connection: Connection, scope_id: int, memories: set[UUID]) -> dict[UUID, dict[str, Any]]:
+    names = dict.fromkeys((*_COLUMNS, *DECIDED, "recorded_at", "content_hash"))
+    query = select(*(getattr(Memory, name) for name in names)).where(Memory.scope_id == scope_id, _among(memories))
+    return {row["id"]: dict(row) for row in connection.execute(query).mappings()}
+
+
+def _gone(changes: Iterable[Row[*tuple[Any, ...]]], scope_id: int) -> dict[UUID, dict[str, Any]]:
+    """Memories that an undo took away since: its change tells what they were."""
+    gone: dict[UUID, dict[str, Any]] = {}
+    for change in changes:
+        before: Mapping[str, Any] = change.before or {}
+        if change.action == "undone" and before.get("scope_id") == scope_id:
+            moments = {name: datetime.fromisoformat(before[name]) for name in _MOMENTS}
+            nothing = dict.fromkeys(("valid_to", "superseded_by", "merged_into", "archive_reason"))
+            gone[change.memory_id] = {**before, **moments, **nothing, "id": change.memory_id, "content_hash": b""}
+    return gone
+
+
+def _parts_then(
+    connection: Connection, scope_id: int, known: Mapping[UUID, Mapping[str, Any]], touched: set[UUID]
+) -> dict[UUID, list[UUID]]:
+    """What had been merged into each, in the order in which copies are made."""
+    query = select(Memory.id, Memory.merged_into, Memory.content_hash).where(
+        Memory.scope_id == scope_id,
+        Memory.merged_into == func.any(literal(list(known), ARRAY(Uuid))),
+        ~_among(touched),
+    )
+    merged = [(row.content_hash, row.id, row.merged_into) for row in connection.execute(query)]
+    merged += [(row["content_hash"], memory, row["merged_into"]) for memory, row in known.items() if row["merged_into"]]
+    parts: dict[UUID, list[UUID]] = defaultdict(list)
+    for _, part, survivor in sorted(merged):
+        parts[survivor].append(part)
+    return parts
+
+
+def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime) -> dict[UUID, list[Said]]:
+    """What each says by itself, of what had been flushed or settled by then."""
+    found: dict[UUID, list[Said]] = defaultdict(list)
+    flushed = (
+        select(Flush.id)
+        .where(
+            Flush.session_id == MemorySource.session_id,
+            Flush.from_seq <= MemorySource.seq,
+            Flush.to_seq >= MemorySource.seq,
+            Flush.committed_at <= moment,
+        )
+        .exists()
+    )
+    said = select(MemorySource).where(
+        MemorySource.memory_id == func.any(literal(list(memories), ARRAY(Uuid))), MemorySource.via.is_(None), flushed
+    )
+    for row in connection.execute(said).mappings():
+        event = (row["session_id"], row["seq"])
+        found[row["memory_id"]].append(_said(row, ("event", *event), str(row["session_id"]), event))
+    noted = (
+        select(
+            MemoryNote.memory_id, MemoryNote.working_id, MemoryNote.confidence, MemoryNote.importance, MemoryNote.trust,
+            MemoryNote.holds_from, Session.id.label("session_id"), WorkingItem.session,
+        )
+        .join(WorkingItem, WorkingItem.id == MemoryNote.working_id)
+        .join(
+            Session,
+            (Session.agent_id == WorkingItem.agent_id) & (Session.name == WorkingItem.session),
+            isouter=True,
+        )
+        .where(
+            MemoryNote.memory_id == func.any(literal(list(memories), ARRAY(Uuid))),
+            MemoryNote.via.is_(None),
+            WorkingItem.settled_at <= moment,
+        )
+    )  # fmt: skip
+    for row in connection.execute(noted).mappings():
+        witness = str(row["session_id"]) if row["session_id"] else f"noted {row['session'] or ''}"
+        found[row["memory_id"]].append(_said(row, ("note", row["working_id"]), witness))
+    return found
+
+
+def _said(row: Any, key: tuple[object, ...], witness: str, event: tuple[int, int] | None = None) -> Said:
+    return Said(key, witness, row["confidence"], row["importance"], row["trust"], row["holds_from"], event)
+
+
+def _among(memories: set[UUID]) -> Any:
+    # One array, however many there are: a list of parameters has an end.
+    return Memory.id == func.any(literal(list(memories), ARRAY(Uuid)))
