@@ -8,20 +8,21 @@ Must not know: Celery, when a cycle is due, how notes are compared.
 import logging
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Literal
+from uuid import UUID
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from domain.spoken_time import count_words
+from domain.working import Note
 from services.memory_changes import Author
 from services.runs import Run, finish_run, start_run
 from services.signals import consolidation_completed, consolidation_failed, consolidation_started
 from services.working_cycle import Cycle, Outcome
-from services.working_store import due_notes, end_dead_runs, expired_notes, lock_cycle, settle
+from services.working_store import MAX_EXPIRED, cycle_lock, due_notes, end_dead_runs, expired_notes, settle
 from slowwave.settings import Consolidation
 
 log = logging.getLogger(__name__)
@@ -86,58 +87,94 @@ def consolidate_working(
     """
     # One transaction, also where the engine commits each statement for others.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
+    ask = _Ask(scope_id, settings, clock, by)
     begun: list[Run] = []
     try:
-        with engine.connect() as connection, connection.begin() as whole:
-            report = _locked_cycle(
-                engine, connection, scope_id, settings, clock, by, begun, dry_run=dry_run, wait=lock_wait_seconds
-            )
-            if dry_run:
-                whole.rollback()
+        with engine.connect() as connection, cycle_lock(connection, scope_id, wait_seconds=lock_wait_seconds) as ours:
+            if not ours:
+                return CycleReport("busy")
+            report = _rehearse(connection, ask) if dry_run else _perform(connection, ask, begun)
     except Exception as error:
         if not dry_run:
             _fail(engine, scope_id, begun, error, clock())
         raise
-    if report.state == "completed" and not dry_run:
+    if report.run is not None:
         numbers = {name: getattr(report, name) for name in ("duration_ms", "persisted", "links", "triples")}
         consolidation_completed.send("working", run=report.run, scope=scope_id, **numbers)
-    return replace(report, run=None) if dry_run else report
+    return report
 
 
-def _locked_cycle(
-    engine: Engine,
-    connection: Connection,
-    scope_id: int,
-    settings: Consolidation,
-    clock: Callable[[], datetime],
-    by: str | None,
-    begun: list[Run],
-    *,
-    dry_run: bool,
-    wait: float,
-) -> CycleReport:
-    if not lock_cycle(connection, scope_id, wait_seconds=wait):
-        return CycleReport("busy")
-    now = clock()
-    end_dead_runs(connection, scope_id, now)
-    limit = settings.batch_size
-    notes = due_notes(connection, scope_id, min_importance=settings.min_importance, limit=limit + 1, now=now)
-    expired = expired_notes(connection, scope_id, now)
-    if not notes and not expired:
-        return CycleReport("nothing")
-    with ExitStack() as stack:
-        # Seen by others at once, and there still if the cycle is not: so it has a transaction of its own.
-        starter = connection if dry_run else stack.enter_context(engine.begin())
-        run = start_run(starter, kind="working", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by)
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    scope_id: int
+    settings: Consolidation
+    clock: Callable[[], datetime]
+    by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """What a cycle has to settle. more: the cap left something."""
+
+    notes: list[Note]
+    expired: list[UUID]
+    more: bool
+
+
+def _perform(connection: Connection, ask: _Ask, begun: list[Run]) -> CycleReport:
+    """Begin the run in a transaction of its own, so that it is seen, and stays if the cycle does not; then the work."""
+    with connection.begin():
+        end_dead_runs(connection, ask.scope_id, ask.clock())
+        due = _gather(connection, ask)
+        if due is None:
+            return CycleReport("nothing")
+        run = _start(connection, ask)
     begun.append(run)
-    if not dry_run:
-        consolidation_started.send("working", run=run.id, scope=scope_id)
-    cycle = Cycle(connection, scope_id, settings, Author(run.id, by), now)
-    cycle.work(notes[:limit])
-    settle(connection, scope_id, expired, "expired", run_id=run.id, now=now)
-    took = round((clock() - now).total_seconds() * 1000)
-    report = _report(cycle, run=run.id, expired=len(expired), more=len(notes) > limit, duration_ms=took)
-    if not finish_run(connection, run, status="completed", summary=report.summary, stats=report.stats(), now=clock()):
+    consolidation_started.send("working", run=run.id, scope=ask.scope_id)
+    with connection.begin():
+        return _settle_all(connection, ask, run, due)
+
+
+def _rehearse(connection: Connection, ask: _Ask) -> CycleReport:
+    """The very work, in one transaction that is rolled back."""
+    with connection.begin() as whole:
+        due = _gather(connection, ask)
+        report = CycleReport("nothing")
+        if due is not None:
+            report = replace(_settle_all(connection, ask, _start(connection, ask), due), run=None)
+        whole.rollback()
+    return report
+
+
+def _gather(connection: Connection, ask: _Ask) -> _Due | None:
+    now, limit = ask.clock(), ask.settings.batch_size
+    notes = due_notes(connection, ask.scope_id, min_importance=ask.settings.min_importance, limit=limit + 1, now=now)
+    expired = expired_notes(connection, ask.scope_id, now)
+    if not notes and not expired:
+        return None
+    return _Due(notes[:limit], expired, more=len(notes) > limit or len(expired) == MAX_EXPIRED)
+
+
+def _start(connection: Connection, ask: _Ask) -> Run:
+    return start_run(
+        connection,
+        kind="working",
+        now=ask.clock(),
+        lease_seconds=LEASE_SECONDS,
+        scope_id=ask.scope_id,
+        by=ask.by,
+    )
+
+
+def _settle_all(connection: Connection, ask: _Ask, run: Run, due: _Due) -> CycleReport:
+    now = ask.clock()
+    cycle = Cycle(connection, ask.scope_id, ask.settings, Author(run.id, ask.by), now)
+    cycle.work(due.notes)
+    settle(connection, ask.scope_id, due.expired, "expired", run_id=run.id, now=now)
+    took = round((ask.clock() - now).total_seconds() * 1000)
+    report = _report(cycle, run=run.id, expired=len(due.expired), more=due.more, duration_ms=took)
+    stats, end = report.stats(), ask.clock()
+    if not finish_run(connection, run, status="completed", summary=report.summary, stats=stats, now=end):
         raise CycleLost(f"run {run.id} was ended by somebody else; all that it did is taken back")
     return report
 

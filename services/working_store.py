@@ -4,7 +4,8 @@ Must not know: which notes repeat each other, and when a cycle runs.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from domain.extraction.entities import entities
 from domain.statements import content_hash
@@ -26,8 +27,9 @@ MAX_EXPIRED = 1000
 
 DEAD_RUN = "its process ended before the cycle did; nothing of it was written"
 
-# Nobody holds it while this transaction does, on any host; it ends with the transaction, or with its connection.
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('slowwave.working ' || :scope, 0))")
+# One for all hosts; Postgres lets go of it when its holder's connection ends.
+_LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.working ' || :scope, 0))")
+_UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.working ' || :scope, 0))")
 _PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, true)")
 _LOCK_NOT_AVAILABLE = "55P03"
 _KEEP = text("SELECT item, memory, is_new FROM slowwave.keep_noted(:scope, :run, :by, CAST(:items AS jsonb), :now)")
@@ -64,18 +66,40 @@ def due_scopes(connection: Connection, *, min_importance: float, limit: int, now
     return [DueScope(**row) for row in connection.execute(query).mappings()]
 
 
-def lock_cycle(connection: Connection, scope_id: int, *, wait_seconds: float) -> bool:
-    """Make this transaction the scope's only cycle; False if another one was for `wait_seconds` (more than 0)."""
+@contextmanager
+def cycle_lock(connection: Connection, scope_id: int, *, wait_seconds: float) -> Iterator[bool]:
+    """Be the scope's only cycle for the time of the block, over as many transactions as it takes.
+
+    Gives False where another one was at it for all of `wait_seconds` (more than 0). The connection, which has no
+    transaction open, holds the lock: a cycle needs no second one, so that a full pool can't stop those that have one.
+    """
+    ours = _take_lock(connection, scope_id, wait_seconds)
     try:
-        with connection.begin_nested():
+        yield ours
+    finally:
+        if ours:
+            _let_go(connection, scope_id)
+
+
+def _take_lock(connection: Connection, scope_id: int, wait_seconds: float) -> bool:
+    try:
+        with connection.begin():
             connection.execute(_PATIENCE, {"milliseconds": str(max(1, round(wait_seconds * 1000)))})
             connection.execute(_LOCK, {"scope": str(scope_id)})
     except OperationalError as error:
         if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
             return False
         raise
-    connection.execute(_PATIENCE, {"milliseconds": "0"})
     return True
+
+
+def _let_go(connection: Connection, scope_id: int) -> None:
+    try:
+        with connection.begin():
+            connection.execute(_UNLOCK, {"scope": str(scope_id)})
+    except DBAPIError:
+        # Back in the pool it would hold the lock on.
+        connection.invalidate()
 
 
 def end_dead_runs(connection: Connection, scope_id: int, now: datetime) -> None:
