@@ -22,8 +22,9 @@ PARTS = {
     "sweep": "g: what sweeps drain",
     "msc": "does extraction keep what people keep",
     "locomo": "does search find the evidence",
+    "blocking": "do memories that are alike find each other",
 }
-NEEDS_DATA = {"msc": "msc-memories-dev.jsonl", "locomo": "locomo-dev.json"}
+NEEDS_DATA = {"msc": "msc-memories-dev.jsonl", "locomo": "locomo-dev.json", "blocking": "sick-dev.jsonl"}
 ROOT = Path(__file__).parent.parent
 
 
