@@ -1,20 +1,28 @@
-"""What a scope remembers, newest first, with the sources of each memory.
+"""What a scope remembers, newest first, with the sources of each memory; also as of another time.
+
+Two axes of time: `as_of` asks what held then by event time, `known_at` what had been recorded and decided by then.
 
 Must not know: search and ranking; how memories are shown.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
+from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import Uuid
 
 from domain.candidates import MemoryStatus, MemoryType
 from models import Agent, Memory, MemorySource, Session
 from services.reports.names import find_agent, find_scope, find_session
+from services.reports.past import Then, known_then
 
+Moment = date | datetime
 SOURCES_SHOWN = 20
 """So many sources of one memory are listed; `source_count` tells how many there are."""
 
@@ -57,14 +65,68 @@ def list_memories(
     session: str | None = None,
     status: MemoryStatus | None = None,
     kind: MemoryType | None = None,
+    as_of: Moment | None = None,
+    known_at: Moment | None = None,
     limit: int = 50,
 ) -> list[ListedMemory]:
     """The newest memories of an agent: of its own scope, of `scope` ("room" or "team", name), or of a session's.
 
-    Those that come from `session` lie in the scope that it writes to. Archived ones only where `status` asks for them.
+    Those that come from `session` lie in the scope that it writes to. Archived ones only where `status` asks for them:
+    what was merged is there as what it was merged into.
+    as_of: only what held then. known_at: as it was known then, with what was decided since taken off. Days mean their
+    end, and times without a zone are meant, in the agent's own zone.
     Raises UnknownName for the agent or the session.
     """
-    find_agent(connection, tenant, agent)
+    zone = _zone(connection, tenant, agent)
+    wanted = _Wanted(status, kind, _instant(as_of, zone))
+    scope_id: int | None
+    session_id: int | None = None
+    if session is not None:
+        found = find_session(connection, tenant, agent, session)
+        scope_id, session_id = found.scope_id, found.id
+    else:
+        scope_id = find_scope(connection, tenant, *(scope or ("agent", agent)))
+    if scope_id is None:
+        return []
+    moment = _instant(known_at, zone)
+    then = Then() if moment is None else known_then(connection, scope_id, moment)
+    changed = [row for row in then.rows if wanted.admits(row) and _comes_from(then, row["id"], session_id)]
+    query = _query(scope_id, session_id, wanted)
+    if moment is not None:
+        query = query.where(Memory.recorded_at <= moment, Memory.id != func.all(literal([*then.touched], ARRAY(Uuid))))
+    unchanged = connection.execute(query.limit(limit)).mappings()
+    rows = sorted([*changed, *unchanged], key=lambda row: (row["valid_from"], row["id"]), reverse=True)[:limit]
+    return _with_sources(connection, tenant, rows, then)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which memories are asked for."""
+
+    status: MemoryStatus | None
+    kind: MemoryType | None
+    as_of: datetime | None
+
+    def conditions(self) -> Iterator[ColumnElement[bool]]:
+        yield Memory.status != "archived" if self.status is None else Memory.status == self.status
+        if self.kind is not None:
+            yield Memory.type == self.kind
+        if self.as_of is not None:
+            yield Memory.valid_from <= self.as_of
+            yield or_(Memory.valid_to.is_(None), Memory.valid_to > self.as_of)
+
+    def admits(self, row: Mapping[str, Any]) -> bool:
+        """The same of a row that is not what the table holds."""
+        if row["status"] == "archived" if self.status is None else row["status"] != self.status:
+            return False
+        if self.kind is not None and row["type"] != self.kind:
+            return False
+        if self.as_of is None:
+            return True
+        return row["valid_from"] <= self.as_of and (row["valid_to"] is None or row["valid_to"] > self.as_of)
+
+
+def _query(scope_id: int, session_id: int | None, wanted: _Wanted) -> Select[*tuple[Any, ...]]:
     query = select(
         Memory.id,
         Memory.type,
@@ -75,22 +137,54 @@ def list_memories(
         Memory.trust,
         Memory.valid_from,
         Memory.valid_to,
-    )
-    if session is not None:
-        found = find_session(connection, tenant, agent, session)
-        scope_id: int | None = found.scope_id
-        query = query.where(exists().where(MemorySource.memory_id == Memory.id, MemorySource.session_id == found.id))
-    else:
-        scope_id = find_scope(connection, tenant, *(scope or ("agent", agent)))
-    if scope_id is None:
-        return []
-    query = query.where(Memory.scope_id == scope_id)
-    query = query.where(Memory.status != "archived" if status is None else Memory.status == status)
-    if kind is not None:
-        query = query.where(Memory.type == kind)
-    rows = connection.execute(query.order_by(Memory.valid_from.desc(), Memory.id.desc()).limit(limit)).mappings().all()
+    ).where(Memory.scope_id == scope_id, *wanted.conditions())
+    if session_id is not None:
+        query = query.where(exists().where(MemorySource.memory_id == Memory.id, MemorySource.session_id == session_id))
+    return query.order_by(Memory.valid_from.desc(), Memory.id.desc())
+
+
+def _comes_from(then: Then, memory: UUID, session_id: int | None) -> bool:
+    return session_id is None or any(source[0] == session_id for source in then.sources.get(memory, ()))
+
+
+def _zone(connection: Connection, tenant: str, agent: str) -> ZoneInfo:
+    agent_id = find_agent(connection, tenant, agent)
+    query = select(Agent.time_zone).where(Agent.tenant == tenant, Agent.id == agent_id)
+    return ZoneInfo(connection.execute(query).scalar_one())
+
+
+def _instant(moment: Moment | None, zone: ZoneInfo) -> datetime | None:
+    """The moment that is meant: a day stands for its last one."""
+    if moment is None:
+        return None
+    if not isinstance(moment, datetime):
+        return datetime.combine(moment + timedelta(days=1), time(), zone) - timedelta(microseconds=1)
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)
+
+
+def _with_sources(
+    connection: Connection, tenant: str, rows: Sequence[Mapping[str, Any]], then: Then
+) -> list[ListedMemory]:
     counts, sources = _sources(connection, tenant, [row["id"] for row in rows])
-    return [ListedMemory(**row, source_count=counts[row["id"]], sources=tuple(sources[row["id"]])) for row in rows]
+    events = {row["id"]: then.sources[row["id"]] for row in rows if row["id"] in then.sources}
+    names = _sessions(connection, tenant, {session_id for pairs in events.values() for session_id, _ in pairs})
+    for memory, pairs in events.items():
+        found = [Source(*names[session_id], seq) for session_id, seq in pairs if session_id in names]
+        counts[memory], sources[memory] = len(found), sorted(found, key=lambda source: (source.session, source.seq))
+    return [
+        ListedMemory(**row, source_count=counts[row["id"]], sources=tuple(sources[row["id"]][:SOURCES_SHOWN]))
+        for row in rows
+    ]
+
+
+def _sessions(connection: Connection, tenant: str, sessions: Collection[int]) -> dict[int, tuple[str, str]]:
+    """The names of sessions, as (agent, session)."""
+    query = (
+        select(Session.id, Agent.name.label("agent"), Session.name.label("session"))
+        .join(Agent, Agent.id == Session.agent_id)
+        .where(Agent.tenant == tenant, Session.id.in_(sessions))
+    )
+    return {row.id: (row.agent, row.session) for row in connection.execute(query)} if sessions else {}
 
 
 def _sources(

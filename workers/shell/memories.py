@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from domain.candidates import MemoryStatus, MemoryType
-from workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
+from workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, Limit, moment_option, scope_parts
 from workers.shell.output import console, print_json, styled
 from workers.shell.state import shell_of
 
@@ -31,13 +31,16 @@ def memories(
     kind: Annotated[MemoryType | None, typer.Option("--type", help="Only of this type.")] = None,
     session: Annotated[str | None, typer.Option(help="Only what comes from this session.")] = None,
     scope: Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")] = None,
+    as_of: Annotated[str | None, typer.Option(help="Only what held then, by event time: a day or a time.")] = None,
+    known_at: Annotated[str | None, typer.Option(help="As it was known then: a day or a time.")] = None,
     limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
-    """List what an agent remembers, the newest first."""
+    """List what an agent remembers, the newest first; also what held, or was known, at another time."""
     from services.reports.memories import list_memories
 
     shell = shell_of(context)
+    held, known = moment_option("--as-of", as_of), moment_option("--known-at", known_at)
     place = None if scope is None else scope_parts(scope)
     with shell.connection() as connection:
         found = list_memories(
@@ -48,6 +51,8 @@ def memories(
             session=session,
             status=status,
             kind=kind,
+            as_of=held,
+            known_at=known,
             limit=limit,
         )
     if as_json:
@@ -56,7 +61,8 @@ def memories(
     for memory in found:
         _list(memory)
     if not found:
-        console().print("Nothing is remembered there yet.")
+        nothing = "Nothing is remembered there yet." if held is None and known is None else "Nothing, at that time."
+        console().print(nothing)
     elif len(found) == limit:
         console(stderr=True).print(f"These are the newest {limit}; --limit shows more.")
 

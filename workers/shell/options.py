@@ -3,6 +3,7 @@
 Must not know: any single command.
 """
 
+from datetime import date, datetime
 from typing import Annotated
 
 import typer
@@ -29,3 +30,15 @@ def scope_parts(scope: str) -> tuple[str, str]:
     if kind not in {"room", "team"} or not name:
         raise InvalidName(f"scope: {scope!r} is neither room:NAME nor team:NAME")
     return kind, check_name("scope", name)
+
+
+def moment_option(option: str, text: str | None) -> date | datetime | None:
+    """Read a day (2026-03-05) or a time (2026-03-05T14:30, with a zone or without). Raises BadParameter."""
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text) if len(text) <= len("2026-03-05") else datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{option} {text!r} is neither a day (2026-03-05) nor a time (2026-03-05T14:30, 2026-03-05T14:30+01:00)"
+        ) from None
