@@ -166,7 +166,6 @@ def check_stranded(connection: Connection, rules: AutoFlush, *, now: datetime) -
 
 def check_maintenance(connection: Connection, rules: Maintenance, *, now: datetime) -> Check:
     """Whether jobs are late by more than two ticks while nobody runs them, or fail again and again."""
-    name = "maintenance"
     longest = timedelta(seconds=LATE_TICKS * rules.tick_seconds)
     is_alive = (
         select(MaintenanceRun.id)
@@ -186,12 +185,12 @@ def check_maintenance(connection: Connection, rules: Maintenance, *, now: dateti
     ]
     if late:
         cure = "start beat and a worker on the queue 'maintenance', or run `slowwave maintenance daemon`"
-        return Check(name, "problem", f"due and not run: {', '.join(late)}", cure)
+        return Check("maintenance", "problem", f"due and not run: {', '.join(late)}", cure)
     failing = [f"{job.id} ({job.last_summary})" for job in jobs if job.failures == FAILED_RUNS]
     if failing:
         cure = "mend what is named, then `slowwave maintenance run JOB`; see `slowwave maintenance status`"
-        return Check(name, "problem", f"failed {FAILED_RUNS} times in a row: {', '.join(failing)}", cure)
-    return Check(name, "ok", f"{count_words(len(jobs), 'job')}; none is late or keeps failing")
+        return Check("maintenance", "problem", f"failed {FAILED_RUNS} times in a row: {', '.join(failing)}", cure)
+    return Check("maintenance", "ok", f"{count_words(len(jobs), 'job')}; none is late or keeps failing")
 
 
 def _failures() -> ScalarSelect[int]:

@@ -37,6 +37,7 @@ PAYLOADS: dict[str, type[BaseModel]] = {
     messages.FLUSH_SESSION: messages.FlushSession,
     messages.REMEMBER: working.Remember,
     messages.CONSOLIDATE_SCOPE: working.ConsolidateScope,
+    messages.RUN_MAINTENANCE: messages.RunMaintenance,
 }
 PYTHON = blocks(info="python")
 RUNNABLE = [block for block in PYTHON if "runnable" in block.info]
