@@ -54,7 +54,7 @@ def list_notes(
 ) -> list[ListedNote]:
     """Open notes of a scope in the order of cycles, oldest first; with `settled` the last settled ones instead."""
     query = (
-        select(WorkingItem, Agent.name.label("agent"), MemoryNote.memory_id.label("memory"))
+        select(*WorkingItem.__table__.columns, Agent.name.label("agent"), MemoryNote.memory_id.label("memory"))
         .join(Scope, Scope.id == WorkingItem.scope_id)
         .join(Agent, Agent.id == WorkingItem.agent_id)
         .join(MemoryNote, (MemoryNote.working_id == WorkingItem.id) & MemoryNote.via.is_(None), isouter=True)
@@ -70,40 +70,39 @@ def list_notes(
 
 
 def _listed(row: RowMapping, settings: Consolidation, now: datetime) -> ListedNote:
-    item: WorkingItem = row["WorkingItem"]
-    treatment, why = _treatment(item, settings, now)
+    treatment, why = _treatment(row, settings, now)
     return ListedNote(
-        id=item.id,
+        id=row["id"],
         agent=row["agent"],
-        session=item.session,
-        type=item.type,
-        content=redact(item.content).text,
-        importance=item.importance,
-        marked=item.marked,
-        said_at=item.said_at,
-        expires_at=item.expires_at,
-        outcome=item.outcome,
-        settled_at=item.settled_at,
+        session=row["session"],
+        type=row["type"],
+        content=redact(row["content"]).text,
+        importance=row["importance"],
+        marked=row["marked"],
+        said_at=row["said_at"],
+        expires_at=row["expires_at"],
+        outcome=row["outcome"],
+        settled_at=row["settled_at"],
         memory=row["memory"],
         treatment=treatment,
         why=why,
     )
 
 
-def _treatment(item: WorkingItem, settings: Consolidation, now: datetime) -> tuple[Treatment, str]:
+def _treatment(row: RowMapping, settings: Consolidation, now: datetime) -> tuple[Treatment, str]:
     least = settings.min_importance
-    if item.outcome is not None:
+    if row["outcome"] is not None:
         told = {
             "consolidated": "became a memory",
             "duplicate": "was known already",
             "expired": "its time was over",
-            "failed": f"could not be kept: {item.error}",
+            "failed": f"could not be kept: {row['error']}",
         }
-        return "settled", told[item.outcome]
-    if item.expires_at <= now:
+        return "settled", told[row["outcome"]]
+    if row["expires_at"] <= now:
         return "expire", "its time is over"
-    if item.marked:
+    if row["marked"]:
         return "keep", "marked"
-    if item.importance >= least:
-        return "keep", f"important enough, {item.importance:.2f} where {least:.2f} is asked for"
-    return "wait", f"not important enough, {item.importance:.2f} where {least:.2f} is asked for, and not marked"
+    if row["importance"] >= least:
+        return "keep", f"important enough, {row['importance']:.2f} where {least:.2f} is asked for"
+    return "wait", f"not important enough, {row['importance']:.2f} where {least:.2f} is asked for, and not marked"
