@@ -163,6 +163,12 @@ def entries(wordnet: WordNet) -> dict[str, Entry]:
     return kept
 
 
+def _stands_for(wordnet: WordNet, kept: dict[str, Entry], form: str, word: str) -> bool:
+    """Whether `form` is more often a form of `word` than a word by itself ("rent" is no form of "rend")."""
+    own, its = (sum(wordnet.uses[part, one] for part in PARTS) for one in (form, word))
+    return word in kept and WORD.match(form) is not None and its >= own
+
+
 def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -174,7 +180,7 @@ def main() -> None:
         parts = "".join(sorted(entry.uses, key=entry.uses.__getitem__, reverse=True))
         cells = (sorted(entry.same), entry.wider, sorted(entry.opposite))
         lines.append("\t".join([word, parts, *(" ".join(one for one in c if WORD.match(one) and one != word) for c in cells)]))
-    lines += sorted({f"{form} = {word}" for form, word in wordnet.irregular if word in kept and WORD.match(form)})
+    lines += sorted({f"{form} = {word}" for form, word in wordnet.irregular if _stands_for(wordnet, kept, form, word)})
     TARGET.write_text("\n".join(lines) + "\n", encoding="ascii")
     print(f"{len(kept)} words, {TARGET.stat().st_size} bytes in {TARGET}")
 

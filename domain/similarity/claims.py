@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from domain.similarity.frames import FRAMES, Frame
+from domain.similarity.lexicon import is_kind_of, wider_words
 from domain.similarity.stopwords import NEGATORS
 from domain.similarity.tokens import tokenise
 from domain.similarity.verdicts import Claim
@@ -20,6 +21,12 @@ _UNCERTAIN = re.compile(r"(?i)(?:an?|some|there|several|many|few|no|any|each|eve
 """How a clause opens that speaks of nobody certain."""
 _MORE = re.compile(r"(?i),? (?:with|since|because|while|although|though|which|who|so that|in order to)\b|, ")
 _NEGATED = re.compile(r"\b(?:" + "|".join(sorted(NEGATORS)) + r"|former|formerly|previously)\b", re.IGNORECASE)
+_LIGHT_PREPOSITIONS = frozenset("in on at of for to by with from into onto via within".split())
+_ARTICLE = re.compile(r"(?i)^(?:the|an?) ")
+_OF = re.compile(r"(?i)^(.+?) of (?:the |an? )?(.+)$")
+_OF_THINGS = ("the ", "our ", "their ", "its ")
+_OCCUPATIONS = frozenset("engineer developer programmer manager lawyer consultant student analyst accountant".split())
+_WORKERS = ("professional", "worker", "employee", "creator", "scientist", "entertainer", "businessperson")
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("date", re.compile(r"(?i)\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)\d\d|jan|feb|mar|apr|may \d|jun|jul|aug|sep|oct|nov|dec|\d+:\d\d|tomorrow)")),
     ("quantity", re.compile(r"[$€£¥]?\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)\b")),
@@ -60,8 +67,14 @@ def _same_name(one: list[str], other: list[str]) -> bool:
 
 
 def normal(text: str) -> str:
-    """The stems of what carries content in `text`, in its order."""
-    return " ".join(token.stem for token in tokenise(text) if token.carries_content)
+    """The stems of what carries content in `text`, in its order, with the little words that change what it means."""
+    return " ".join(
+        token.stem
+        for token in tokenise(text)
+        if token.carries_content
+        or token.kind == "negator"
+        or (token.kind == "preposition" and token.lemma not in _LIGHT_PREPOSITIONS)
+    )
 
 
 def _of_clause(clause: str) -> Iterable[Claim]:
@@ -78,27 +91,56 @@ def _of_clause(clause: str) -> Iterable[Claim]:
 
 def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> Claim | None:
     parts = found.groupdict()
-    subject, topic = normal(parts["s"]), normal(parts.get("n") or "")
+    subject, topic = normal(_of_turned(parts["s"])), normal(_of_turned(parts.get("n") or ""))
+    words = (parts.get("v") or parts.get("n") or "").strip()
     value = normal(parts.get("v") or "")
     if not subject or not (value or topic):
         return None
-    attribute = frame.attribute.format(n=topic, v=value)
-    if frame.polar:
+    attribute = frame.attribute.format(n=topic, v=value, pair=" / ".join(sorted((value, topic))))
+    single = frame.single
+    if frame.by_kind:
+        kind = _kind(words)
+        attribute, single = f"{attribute}:{kind}" if kind else attribute, kind is not None
+    if attribute == "is" and not parts["s"].lower().startswith(_OF_THINGS):
+        attribute, value = ("age", value) if words.isdigit() else (f"is:{value}", "yes")
+    if frame.polar and attribute.startswith("is:") and _is_occupation(words):
+        attribute = "occupation"
+    elif frame.polar:
         value = "no" if negated != frame.hostile else "yes"
-    elif negated:
+    if negated and value not in {"yes", "no"}:
         attribute, value = f"{attribute}:{value}", "no"
-    words = (parts.get("v") or parts.get("n") or "").strip()
     return Claim(
         subject,
         attribute,
         value,
-        frame.single,
-        re.sub(r"(?i)^(?:the|a|an) ", "", parts["s"]) if subject != "user" else "user",
+        single,
+        "user" if subject == "user" else _ARTICLE.sub("", parts["s"]),
         frame.predicate.format(n=(parts.get("n") or "").strip(), v=words),
-        words,
+        _ARTICLE.sub("", words),
         "person" if subject == "user" or parts["s"][:1].isupper() else "thing",
         frame.object_type or _type(words),
     )
+
+
+def _of_turned(words: str) -> str:
+    """ "the deadline of the project" as "project deadline"."""
+    return _OF.sub(r"\2 \1", words)
+
+
+def _kind(words: str) -> str | None:
+    """What values are a kind of; "" for names and figures, all of which exclude each other; None if it is unknown."""
+    tokens = [token for token in tokenise(words) if token.carries_content]
+    if not tokens or any(token.kind != "word" for token in tokens):
+        return ""
+    if len(tokens) > 1:
+        return tokens[-1].stem
+    wider = wider_words(tokens[0].lemma)
+    return wider[-1] if wider else None
+
+
+def _is_occupation(words: str) -> bool:
+    head = next((token.lemma for token in reversed(tokenise(words)) if token.kind == "word"), "")
+    return head in _OCCUPATIONS or any(is_kind_of(head, wide) for wide in _WORKERS)
 
 
 def _type(words: str) -> str:

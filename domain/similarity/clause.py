@@ -70,7 +70,17 @@ def _subject_end(tokens: Sequence[Token], lower: Sequence[str], start: int) -> i
             return at
         if token.kind in {"word", "name"} and before.carries_content and _is_finite(lower[at], lower[at - 1]):
             return at
-    return len(tokens)
+    return next((at for at in range(start + 1, len(tokens) - 1) if _may_be_verb(tokens, lower, at)), len(tokens))
+
+
+def _may_be_verb(tokens: Sequence[Token], lower: Sequence[str], at: int) -> bool:
+    """Whether an unknown word stands where a verb would: "the team syncs every Tuesday"."""
+    return (
+        lower[at].endswith("s")
+        and tokens[at].kind == "word"
+        and tokens[at - 1].carries_content
+        and tokens[at + 1].kind in {"function", "preposition", "date", "time", "number"}
+    )
 
 
 def _is_finite(word: str, before: str) -> bool:
@@ -99,7 +109,9 @@ def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str,
     for at in range(end, len(tokens)):
         token = tokens[at]
         if token.carries_content:
-            if token.kind != "word" or "v" not in parts_of_speech(token.lemma):
+            # After a form of "be" only a participle is a verb: "is red" is none, though one may redden.
+            formed = lower[at] != token.lemma or "by" in lower[at:]
+            if token.kind != "word" or "v" not in parts_of_speech(token.lemma) or (be and not formed):
                 return ("be" if be else ""), False
             participle = be and not lower[at].endswith(("ing", "s"))
             return token.lemma, participle and (being or "by" in lower[at:])

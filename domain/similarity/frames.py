@@ -11,8 +11,8 @@ from dataclasses import dataclass
 class Frame:
     """One pattern, with the groups s (subject), v (value) and perhaps n (what the attribute is about).
 
-    attribute: its normal form, with {n} and {v}; single: another value contradicts; polar: the value is yes or no, and
-    hostile turns it round; final: no later frame is tried.
+    attribute: its normal form, with {n}, {v} and {pair} (both, sorted); single: another value contradicts; polar: the value is yes or no, and
+    hostile turns it round; final: no later frame is tried; by_kind: only values of one kind (two drinks) contradict.
     """
 
     pattern: re.Pattern[str]
@@ -23,6 +23,7 @@ class Frame:
     hostile: bool = False
     object_type: str = ""
     final: bool = True
+    by_kind: bool = False
 
 
 _SUBJECT = r"(?P<s>(?:the |their |his |her |our |its )?[\w.&-]+(?: [\w.&-]+){0,3}?)"
@@ -34,6 +35,11 @@ _IS = r"(?: (?:is|are|was|were|will be)|'s)(?: (?:not|no longer|now|currently|st
 _REST = r"(?P<v>\S.*)"
 _OBJECT = r"(?P<v>[\w.&'+#-]+(?: [\w.&'+#-]+){0,5}?)"
 _COUNT = r"(?P<v>\d+|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_SEVERAL = r"[\w -]*(?:friend|colleague|cousin|hobby|interest|goal|skill|passion|strength|language|allergy|project)"
+"""What people have several of."""
+_RELATIVES = (
+    r"[\w -]*(?:sister|brother|mother|father|mom|dad|son|daughter|boss|manager|dog|cat|pet|horse|girlfriend|boyfriend)"
+)
 _OFFSPRING = r"(?:children|child|kids?)"
 
 
@@ -47,12 +53,17 @@ def _frame(
     polar: bool = False,
     hostile: bool = False,
     final: bool = True,
+    by_kind: bool = False,
 ) -> Frame:
     pattern = re.compile(f"{_SUBJECT}{body}$", re.IGNORECASE)
-    return Frame(pattern, attribute, predicate, single, polar, hostile, object_type, final)
+    return Frame(pattern, attribute, predicate, single, polar, hostile, object_type, final, by_kind)
 
 
 FRAMES: tuple[Frame, ...] = (
+    # when something is
+    _frame(rf"(?:{_IS}| was moved| has been moved| moved)(?: scheduled| planned| set| due| moved| rescheduled)* "
+           r"(?:on|at|for|to|by) (?P<v>(?:\w+ ){0,2}(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|noon|midnight).*)",
+           "when", "is on", "date"),
     # work
     _frame(
         rf"(?:{_NOT} (?:works?|worked)|{_IS} (?:working|employed)) (?:at|for) {_OBJECT}(?: as (?:an? |the )?.+)?",
@@ -77,6 +88,7 @@ FRAMES: tuple[Frame, ...] = (
     _frame(rf"{_IS} born (?:on )(?P<v>.*\d.*)", "birthday", "was born on", "date"),
     _frame(rf"(?:'s|s') birthday{_IS} (?:on )?{_REST}", "birthday", "has the birthday", "date"),
     _frame(rf"{_IS} born in {_REST}", "birthplace", "was born in", "place"),
+    _frame(rf"(?:'s|s') birthplace{_IS} {_REST}", "birthplace", "was born in", "place"),
     _frame(rf"{_IS} (?P<v>\d{{1,3}}|[a-z-]+)[ -]years?[ -]old", "age", "has the age", "quantity"),
     _frame(rf"(?:'s|s') age{_IS} (?P<v>\d{{1,3}}|[a-z-]+)", "age", "has the age", "quantity"),
     # family
@@ -90,6 +102,11 @@ FRAMES: tuple[Frame, ...] = (
         rf"(?:'s|s') (?:husband|wife|spouse|partner){_IS} (?:named |called )?(?-i:(?P<v>[A-Z].*))",
         "spouse", "is married to", "person",
     ),
+    # turned round: "blue is Maya's favourite colour"
+    Frame(
+        re.compile(r"(?P<v>[\w -]+?) is (?P<s>[\w. ]+?)'s favou?rite (?P<n>[\w -]+)$", re.IGNORECASE),
+        "favourite {n}", "has the favourite {n}",
+    ),
     # names of what someone has
     _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:named|called) {_REST}", "{n} name", "{n} is named"),
     _frame(rf"(?:'s|s') (?P<n>[\w -]+?)'s name{_IS} {_REST}", "{n} name", "{n} is named"),
@@ -98,10 +115,14 @@ FRAMES: tuple[Frame, ...] = (
     _frame(rf" goes by {_REST}", "name", "is named"),
     # taste
     _frame(rf"(?:'s|s') favou?rite (?P<n>[\w -]+?){_IS} {_REST}", "favourite {n}", "has the favourite {n}"),
-    _frame(rf"{_NOT} (?:prefers?|preferred|rather have) {_OBJECT} (?:over|to|instead of|rather than) .+",
-           "prefers", "prefers"),
-    _frame(rf"{_NOT} (?:prefers?|rather have) {_REST}", "prefers", "prefers"),
-    _frame(rf"{_NOT} (?:likes?|loves?|enjoys?) {_OBJECT} (?:best|most|the most)", "prefers", "prefers"),
+    _frame(
+        rf"{_NOT} (?:prefers?|preferred|rather have) {_OBJECT} (?:over|to|instead of|rather than|than) (?P<n>.+)",
+        "prefers of {pair}", "prefers to {n}",
+    ),
+    _frame(rf"{_NOT} (?:prefers?|rather have) {_OBJECT} (?:for|as) (?:the |an? )?(?P<n>.+)",
+           "prefers for {n}", "prefers for {n}"),
+    _frame(rf"{_NOT} (?:prefers?|rather have) {_REST}", "prefers", "prefers", by_kind=True),
+    _frame(rf"{_NOT} (?:likes?|loves?|enjoys?) {_OBJECT} (?:best|most|the most)", "prefers", "prefers", by_kind=True),
     _frame(rf"{_NOT} (?:likes?|loves?|enjoys?|adores?){_NOT} {_REST}", "likes:{v}", "likes", single=True, polar=True),
     _frame(
         rf"{_NOT} (?:hates?|dislikes?|loathes?|detests?) {_REST}",
@@ -119,12 +140,11 @@ FRAMES: tuple[Frame, ...] = (
     # anything that someone or something has
     _frame(r" (?:has|have) (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten) (?P<n>[\w -]+)",
            "number of {n}", "number of {n}", "quantity"),
+    _frame(rf"(?:'s|s') (?:best )?(?P<n>{_SEVERAL}){_IS} {_REST}", "{n}:{v}", "has the {n}", polar=True),
+    _frame(rf"(?:'s|s') (?P<n>{_RELATIVES}){_IS} (?-i:(?P<v>[A-Z]\w+))", "{n} name", "{n} is named", "person"),
     _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:scheduled |planned |set )?(?:for |on |at |in |due )?{_REST}",
-           "{n}", "has the {n}"),
-    # a thing and when, where or what it is
-    _frame(rf"(?:{_IS}| was moved| has been moved| moved)(?: scheduled| planned| set| due| moved| rescheduled)* "
-           r"(?:on|at|for|to|by) (?P<v>(?:\w+ ){0,2}(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|noon|midnight).*)",
-           "when", "is on", "date"),
+           "{n}", "has the {n}", by_kind=True),
+    # what a thing or a person is
     _frame(rf"{_IS} (?:an? ){_REST}", "is:{v}", "is a", polar=True),
     _frame(rf"{_IS} (?P<v>\d.*|(?-i:[A-Z]).*)", "is", "is"),
     _frame(rf"{_NOT} (?:has|have|owns?) (?:an? |no ){_REST}", "has:{v}", "has", polar=True),

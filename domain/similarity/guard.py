@@ -21,7 +21,7 @@ from domain.similarity.verdicts import Claim
 _MUTUAL = frozenset(
     "marri engag friend sibl colleagu partner neighbour neighbor roommat cousin meet date twin divorc".split()
 )
-_EXCLUSIVE = frozenset("live reside base work marry name call use host belong prefer cost weigh last".split())
+_EXCLUSIVE = frozenset("live reside base work marry name call host belong attend cost weigh last".split())
 """Verbs whose object, said of one subject, is usually one at a time."""
 _MOST_TOLD_BESIDE = 5
 """What a statement may say beside what the other denies."""
@@ -44,10 +44,15 @@ class Finding:
 
 def find_difference(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     """The gravest difference of meaning; None if the guard has nothing against calling them the same."""
-    found = _doers(a, b) or _values(a, b) or _negation(a, b, aligned)
-    if found is None and not (a.claimed and a.claimed == b.claimed):
-        found = _opposites(a, b, aligned) or _words(a, b, aligned)
-    return found
+    if a.claimed and a.claimed == b.claimed:
+        return None
+    return (
+        _doers(a, b)
+        or _values(a, b)
+        or _negation(a, b, aligned)
+        or _opposites(a, b, aligned)
+        or _words(a, b, aligned)
+    )
 
 
 def _doers(a: Reading, b: Reading) -> Finding | None:
@@ -204,16 +209,18 @@ def _far_and_near(a: Reading, b: Reading, left: list[Token], right: list[Token])
 
 def _words(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     only_a, only_b = aligned.only_a, aligned.only_b
-    if not only_a and not only_b and not _same_order(a.order, b.order):
+    if not only_a and not only_b and not _same_order(a.order, b.order) and _MUTUAL.isdisjoint(a.stems):
         return Finding("differs", "the same words in another order")
     if not only_a or not only_b:
         extra = (*only_a, *only_b, *aligned.narrower_a, *aligned.narrower_b)
         if not extra:
             return None
         return Finding("differs", "only one speaks of " + ", ".join(token.text for token in extra[:3]))
-    if len(only_a) == len(only_b) == 1 and a.clause.definite and b.clause.definite:
-        return _slot(a, b, only_a[0], only_b[0])
     told = [token for token in (*only_a, *only_b) if token.kind != "word"]
+    if a.clause.definite and b.clause.definite:
+        exact = all(token.kind in {"number", "date", "time"} for token in told)
+        if len(only_a) == len(only_b) and (len(only_a) == 1 or (exact and len(told) == 2 * len(only_a))):
+            return _slot(a, b, only_a[0], only_b[0])
     if told:
         return Finding("apart", f"only one speaks of {told[0].text}")
     first, second = sorted((only_a[0].text, only_b[0].text))
@@ -236,14 +243,15 @@ def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
     if one.stem in a.doer.stems or other.stem in b.doer.stems:
         return Finding("apart", reason)
     if kinds == {"number"} or kinds <= {"date", "time"}:
-        if kinds <= {"date", "time"} and _tells_past(a):
+        if kinds <= {"date", "time"} and _tells_past(a) and _tells_past(b):
             return Finding("distinct", f"on different occasions: {reason}")
         return Finding("conflict", reason)
     if a.clause.scene or b.clause.scene:
         return Finding("differs", reason)
-    if a.clause.verb in _EXCLUSIVE:
+    verbs = {a.clause.verb, b.clause.verb}
+    if verbs <= _EXCLUSIVE:
         return Finding("conflict", reason)
-    if a.clause.verb in {"", "be"} and (kinds == {"name"} or are_kin(one.lemma, other.lemma)):
+    if verbs <= {"be", "prefer"} and (kinds == {"name"} or are_kin(one.lemma, other.lemma)):
         return Finding("conflict", reason)
     return Finding("apart", reason)
 

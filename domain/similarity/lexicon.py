@@ -5,6 +5,7 @@ The tables are read once, when the first text is.
 Must not know: sentences.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -18,6 +19,13 @@ _ENDINGS = {
     "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e"), ("ier", "y"), ("iest", "y")),
 }
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "non-", "mis", "de")
+_OUR = re.compile(r"\b(fav|col|neighb|flav|behavi|hon|lab|rum|hum|harb|vap)our")
+_ISE = re.compile(r"is(e|ed|es|ing)$")
+_SPELLINGS = {
+    "centre": "center", "theatre": "theater", "metre": "meter", "litre": "liter", "fibre": "fiber", "grey": "gray",
+    "programme": "program", "cheque": "check", "tyre": "tire", "pyjamas": "pajamas", "licence": "license",
+    "defence": "defense", "cosy": "cozy", "mum": "mom",
+}  # fmt: skip
 _SHORTEST_ROOT = 4
 _CACHED = 65_536
 _NEAR = 3
@@ -79,9 +87,10 @@ def _lines(name: str) -> Iterator[str]:
 def lemma(word: str) -> str:
     """The dictionary form of `word` (lower case); `word` itself where none is known."""
     words, irregular = _lines_by_word()
+    word = _american(word)
     if word in irregular:
         return irregular[word]
-    if word in words and not word.endswith("ing"):
+    if word in words and not word.endswith(("ing", "ed")):
         return word
     for part, endings in _ENDINGS.items():
         for ending, instead in endings:
@@ -89,6 +98,16 @@ def lemma(word: str) -> str:
                 if part in parts_of_speech(base):
                     return base
     return word
+
+
+def _american(word: str) -> str:
+    """One spelling of what has two."""
+    if "our" in word:
+        return _OUR.sub(r"\1or", word)
+    if word.endswith(("ise", "ised", "ises", "ising", "isation")):
+        other = word[:-7] + "ization" if word.endswith("isation") else _ISE.sub(r"iz\1", word)
+        return other if other.removesuffix("d").removesuffix("s") in _lines_by_word()[0] else word
+    return _SPELLINGS.get(word, word)
 
 
 @lru_cache(_CACHED)

@@ -25,6 +25,7 @@ _REWRITES = tuple(
         (r"(?:is|are|was) unable to\b", "can not"),
         (r"(?:fails?|failed|failing|refuses?|refused|refusing) to\b", "not"),
         (r"lacks?\b", "has no"),
+        (r"(?:happens?|occurs?|takes? place|is held|are held)\b", "is"),
     )
 )
 _FIRST_PERSON = (
@@ -47,7 +48,7 @@ class Polarity:
 
 
 def plainly(text: str) -> str:
-    """`text` with one way to deny ("isn't" as "is not", "no longer" as "not") and "the user" for the first person."""
+    """`text` with one way to be ("takes place" as "is"), one to deny ("isn't" as "is not", "no longer" as "not") and "the user" for the first person."""
     text = uncontracted(text)
     for pattern, instead in _REWRITES:
         text = pattern.sub(instead, text)
