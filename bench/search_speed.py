@@ -106,12 +106,12 @@ FILL = (
            FROM said GROUP BY session_id
        ) AS s CROSS JOIN LATERAL slowwave.passage_vectors(1, s.said) AS v""",
     """INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,
-                                     valid_from, recorded_at, search)
+                                     valid_from, reaffirmed_at, recorded_at, search)
        SELECT 1, 'fact', k.content, sha256((k.place || k.content)::bytea), 'active', 0.8, k.importance, 'user', s.at,
-              s.at, slowwave.memory_vector(1, k.content, s.at, '{Maya}')
+              s.at, s.at, slowwave.memory_vector(1, k.content, s.at, '{Maya}')
        FROM kept k JOIN said s ON (s.session_id - 1) * 100 + s.seq - 1 = k.place""",
-    """INSERT INTO slowwave.memory_sources (memory_id, session_id, seq)
-       SELECT m.id, s.session_id, s.seq FROM slowwave.memories m JOIN said s ON s.at = m.valid_from""",
+    """INSERT INTO slowwave.memory_sources (memory_id, session_id, seq, confidence, importance, trust, holds_from)
+       SELECT m.id, s.session_id, s.seq, m.confidence, m.importance, m.trust, m.valid_from FROM slowwave.memories m JOIN said s ON s.at = m.valid_from""",
     "CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text, search tsvector)",
     """INSERT INTO plain (content, search)
        SELECT content, to_tsvector('english', content) FROM (

@@ -96,6 +96,16 @@ def test_archived_memories_and_those_in_review_stay_out(shelf: Shelf, status: st
     assert found(shelf, "bees") == []
 
 
+def test_what_waits_in_review_is_found_if_asked_for_behind_what_holds(shelf: Shelf) -> None:
+    waits = shelf.keep("Maya keeps bees, many bees.", status="review")
+    holds = shelf.keep("Maya keeps bees, and has kept them for many years.")
+    shelf.keep("Maya keeps bees no more.", status="archived")
+    shelf.keep("Maya keeps bees.", agent="jonas", status="review")
+    hits = search(shelf.connection, "default", "maya", "bees", include_review=True)
+    assert [(hit.id, hit.status) for hit in hits] == [(holds, "active"), (waits, "review")]
+    assert found(shelf, "bees") == [holds]
+
+
 @pytest.mark.parametrize("query", ["", "   ", "the of and", "?!…", "'\"", "\0"])
 def test_mistake_39_a_query_without_a_word_finds_nothing(shelf: Shelf, query: str) -> None:
     shelf.say("pets", "The dog and the cat of the house.")

@@ -42,8 +42,8 @@ def large(database_url: str, engine: Engine) -> Iterator[Shelf]:
         )
         shelf.sql(
             f"INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
-            f" trust, valid_from, recorded_at, search)"
-            f" SELECT %s, 'fact', c, sha256(c::bytea), 'active', 0.8, (i %% 97) / 100.0, 'user', n, n,"
+            f" trust, valid_from, reaffirmed_at, recorded_at, search)"
+            f" SELECT %s, 'fact', c, sha256(c::bytea), 'active', 0.8, (i %% 97) / 100.0, 'user', n, n, n,"
             f" slowwave.memory_vector(%s, c, n, '{{}}')"
             f" FROM generate_series(1, %s) AS i, LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n,"
             f" {SENTENCE} || ' kept' AS c) AS t",
