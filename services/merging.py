@@ -55,8 +55,8 @@ def merge_into(
     reason: str,
     now: datetime,
     confidence: float = 1.0,
-) -> None:
-    """Merge `part` (at `revision`) into `survivor`, with all that was merged into the part before.
+) -> list[UUID]:
+    """Merge `part` (at `revision`) into `survivor`, with all that was merged into the part before: answers these.
 
     confidence: how alike they are. Raises Stale.
     """
@@ -72,6 +72,7 @@ def merge_into(
         sync_copies(connection, memory, now)
     after = {"from": str(part), "parts": [str(row.id) for row in moved]}
     note_change(connection, survivor, author=author, action="sourced", before=None, after=after, reason=reason, now=now)
+    return [row.id for row in moved]
 
 
 def part_again(

@@ -36,26 +36,37 @@ class Effects:
     middle: set[frozenset[UUID]] = field(default_factory=set)
 
     def merge(self, part: Known, into: Known, reason: str, score: float) -> None:
-        """Archive `part` with what was merged into it, and let `into` know what they knew."""
-        merge_into(
+        """Archive `part` with what was merged into it, and let `into` know what they knew.
+
+        Nothing happens where it came along with a part that was merged before it.
+        """
+        part = self._fresh(part)
+        if part.merged_into == into.id:
+            return
+        moved = merge_into(
             self.connection,
             part.id,
-            self._revision(part),
+            part.revision,
             into.id,
             author=self.author,
             reason=reason,
             now=self.now,
             confidence=score,
         )
-        self._did("merged", part.id, into.id)
+        # All that lost or gained evidence by it has another revision now.
+        before = () if part.merged_into is None else (part.merged_into,)
+        self._did("moved" if before else "merged", part.id, into.id, *before)
+        for along in moved:
+            self._did("moved", along)
 
     def part(self, part: Known, reason: str) -> None:
         """Take a merge back."""
+        part = self._fresh(part)
         status = "episode" if part.type == "event" else "inbox"
         part_again(
             self.connection,
             part.id,
-            self._revision(part),
+            part.revision,
             status,
             author=self.author,
             reason=reason,

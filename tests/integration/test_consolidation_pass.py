@@ -80,6 +80,21 @@ def test_a_statement_said_again_in_the_words_of_a_merged_part_is_evidence_for_th
     assert hearer.memory(kept).confidence > before
 
 
+def test_i9_an_older_statement_that_comes_late_takes_over_a_survivor_with_its_parts(hearer: Hearer) -> None:
+    survivor = hearer.hear("Maya is learning the cello", days_ago=300, session="a")
+    part = hearer.hear("Maya is now learning the cello", days_ago=200, session="b")
+    hearer.run()
+    assert hearer.memory(part).merged_into == survivor
+    late = hearer.hear("Maya has been learning the cello", days_ago=400, session="c")
+    report = hearer.run()
+    assert (report.failed, report.counts["merged"], report.counts["moved"]) == (0, 1, 1)
+    assert {hearer.memory(memory).merged_into for memory in (survivor, part)} == {late}
+    assert hearer.links("merged_into") == {(survivor, late), (part, late)}
+    sources = hearer.sql("SELECT via FROM slowwave.memory_sources WHERE memory_id = :m ORDER BY seq", m=late)
+    assert [row.via for row in sources] == [survivor, part, None]
+    assert not hearer.sql("SELECT 1 FROM slowwave.memory_sources WHERE memory_id = :m AND via IS NOT NULL", m=survivor)
+
+
 def test_promotion_needs_independent_sessions_not_repetition(hearer: Hearer) -> None:
     for _ in range(6):
         hearer.hear("Maya likes green tea", session="same")
