@@ -3,8 +3,8 @@
 Contents, links, statuses, sources, conflicts, questions and items of working memory come back. What was only counted
 (revisions, when a pass last looked) and what is history (changes, runs) goes on.
 
-A pass doesn't look again at what was restored until something new is said of it: else the next one would do the same
-once more.
+Light passes don't look again at what was restored until something new is said of it: else the next one would do the
+same once more.
 
 Must not know: what kinds of passes there are, who asks.
 """
@@ -23,7 +23,7 @@ from services.memory_changes import Author, mark_checked, note_change
 from services.merging import sync_copies
 from services.runs import finish_run, start_run
 from services.undo_checks import CannotUndo, Touched, check_unused, lock_run, lock_touched, refuse_if_built_on
-from services.undo_fields import Made, changes_of, put_back, reopen
+from services.undo_fields import Made, changes_of, put_back, reindex, reopen
 from services.undo_rows import Removed, remove_made, remove_rows, reopen_items, weigh_all
 
 LEASE_SECONDS = 60.0
@@ -90,6 +90,7 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
     for part in sorted(_merged(changes) - done.removed):
         sync_copies(connection, part, now)
     weigh_all(connection, noted - done.removed, now)
+    reindex(connection, [touched[memory] for memory in sorted(done.reworded - done.removed)])
     mark_checked(connection, sorted(set(touched) - done.removed), now)
 
     restored, removed, kept = len(done.restored - done.removed), len(done.removed), len(made - done.removed)
@@ -117,8 +118,9 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
 
 @dataclass
 class _Done:
-    """What a replay came to."""
+    """What a replay came to. reworded: memories that say again what they said before."""
 
+    reworded: set[UUID] = field(default_factory=set)
     restored: set[UUID] = field(default_factory=set)
     removed: set[UUID] = field(default_factory=set)
     decisions: int = 0
@@ -141,6 +143,8 @@ def _replay(
         if change.of_fields:
             put_back(connection, touched[memory], change, author=author, reason=reason, now=now)
             done.restored.add(memory)
+            if "content" in (change.before or {}):
+                done.reworded.add(memory)
         elif change.action == "created":
             if remove_made(connection, memory, author=author, reason=reason, now=now):
                 done.removed.add(memory)

@@ -14,6 +14,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Row, func, select
 
 from models import MaintenanceRun, Memory, MemoryChange, MemoryNote, Scope, WorkingItem
+from services.consolidation.scope_lock import lock_scope
 from services.memory_changes import DECIDED
 from services.reports.names import UnknownName
 from services.undo_rows import made_by_others
@@ -33,6 +34,7 @@ class Touched:
     """A memory that the run changed, locked, as it is now: its decided fields, and its revision."""
 
     id: UUID
+    scope_id: int
     revision: int
     fields: dict[str, Any]
 
@@ -77,8 +79,12 @@ def lock_run(connection: Connection, tenant: str, run_id: int) -> Row[*tuple[Any
 def lock_touched(connection: Connection, tenant: str, run_id: int) -> dict[UUID, Touched]:
     """The memories that the run changed, locked in the order of their ids. Raises CannotUndo, UnknownName."""
     changed = select(MemoryChange.memory_id).where(MemoryChange.run_id == run_id)
+    scopes = select(Memory.scope_id).where(Memory.id.in_(changed)).distinct()
+    for scope_id in sorted(connection.execute(scopes).scalars()):
+        if not lock_scope(connection, scope_id):
+            raise CannotUndo(f"run {run_id} can't be undone now: a pass is at the same memories; try again after it")
     query = (
-        select(Memory.id, Memory.revision, Scope.tenant, *(getattr(Memory, name) for name in DECIDED))
+        select(Memory.id, Memory.scope_id, Memory.revision, Scope.tenant, *(getattr(Memory, name) for name in DECIDED))
         .join(Scope, Scope.id == Memory.scope_id)
         .where(Memory.id.in_(changed))
         .order_by(Memory.id)
@@ -92,7 +98,10 @@ def lock_touched(connection: Connection, tenant: str, run_id: int) -> dict[UUID,
         raise CannotUndo(f"run {run_id} can't be undone for tenant {tenant!r} alone: it changed memories of others too")
     if missing := set(connection.execute(changed).scalars()) - {row.id for row in rows}:
         raise CannotUndo(f"run {run_id} can't be undone: memory {min(missing)}, which it changed, is gone")
-    return {row.id: Touched(row.id, row.revision, {name: getattr(row, name) for name in DECIDED}) for row in rows}
+    return {
+        row.id: Touched(row.id, row.scope_id, row.revision, {name: getattr(row, name) for name in DECIDED})
+        for row in rows
+    }
 
 
 def refuse_if_built_on(

@@ -3,17 +3,18 @@
 Must not know: whether that may be done (services.undo_checks).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
-from models import MaintenanceRun, MemoryChange, MemoryConflict, ReviewItem
+from models import MaintenanceRun, MemoryBlock, MemoryChange, MemoryConflict, ReviewItem
 from services.changed_fields import field_value, of_fields
+from services.consolidation.neighbours import index_blocks, load
 from services.memory_changes import Author, change_memory, note_change
 from services.undo_checks import CannotUndo, Touched, excerpt
 from services.undo_rows import Removed
@@ -108,3 +109,12 @@ def reopen(connection: Connection, change: Made, gone: Removed, *, author: Autho
         connection, change.memory, author=author, action="undone", before=after, after=before, reason=reason, now=now
     )
     return True
+
+
+def reindex(connection: Connection, memories: Sequence[Touched]) -> None:
+    """Let memories be found by the words that they have again, and no more by those that they had in between."""
+    for memory in memories:
+        connection.execute(
+            delete(MemoryBlock).where(MemoryBlock.scope_id == memory.scope_id, MemoryBlock.memory_id == memory.id)
+        )
+        index_blocks(connection, memory.scope_id, load(connection, memory.scope_id, [memory.id]).values())

@@ -6,9 +6,10 @@ Must not know: what a pass does.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 _TRY = text("SELECT pg_try_advisory_lock(hashtextextended('slowwave.consolidate ' || :scope, 0))")
+_TRY_FOR_TRANSACTION = text("SELECT pg_try_advisory_xact_lock(hashtextextended('slowwave.consolidate ' || :scope, 0))")
 _LET_GO = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.consolidate ' || :scope, 0))")
 
 
@@ -25,3 +26,9 @@ def scope_lock(engine: Engine, scope_id: int) -> Iterator[bool]:
         finally:
             if ours:
                 connection.execute(_LET_GO, {"scope": str(scope_id)})
+
+
+def lock_scope(connection: Connection, scope_id: int) -> bool:
+    """Keep passes off the scope until the connection's transaction ends. False: one is at it."""
+    ours: bool = connection.execute(_TRY_FOR_TRANSACTION, {"scope": str(scope_id)}).scalar_one()
+    return ours

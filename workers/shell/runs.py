@@ -181,4 +181,6 @@ def undo(
         out.print(f"Gone with it: {', '.join(went)}.")
     if report.decisions:
         out.print(f"{count_words(report.decisions, 'decision')} taken back.")
-    out.print(styled(f"This is run {report.run}. A pass looks at these again when something new is said.", "dim"))
+    out.print(
+        styled(f"This is run {report.run}. Light passes leave these alone until something new is said of them.", "dim")
+    )
