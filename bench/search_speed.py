@@ -111,7 +111,8 @@ FILL = (
               s.at, s.at, slowwave.memory_vector(1, k.content, s.at, '{Maya}')
        FROM kept k JOIN said s ON (s.session_id - 1) * 100 + s.seq - 1 = k.place""",
     """INSERT INTO slowwave.memory_sources (memory_id, session_id, seq, confidence, importance, trust, holds_from)
-       SELECT m.id, s.session_id, s.seq, m.confidence, m.importance, m.trust, m.valid_from FROM slowwave.memories m JOIN said s ON s.at = m.valid_from""",
+       SELECT m.id, s.session_id, s.seq, m.confidence, m.importance, m.trust, m.valid_from
+       FROM slowwave.memories m JOIN said s ON s.at = m.valid_from""",
     "CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text, search tsvector)",
     """INSERT INTO plain (content, search)
        SELECT content, to_tsvector('english', content) FROM (
