@@ -27,6 +27,7 @@ MAX_NODES = 100
 RELATIONS_A_NODE = 20
 """A step reads at most so many relations for each node that a graph may hold: one entity may have thousands."""
 
+_VALUES = frozenset({"date", "quantity"})
 # Every query names the tenant and the scope (I8), and sees only what holds and waits for nobody's decision.
 _FROM = (
     " FROM slowwave.triples t"
@@ -46,7 +47,7 @@ _KEY = text(
 _BEST = text(_ENDS.format(first="", second=""))
 _NAMED = text(_ENDS.format(first="AND lower(t.subject) = ANY(:keys)", second="AND lower(t.object) = ANY(:keys)"))
 _RELATION = (
-    "SELECT t.id, lower(t.subject) AS source, lower(t.object) AS target, t.predicate, t.confidence,"
+    "SELECT t.id, lower(t.subject) AS source, lower(t.object) AS target, t.object_type, t.predicate, t.confidence,"
     f" m.id AS memory, m.valid_from AS since{_FROM}"
 )
 _RELATION_ORDER = " ORDER BY t.confidence DESC, m.valid_from DESC, t.id LIMIT :most"
@@ -104,6 +105,9 @@ def neighbourhood(
         cut = cut or more or len(frontier) > room
         frontier = frontier[:room]
         hops |= dict.fromkeys(frontier, step)
+        # Two people with two children each, or two deadlines on a Friday, are not related by that.
+        values = {row.target for row in rows if row.object_type in _VALUES}
+        frontier = [key for key in frontier if key not in values]
         if not frontier:
             break
     graph = _nodes(place.named(list(hops)), hops)

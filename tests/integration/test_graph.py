@@ -106,6 +106,13 @@ def test_a_neighbourhood_ends_after_so_many_steps(circle: Related) -> None:
     assert not far.cut
 
 
+def test_no_step_leads_through_a_number_or_a_date(circle: Related) -> None:
+    circle.keep(circle.own, "Jonas has two children")
+    circle.keep(circle.own, "Oleg has two children")
+    assert "oleg" not in circle.around("Jonas", depth=3).graph
+    assert "oleg" in circle.around("two").graph
+
+
 def test_an_edge_names_its_memory_and_since_when_it_holds(circle: Related) -> None:
     (edge,) = circle.around("Initech").graph.get_edge_data("maya", "initech").values()
     assert edge["memory"] == str(circle.job)
