@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
@@ -38,6 +38,7 @@ from slowwave.settings import Settings
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Clock = Callable[[], datetime]
 _LONGEST_SENTENCE = 500
 
@@ -120,6 +121,9 @@ class Scheduler:
 
     def find_due(self) -> Due:
         """Plan what has no due time yet, bury what died, and answer what is due."""
+        return _on_a_living_connection(self._find_due)
+
+    def _find_due(self) -> Due:
         now = self._clock()
         # A transaction each: one that locked jobs in another order than the next would wait for it crosswise.
         with self._engine.begin() as connection:
@@ -149,7 +153,7 @@ class Scheduler:
     def run_if_due(self, job: str) -> JobReport | None:
         """Run a job, if it is (still) due and nobody else runs it; None otherwise. Safe to call any number of times."""
         try:
-            claim = self._claim(job, forced=False, dry_run=False)
+            claim = _on_a_living_connection(lambda: self._claim(job, forced=False, dry_run=False))
         except (AlreadyRunning, InvalidSchedule) as error:
             log.info("maintenance job %s is not run: %s", job, error)
             return None
@@ -256,6 +260,18 @@ class UnknownJobType(Exception):
 def tick(engine: Engine, runners: Mapping[str, JobRunner], settings: Settings, *, clock: Clock, by: str) -> TickReport:
     """Run here whatever is due. Safe at any time, any number of times, on any number of hosts at once."""
     return Scheduler(engine, runners, settings, clock=clock, by=by).tick()
+
+
+def _on_a_living_connection(work: Callable[[], T]) -> T:
+    """Do it once more where the connection turned out to be dead: one that lay idle since the last tick, and meanwhile
+    Postgres was restarted. A claim that had been committed all the same is taken over when its lease is over.
+    """
+    try:
+        return work()
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        return work()
 
 
 def _sentence(error: Exception) -> str:

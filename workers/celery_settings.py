@@ -13,7 +13,8 @@ from slowwave.messages import CONSOLIDATE_SCOPE, FLUSH_SESSION, PROMPT_ARRIVED, 
 from slowwave.settings import Settings
 
 # A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has
-# long offered the session again.
+# long offered the session again. (A maintenance job may run longer: its message comes back meanwhile, finds the job no
+# longer due, and stops.)
 VISIBILITY_SECONDS = 180.0
 # A worker that is told to stop gives its work this long before it hands the messages back.
 SOFT_SHUTDOWN_SECONDS = 4.0

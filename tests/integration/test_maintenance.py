@@ -335,6 +335,29 @@ def test_many_ticks_at_once_take_a_dead_job_over_once(database_url: str) -> None
         host.engine.dispose()
 
 
+def test_a_tick_survives_that_postgres_was_restarted_since_the_last_one(host: Host, database_url: str) -> None:
+    """Workers don't test their connections before use, and between two ticks lie 15 minutes."""
+    worker = Host(make_engine(database_url, pre_ping=False, autocommit=True))
+    cut = text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+
+    def cut_all() -> None:
+        with host.engine.connect() as connection:
+            connection.execute(cut)
+
+    worker.tick()
+    cut_all()
+    assert worker.tick(june(2, 10)) == [("at-ten", "completed")]
+    cut_all()
+    worker.clock.now = june(3, 10)
+    report = worker.scheduler.run_if_due("at-ten")
+    assert report is not None
+    assert report.status == "completed"
+    worker.engine.dispose()
+
+
 def test_a_write_asks_rarely_and_leaves_time_after_a_yes(host: Host) -> None:
     now = Clock(START)
     check = DueCheck(host.engine, monotonic=lambda: now().timestamp(), seconds=5, rest_seconds=60)

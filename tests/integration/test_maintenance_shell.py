@@ -205,6 +205,81 @@ def test_the_doctor_sees_jobs_that_nobody_runs_and_jobs_that_keep_failing(host: 
     assert health(host)[0] == "ok"
 
 
+HELD = """
+import sys, threading
+from pathlib import Path
+from services.maintenance import JobOutcome, Scheduler
+from workers.shell.daemon import run_ticks
+from workers.shell.state import Shell
+
+shell, folder = Shell(), Path(sys.argv[1])
+
+def held(context):
+    (folder / "begun").touch()
+    while not (folder / "go").exists():
+        threading.Event().wait(0.02)
+    return JobOutcome("done")
+
+scheduler = Scheduler(shell.engine, {"held": held}, shell.settings, clock=shell.now, by="a test")
+run_ticks(shell, scheduler, interval_seconds=1, tell=lambda report: None)
+"""
+
+
+@pytest.fixture
+def held(database_url: str, host: Host, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The daemon's loop in the midst of a job, with another that is due after it."""
+    past = {"job_type": "held", "next_due_at": START - timedelta(days=999)}
+    host.only(TEN | past, {"id": "later"} | past | {"next_due_at": START - timedelta(days=998)})
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("SLOWWAVE_")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", HELD, str(tmp_path)],
+        env=clean | {"SLOWWAVE_DATABASE_URL": database_url},
+        stderr=subprocess.DEVNULL,
+    )
+    wait_until((tmp_path / "begun").exists, 40, "the job has begun")
+    yield process
+    process.kill()
+    process.wait(10)
+
+
+def test_the_daemon_ends_after_the_running_job(held: subprocess.Popen[bytes], host: Host, tmp_path: Path) -> None:
+    held.send_signal(signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        held.wait(1)
+    (tmp_path / "go").touch()
+    assert held.wait(20) == 0
+    (run,) = host.past()
+    assert (run.job_id, run.status) == ("at-ten", "completed"), "the next job is left to the next tick"
+
+
+def test_the_daemon_ends_at_once_when_told_twice_and_its_job_is_due_again(
+    held: subprocess.Popen[bytes], host: Host
+) -> None:
+    held.send_signal(signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        held.wait(1)
+    held.send_signal(signal.SIGTERM)
+    assert held.wait(20) != 0
+    (run,) = host.past()
+    assert (run.status, run.error) == ("failed", "it was interrupted (KeyboardInterrupt)")
+    assert host.job("at-ten").next_due_at <= datetime.now(UTC)
+
+
+def test_the_daemon_waits_for_a_database_that_is_away(tmp_path: Path) -> None:
+    nowhere = {"SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave"}
+    command = [sys.executable, "-c", "from workers.shell import main; main()", "maintenance", "daemon"]
+    with (tmp_path / "err").open("wb") as err:
+        process = subprocess.Popen(command, env=os.environ | nowhere, stderr=err)
+    try:
+        wait_until(lambda: "no tick: Postgres does not answer" in (tmp_path / "err").read_text(), 40, "it says so")
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert "hidden-word" not in (tmp_path / "err").read_text()
+    finally:
+        process.kill()
+
+
 @pytest.fixture
 def daemon(database_url: str, host: Host, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     host.only(TEN | UNHEARD | {"next_due_at": START - timedelta(days=999)})
