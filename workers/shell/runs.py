@@ -3,7 +3,6 @@
 Must not know: SQL, what a pass does.
 """
 
-import getpass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -159,11 +158,12 @@ def undo(
 ) -> None:
     """Take a run back: contents, links, statuses and sources are again what they were, or nothing changes."""
     from services.undo import undo as take_back
+    from workers.shell.consolidate import operator
 
     shell = shell_of(context)
     with shell.connection():
         pass  # a database at another revision is told before anything is changed
-    report = take_back(shell.engine, shell.tenant, run, by=by or getpass.getuser(), now=shell.now())
+    report = take_back(shell.engine, shell.tenant, run, by=by or operator(), now=shell.now())
     if as_json:
         print_json(report)
         return
