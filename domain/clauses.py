@@ -30,6 +30,7 @@ _NO_DEEDS = frozenset(
 _DETERMINERS = frozenset("a an the his her their its my our your own some".split())
 _CONNECTORS = frozenset("of the de van von".split())
 _PREPOSITIONS = frozenset("to at in for with from by about into on".split())
+_AFTER_PHRASE = frozenset("last next due such like including based".split())
 _BE = frozenset("is are was were am".split())
 _HAVE = frozenset("has have had".split())
 _REACH = 4
@@ -62,7 +63,8 @@ def first_clause(tokens: Sequence[Token]) -> Clause | None:
 
 def is_person(token: Token) -> bool:
     """Whether a common noun names somebody."""
-    return is_kind_of(token.lemma, "person") or "family" in WORDS.get(token.text.lower(), ())
+    noun = parts_of_speech(token.lemma).startswith("n")
+    return (noun and is_kind_of(token.lemma, "person")) or "family" in WORDS.get(token.text.lower(), ())
 
 
 def words_of(tokens: Sequence[Token]) -> str:
@@ -78,7 +80,8 @@ def _clause(tokens: Sequence[Token], subject: str, end: int, place: int, *, of_p
         preposition, at = tokens[at].text.lower(), at + 1
         words.append(preposition)
     phrase = _noun_phrase(tokens[at:])
-    if not phrase:
+    # "tends to rest": after "to" a bare word is what is done.
+    if not phrase or (preposition == "to" and tokens[at] is phrase[0] and phrase[0].kind == "word"):
         return None
     return Clause(subject, of_person, " ".join(words).lower(), _base(tokens[place]), preposition, tuple(phrase))
 
@@ -105,12 +108,15 @@ def _subjects(tokens: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
 
 def _main_verb(tokens: Sequence[Token], start: int) -> int | None:
     """Where the verb stands that says what was done: after auxiliaries and adverbs alone."""
+    helped = False
     for place in range(start, min(start + _REACH, len(tokens))):
         token = tokens[place]
         lower = token.text.lower()
         if lower in _BE or lower in _HAVE or is_adverb(lower) or parts_of_speech(token.lemma).startswith("r"):
+            helped = helped or lower in _BE or lower in _HAVE
             continue
-        base = _base(token)
+        # "has had turtles": what follows an auxiliary and ends in s is no verb.
+        base = "" if helped and lower.endswith("s") else _base(token)
         return place if token.kind == "word" and base and base not in _NO_DEEDS else None
     return None
 
@@ -139,7 +145,17 @@ def _noun_phrase(tokens: Sequence[Token]) -> list[Token]:
     while end < len(tokens) and _continues(tokens, start, end):
         end += 1
     phrase = list(tokens[start:end])
+    if end < len(tokens) and tokens[end].kind == "word" and not _ends_phrase(tokens[end]):
+        return []
     return [] if len(phrase) > MAX_OBJECT_WORDS or _has_more(tokens, end) or not _is_noun(phrase[-1]) else phrase
+
+
+def _ends_phrase(token: Token) -> bool:
+    """Whether what follows a noun phrase can't be more of it: "the agency interviews" may be two nouns or a deed."""
+    lower, parts = token.text.lower(), parts_of_speech(token.lemma)
+    if lower in _AFTER_PHRASE or is_past(lower) or token.lemma in VAGUE_NOUNS:
+        return True
+    return "n" not in parts or parts[0] == "r"
 
 
 def _begins(token: Token, *, bare: bool) -> bool:
@@ -168,7 +184,7 @@ def _continues(tokens: Sequence[Token], start: int, at: int) -> bool:
 
 def _is_next_noun(before: Token, word: Token) -> bool:
     parts, lower = parts_of_speech(word.lemma), word.text.lower()
-    if not parts or parts[0] == "r" or word.lemma in VAGUE_NOUNS or lower in {"last", "next"}:
+    if not parts or parts[0] == "r" or word.lemma in VAGUE_NOUNS or lower in _AFTER_PHRASE:
         return not parts and before.kind == "word"
     # A verb after a noun begins what the noun does: "a group helping children".
     verb_after_noun = parts[0] == "v" and word.lemma != lower and parts_of_speech(before.lemma).startswith("n")

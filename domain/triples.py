@@ -15,6 +15,7 @@ from domain.clauses import MAX_OBJECT_WORDS, VAGUE_NOUNS, Clause, first_clause, 
 from domain.extraction.verbs import is_past
 from domain.similarity import Claim, Reading
 from domain.similarity.lexicon import is_kind_of
+from domain.similarity.stopwords import ORDINALS
 from domain.similarity.tokens import Token, tokenise
 
 MAX_RELATIONS = 8
@@ -29,6 +30,7 @@ PLAIN = 0.6
 """Confidence in a clause whose object is any noun."""
 
 _SENTENCES = re.compile(r"(?<=[^.\s]{2})[.;!]\s+|\n")
+_BREAKS = re.compile(r"[,:](?=\s)|[();\u2013\u2014]|\s-\s")
 _UNREAL = re.compile(
     r"(?i)\?|\b(?:if|unless|whether|maybe|perhaps|probably|might|may|would|could|should|will|shall|going to|used to|"
     r"almost|nearly|pretend\w*|imagin\w*|wish\w*|hop(?:e|es|ed|ing)|plans?|planned|planning|consider\w*|dream\w*|"
@@ -36,7 +38,8 @@ _UNREAL = re.compile(
 )
 _ENDS_OBJECT = re.compile(
     r"(?i)[,;(]|\s(?:and|but|because|since|so|when|while|where|who|which|that|although|though|as|after|before|until|"
-    r"with|for|every|each|yesterday|today|now|recently|again|too|very much|a lot|in general|to)\b"
+    r"with|for|every|each|yesterday|today|now|recently|again|too|very much|a lot|in general|to|like|such|"
+    r"including)\b"
 )
 _EDGES = " .!'\"\u2018\u2019\u201c\u201d"
 _ARTICLE = re.compile(r"(?i)^(?:an?|the) ")
@@ -46,6 +49,7 @@ _HALF = re.compile(r"(?i)\b(?:and|or|but|that|which|who|to|they|she|he|her|his|t
 _FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
 _WITH_TO = frozenset({"is married to", "is allergic to", "is engaged to"})
 _SMALL_IN_NAMES = frozenset("of the de van von".split())
+_STATES = ("going ", "doing ", "being ", "getting ", "having ")
 _HELD_AT = {"dislikes": "no"}
 """The value of a polarity at which a claim's predicate says what is the case; "yes" for all others."""
 _TYPE_AFTER = {"with": "person", "at": "organisation", "for": "organisation", "in": "place"}
@@ -78,11 +82,14 @@ def triples(reading: Reading) -> tuple[Relation, ...]:
         return ()
     found = list(_of_claims(reading.claims))
     heads = {_head(relation.object) for relation in found}
+    claimed = {(relation.subject, relation.predicate) for relation in found}
     for sentence in _SENTENCES.split(reading.text)[:MAX_SENTENCES]:
-        clause = None if _UNREAL.search(sentence) else first_clause(tokenise(sentence))
-        relation = None if clause is None else _of_clause(clause)
+        clause = None if _UNREAL.search(sentence) else first_clause(tokenise(_BREAKS.split(sentence, maxsplit=1)[0]))
+        if clause is None:
+            continue
+        relation = _of_clause(clause)
         # What a claim read already is not said a second time in the words of the clause.
-        if relation is not None and _head(relation.object) not in heads:
+        if _head(relation.object) not in heads and (relation.subject, relation.predicate) not in claimed:
             found.append(relation)
     return tuple(dict.fromkeys(found))[:MAX_RELATIONS]
 
@@ -115,7 +122,7 @@ def _object_words(text: str) -> str | None:
     last = _head(words.partition(" of ")[0])
     # Of "listening to the radio" the verb alone would be left.
     torn = last.endswith("ing") and words != text.strip(_EDGES)
-    vague = not last or last in VAGUE_NOUNS or is_past(last)
+    vague = not last or words.startswith(_STATES) or last in VAGUE_NOUNS or is_past(last)
     return None if torn or vague or len(words.split()) > MAX_OBJECT_WORDS else words
 
 
@@ -155,8 +162,10 @@ def _type(phrase: Sequence[Token], verb: str, preposition: str) -> str:
     first, last = phrase[0], phrase[-1]
     if last.kind == "name" or first.kind == "name":
         return (_TYPE_AFTER.get(preposition) or _TYPE_OF_VERB.get(verb) or "thing") if last.kind == "name" else "thing"
-    if first.kind == "number":
+    if first.kind == "number" and first.text.lower() not in ORDINALS:
         return "quantity"
+    if first.text.lower().endswith("ing"):
+        return "thing"
     if is_person(last):
         return "person"
     return next((kind for noun, kind in _TYPE_OF_NOUN.items() if is_kind_of(last.lemma, noun)), "thing")
