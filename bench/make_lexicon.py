@@ -1,7 +1,8 @@
 """Writes domain/similarity/wordnet.tsv: what the similarity needs of WordNet 3.0, as one compact table.
 
 Run: python -m bench.make_lexicon FOLDER, with FOLDER the `dict` folder of WordNet (Debian's package wordnet-base has it
-as /usr/share/wordnet). Only single words are taken that WordNet's tagged texts or its own definitions use, and their opposites.
+as /usr/share/wordnet). Only single words are taken that WordNet's tagged texts or its own
+definitions use, and their opposites.
 """
 
 import argparse
@@ -73,7 +74,8 @@ class WordNet:
             for sign, offset, other, words in synset.pointers:
                 if sign == "!":
                     target = self.synsets[other, offset]
-                    found.add((synset.words[int(words[:2], 16) - 1], target.words[int(words[2:], 16) - 1]))
+                    here, there = bytes.fromhex(words)
+                    found.add((synset.words[here - 1], target.words[there - 1]))
                     if part == "a":
                         found |= {(near, far) for near in self._near(synset) for far in target.words[:1]}
         return {pair for pair in found if pair[0] != pair[1]}
@@ -179,7 +181,9 @@ def main() -> None:
     for word, entry in sorted(kept.items()):
         parts = "".join(sorted(entry.uses, key=entry.uses.__getitem__, reverse=True))
         cells = (sorted(entry.same), entry.wider, sorted(entry.opposite))
-        lines.append("\t".join([word, parts, *(" ".join(one for one in c if WORD.match(one) and one != word) for c in cells)]))
+        lines.append(
+            "\t".join([word, parts, *(" ".join(one for one in c if WORD.match(one) and one != word) for c in cells)])
+        )
     lines += sorted({f"{form} = {word}" for form, word in wordnet.irregular if _stands_for(wordnet, kept, form, word)})
     TARGET.write_text("\n".join(lines) + "\n", encoding="ascii")
     print(f"{len(kept)} words, {TARGET.stat().st_size} bytes in {TARGET}")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from domain.similarity.frames import FRAMES, Frame
-from domain.similarity.lexicon import is_kind_of, wider_words
+from domain.similarity.lexicon import is_kind_of, kind_of_name, lemma, stem, wider_words
 from domain.similarity.stopwords import NEGATORS
 from domain.similarity.tokens import tokenise
 from domain.similarity.verdicts import Claim
@@ -24,13 +24,32 @@ _NEGATED = re.compile(r"\b(?:" + "|".join(sorted(NEGATORS)) + r"|former|formerly
 _LIGHT_PREPOSITIONS = frozenset("in on at of for to by with from into onto via within".split())
 _ARTICLE = re.compile(r"(?i)^(?:the|an?) ")
 _OF = re.compile(r"(?i)^(.+?) of (?:the |an? )?(.+)$")
+_BEHIND = re.compile(r" (?:for|of|in|on|at|to|with) ")
+_ACTING = re.compile(r"(?i)(?:being|\w{3,}ing) ")
+_DOING = re.compile(r"(?i)(?:being|\w{3,}ing|\w+ed|to \w+)\b")
+_FUNCTIONAL = frozenset(
+    stem(word)
+    for word in "name age birthday job role occupation profession title employer company boss manager spouse husband "
+    "wife partner home address city hometown email phone number deadline date day time start end budget price cost "
+    "rent salary wage version port size capacity limit timezone zone weight height color status diet password username "
+    "owner lead leader captain president director editor database framework provider host region default nationality "
+    "citizenship religion major degree school university bank doctor dentist landlord flight seat room shift "
+    "appointment plate quota threshold interval timeout frequency window slot branch currency language mode".split()
+)
+"""Stems of nouns of which someone has one at a time."""
 _OF_THINGS = ("the ", "our ", "their ", "its ")
 _OCCUPATIONS = frozenset("engineer developer programmer manager lawyer consultant student analyst accountant".split())
 _WORKERS = ("professional", "worker", "employee", "creator", "scientist", "entertainer", "businessperson")
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("date", re.compile(r"(?i)\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)\d\d|jan|feb|mar|apr|may \d|jun|jul|aug|sep|oct|nov|dec|\d+:\d\d|tomorrow)")),
+    (
+        "date",
+        re.compile(
+            r"(?i)\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)\d\d|jan|feb|mar|apr|may \d|jun|jul|aug|sep|"
+            r"oct|nov|dec|\d+:\d\d|tomorrow)"
+        ),
+    ),
     ("quantity", re.compile(r"[$€£¥]?\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)\b")),
-)  # fmt: skip
+)
 
 
 def claims_of(text: str) -> tuple[tuple[Claim, ...], bool]:
@@ -94,13 +113,17 @@ def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> Claim | None
     subject, topic = normal(_of_turned(parts["s"])), normal(_of_turned(parts.get("n") or ""))
     words = (parts.get("v") or parts.get("n") or "").strip()
     value = normal(parts.get("v") or "")
-    if not subject or not (value or topic):
+    if not subject or not (value or topic) or _ACTING.match(parts["s"]):
         return None
     attribute = frame.attribute.format(n=topic, v=value, pair=" / ".join(sorted((value, topic))))
     single = frame.single
     if frame.by_kind:
         kind = _kind(words)
         attribute, single = f"{attribute}:{kind}" if kind else attribute, kind is not None
+    if frame.functional and not _is_functional(parts["n"], words, subject=parts["s"]):
+        attribute, single = f"{attribute}:{value}", False
+    if attribute.startswith("uses:") and not _is_system(parts["s"]):
+        single = False
     if attribute == "is" and not parts["s"].lower().startswith(_OF_THINGS):
         attribute, value = ("age", value) if words.isdigit() else (f"is:{value}", "yes")
     if frame.polar and attribute.startswith("is:") and _is_occupation(words):
@@ -122,20 +145,43 @@ def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> Claim | None
     )
 
 
+def _is_system(subject: str) -> bool:
+    words = subject.lower().split()
+    return words[0] in {"the", "our", "their", "its"} and words[-1] not in {
+        "user",
+        "team",
+        "company",
+        "group",
+        "client",
+    }
+
+
 def _of_turned(words: str) -> str:
-    """ "the deadline of the project" as "project deadline"."""
+    """`the deadline of the project` as `project deadline`."""
     return _OF.sub(r"\2 \1", words)
 
 
 def _kind(words: str) -> str | None:
-    """What values are a kind of; "" for names and figures, all of which exclude each other; None if it is unknown."""
+    """What values are a kind of; None if that is unknown, "" for names and figures, which exclude each other."""
     tokens = [token for token in tokenise(words) if token.carries_content]
-    if not tokens or any(token.kind != "word" for token in tokens):
+    if not tokens:
+        return None
+    if known := kind_of_name(tokens[0].lower):
+        return known
+    if any(token.kind != "word" for token in tokens):
         return ""
     if len(tokens) > 1:
         return tokens[-1].stem
     wider = wider_words(tokens[0].lemma)
     return wider[-1] if wider else None
+
+
+def _is_functional(topic: str, words: str, *, subject: str) -> bool:
+    """Whether an attribute has one value at a time, and this is a value: a name, a noun, a figure."""
+    if _DOING.match(subject) or _DOING.match(words):
+        return False
+    head = _BEHIND.split(topic, maxsplit=1)[0].split()[-1].lower()
+    return stem(lemma(head)) in _FUNCTIONAL and not (head.endswith("s") and lemma(head) != head)
 
 
 def _is_occupation(words: str) -> bool:

@@ -10,11 +10,10 @@ from domain.similarity.lexicon import lemma, parts_of_speech
 from domain.similarity.tokens import Token
 
 AUXILIARIES = frozenset(
-    "am is are was were be been 'm 're has have had does do did will would shall should can could may might must".split()
+    "am is are was were be been 'm 're has have had does do did will would shall should can could may might "
+    "must".split()
 )
-_DETERMINERS = frozenset(
-    "a an the this that these those my our your his her their its some any every each all".split()
-)
+_DETERMINERS = frozenset("a an the this that these those my our your his her their its some any every each all".split())
 _INDEFINITE = frozenset("a an some any every each several many few another".split())
 _RELATIVE = frozenset("who that which".split())
 _THERE = 2
@@ -123,6 +122,8 @@ def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str,
 
 
 def _definite(tokens: Sequence[Token], lower: Sequence[str], start: int, end: int) -> bool:
+    if start < len(tokens) and lower[start].endswith("ing") and tokens[start].lemma != lower[start]:
+        return False  # "losing the job was …"
     if any(token.kind in {"name", "possessive"} for token in tokens[start:end]):
         return True
     return start < len(lower) and lower[start] not in _INDEFINITE and tokens[start].kind not in {"number", "negator"}

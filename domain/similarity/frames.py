@@ -11,8 +11,9 @@ from dataclasses import dataclass
 class Frame:
     """One pattern, with the groups s (subject), v (value) and perhaps n (what the attribute is about).
 
-    attribute: its normal form, with {n}, {v} and {pair} (both, sorted); single: another value contradicts; polar: the value is yes or no, and
-    hostile turns it round; final: no later frame is tried; by_kind: only values of one kind (two drinks) contradict.
+    attribute: its normal form, with {n}, {v} and {pair} (both, sorted); single: another value contradicts; polar: the
+    value is yes or no, and hostile turns it round; final: no later frame is tried; by_kind: only values of one kind (two
+    drinks) contradict; functional: only where the attribute is one that has one value at a time (deadline, not goal).
     """
 
     pattern: re.Pattern[str]
@@ -24,6 +25,7 @@ class Frame:
     object_type: str = ""
     final: bool = True
     by_kind: bool = False
+    functional: bool = False
 
 
 _SUBJECT = r"(?P<s>(?:the |their |his |her |our |its )?[\w.&-]+(?: [\w.&-]+){0,3}?)"
@@ -40,6 +42,7 @@ _SEVERAL = r"[\w -]*(?:friend|colleague|cousin|hobby|interest|goal|skill|passion
 _RELATIVES = (
     r"[\w -]*(?:sister|brother|mother|father|mom|dad|son|daughter|boss|manager|dog|cat|pet|horse|girlfriend|boyfriend)"
 )
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _OFFSPRING = r"(?:children|child|kids?)"
 
 
@@ -54,15 +57,16 @@ def _frame(
     hostile: bool = False,
     final: bool = True,
     by_kind: bool = False,
+    functional: bool = False,
 ) -> Frame:
     pattern = re.compile(f"{_SUBJECT}{body}$", re.IGNORECASE)
-    return Frame(pattern, attribute, predicate, single, polar, hostile, object_type, final, by_kind)
+    return Frame(pattern, attribute, predicate, single, polar, hostile, object_type, final, by_kind, functional)
 
 
 FRAMES: tuple[Frame, ...] = (
     # when something is
     _frame(rf"(?:{_IS}| was moved| has been moved| moved)(?: scheduled| planned| set| due| moved| rescheduled)* "
-           r"(?:on|at|for|to|by) (?P<v>(?:\w+ ){0,2}(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|noon|midnight).*)",
+           rf"(?:on|at|for|to|by) (?P<v>(?:\w+ ){{0,2}}(?:\d|{_WEEKDAY}s?\b|noon|midnight).*)",
            "when", "is on", "date"),
     # work
     _frame(
@@ -73,7 +77,9 @@ FRAMES: tuple[Frame, ...] = (
         rf"(?:{_NOT} (?:works?|worked)|{_IS} (?:working|employed)) (?:(?:at|for) .+ )?as (?:an? |the )?{_REST}",
         "occupation", "works as",
     ),
-    _frame(rf"{_IS} (?:an? |the )[\w -]+? at (?-i:(?P<v>[A-Z].*))", "employer", "works at", "organisation", final=False),
+    _frame(
+        rf"{_IS} (?:an? |the )[\w -]+? at (?-i:(?P<v>[A-Z].*))", "employer", "works at", "organisation", final=False,
+    ),
     _frame(rf"{_IS} (?:an? |the ){_OBJECT} at (?-i:[A-Z].*)", "occupation", "works as"),
     _frame(rf"(?:'s|s') (?:job|occupation|profession){_IS} (?:an? )?{_REST}", "occupation", "works as"),
     _frame(rf"(?:'s|s') (?:employer|company){_IS} {_REST}", "employer", "works at", "organisation"),
@@ -136,6 +142,7 @@ FRAMES: tuple[Frame, ...] = (
     _frame(r" can spend (?P<v>\S+) on (?:the |an? )?(?P<n>.+)", "budget {n}", "has the budget", "quantity"),
     _frame(rf"{_NOT} (?:speaks?) {_REST}", "speaks:{v}", "speaks", polar=True),
     _frame(rf"{_NOT} uses? {_OBJECT} (?:for|as) (?:the |an? |their )?(?P<n>.+)", "uses for {n}", "uses for {n}"),
+    _frame(rf"{_NOT} uses? {_REST}", "uses", "uses", by_kind=True),
     _frame(rf"{_NOT} (?:runs?|is running|is hosted) on {_REST}", "runs on", "runs on"),
     # anything that someone or something has
     _frame(r" (?:has|have) (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten) (?P<n>[\w -]+)",
@@ -143,7 +150,7 @@ FRAMES: tuple[Frame, ...] = (
     _frame(rf"(?:'s|s') (?:best )?(?P<n>{_SEVERAL}){_IS} {_REST}", "{n}:{v}", "has the {n}", polar=True),
     _frame(rf"(?:'s|s') (?P<n>{_RELATIVES}){_IS} (?-i:(?P<v>[A-Z]\w+))", "{n} name", "{n} is named", "person"),
     _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:scheduled |planned |set )?(?:for |on |at |in |due )?{_REST}",
-           "{n}", "has the {n}", by_kind=True),
+           "{n}", "has the {n}", functional=True),
     # what a thing or a person is
     _frame(rf"{_IS} (?:an? ){_REST}", "is:{v}", "is a", polar=True),
     _frame(rf"{_IS} (?P<v>\d.*|(?-i:[A-Z]).*)", "is", "is"),

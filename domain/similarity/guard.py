@@ -28,6 +28,10 @@ _MOST_TOLD_BESIDE = 5
 
 
 _MOST_LEFT = 4
+_ONE_OCCASION = 2 * 24 * 3600.0
+_ONCE = frozenset("be have decide choose agree name call marry move learn adopt join graduate bear retire".split())
+"""Verbs of states, and of what is done for good."""
+_ENOUGH = 2
 _SAME_PARTICIPANTS = 3
 _SAME_NEIGHBOURS = 0.6
 
@@ -35,15 +39,19 @@ _SAME_NEIGHBOURS = 0.6
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A difference. conflict: both can't hold; distinct: of different things or occasions; apart: they say different
-    things of the same; differs: one says something that the other leaves out."""
+    things of the same; differs: one says something that the other leaves out.
+    """
 
     kind: Literal["conflict", "distinct", "apart", "differs"]
     reason: str
     claim: Claim | None = None
 
 
-def find_difference(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
-    """The gravest difference of meaning; None if the guard has nothing against calling them the same."""
+def find_difference(a: Reading, b: Reading, aligned: Alignment, seconds_apart: float | None = None) -> Finding | None:
+    """The gravest difference of meaning; None if the guard has nothing against calling them the same.
+
+    seconds_apart: between the times at which they were said, if those are known.
+    """
     if a.claimed and a.claimed == b.claimed:
         return None
     return (
@@ -51,6 +59,7 @@ def find_difference(a: Reading, b: Reading, aligned: Alignment) -> Finding | Non
         or _values(a, b)
         or _negation(a, b, aligned)
         or _opposites(a, b, aligned)
+        or _occasions(a, b, seconds_apart)
         or _words(a, b, aligned)
     )
 
@@ -60,15 +69,12 @@ def _doers(a: Reading, b: Reading) -> Finding | None:
     if one.names and other.names:
         if one.names & other.names:
             return None
-        swapped = a.names | one.names == b.names | other.names
-        if swapped and not _MUTUAL.isdisjoint(a.stems):
-            return None
-        if swapped:
-            return Finding("distinct", "the roles are swapped")
-        return Finding("distinct", f"one is about {_spoken(one.names)}, the other about {_spoken(other.names)}")
+        if a.names | one.names != b.names | other.names:
+            return Finding("distinct", f"one is about {_spoken(one.names)}, the other about {_spoken(other.names)}")
+        return Finding("distinct", "the roles are swapped") if _MUTUAL.isdisjoint(a.stems) else None
     if not one.head or not other.head or one.stems & other.stems or _alike(one.head, other.head):
         return None
-    if one.head in b.stems and other.head in a.stems and not a.clause.passive != b.clause.passive:
+    if one.head in b.stems and other.head in a.stems and a.clause.passive == b.clause.passive:
         return Finding("distinct", "the roles are swapped")
     return None
 
@@ -103,11 +109,19 @@ def _negation(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     if _same_scene(a, b, aligned) and len(denied_only) == 1 and _is_act(denied_only[0]):
         denied_only = () if any(map(_is_act, told_only)) else denied_only
     # What is denied must be what the other says, or something wider: who plays a flute plays an instrument.
-    if denied_only or denied_narrower or not aligned.shared or len(told_only) > _MOST_TOLD_BESIDE:
+    if denied_only or denied_narrower or len(told_only) > _MOST_TOLD_BESIDE or not _says_enough(a, b):
         return Finding("apart", "only one is negated, of something else")
     if a.tokens[0].lemma == "some" == b.tokens[0].lemma:
         return Finding("apart", "some do and some do not")
     return Finding("conflict", "only one is negated", next(iter(a.claims), None))
+
+
+def _says_enough(a: Reading, b: Reading) -> bool:
+    """Whether both say enough by themselves to contradict each other or to be the same."""
+    lightest = min(a.weight, b.weight)
+    if lightest >= _ENOUGH:
+        return True
+    return lightest > 0 and a.distinct_stems == b.distinct_stems and not a.leans and not b.leans
 
 
 def _same_scene(a: Reading, b: Reading, aligned: Alignment) -> bool:
@@ -150,6 +164,7 @@ def _opposites(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     if not found:
         return None
     first, second = sorted(found)
+    strong = strong and not a.leans and not b.leans
     agree = not (left and right) and len(left) + len(right) <= (1 if anyone else 2)
     return Finding("conflict" if strong and agree else "apart", f"one says {first}, the other {second}")
 
@@ -168,8 +183,7 @@ def _opposed(one: Token, other: Token, *, of_anyone: bool = False) -> bool:
 def _is_doing(one: Token, other: Token) -> bool:
     """Whether they are verbs or adverbs: traits ("a black car") may belong to two things."""
     return all(
-        parts_of_speech(token.lemma)[:1] in {"v", "r"} or token.lower.endswith(("ing", "ly"))
-        for token in (one, other)
+        parts_of_speech(token.lemma)[:1] in {"v", "r"} or token.lower.endswith(("ing", "ly")) for token in (one, other)
     )
 
 
@@ -214,7 +228,7 @@ def _words(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     if not only_a or not only_b:
         extra = (*only_a, *only_b, *aligned.narrower_a, *aligned.narrower_b)
         if not extra:
-            return None
+            return None if _says_enough(a, b) else Finding("differs", "both say too little")
         return Finding("differs", "only one speaks of " + ", ".join(token.text for token in extra[:3]))
     told = [token for token in (*only_a, *only_b) if token.kind != "word"]
     if a.clause.definite and b.clause.definite:
@@ -240,20 +254,27 @@ def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
     first, second = sorted((one.text, other.text))
     reason = f"one says {first}, the other {second}"
     kinds = {one.kind, other.kind}
-    if one.stem in a.doer.stems or other.stem in b.doer.stems:
+    if a.leans or b.leans or one.stem in a.doer.stems or other.stem in b.doer.stems:
         return Finding("apart", reason)
+    if kinds <= {"date", "time"} and _tells_past(a) and _tells_past(b):
+        return Finding("distinct", f"on different occasions: {reason}")
     if kinds == {"number"} or kinds <= {"date", "time"}:
-        if kinds <= {"date", "time"} and _tells_past(a) and _tells_past(b):
-            return Finding("distinct", f"on different occasions: {reason}")
         return Finding("conflict", reason)
     if a.clause.scene or b.clause.scene:
         return Finding("differs", reason)
     verbs = {a.clause.verb, b.clause.verb}
-    if verbs <= _EXCLUSIVE:
-        return Finding("conflict", reason)
-    if verbs <= {"be", "prefer"} and (kinds == {"name"} or are_kin(one.lemma, other.lemma)):
-        return Finding("conflict", reason)
-    return Finding("apart", reason)
+    rivals = kinds == {"name"} or are_kin(one.lemma, other.lemma)
+    exclusive = verbs <= _EXCLUSIVE or (verbs <= {"be", "prefer"} and rivals)
+    return Finding("conflict" if exclusive else "apart", reason)
+
+
+def _occasions(a: Reading, b: Reading, seconds_apart: float | None) -> Finding | None:
+    """Something that happened, told of on two days: it may have happened twice."""
+    if seconds_apart is None or abs(seconds_apart) < _ONE_OCCASION or a.dates or b.dates:
+        return None
+    if not (_tells_past(a) and _tells_past(b)) or not {a.clause.verb, b.clause.verb}.isdisjoint(_ONCE):
+        return None
+    return Finding("apart", "told on different days: it may have happened twice")
 
 
 def _tells_past(reading: Reading) -> bool:

@@ -13,6 +13,7 @@ from domain.similarity.verdicts import Judgement, Thresholds, Verdict
 
 DEFAULTS = Thresholds()
 _BELOW = 0.01
+_SCANT = 0.3
 
 
 def judge(
@@ -28,11 +29,14 @@ def judge(
     """How `a` and `b` relate; symmetric in verdict and score."""
     if a.normal == b.normal:
         return Judgement("duplicate" if same_scope else "related", 1.0, ("the same words",))
+    if _have_little_in_common(a, b):
+        score = max(_SCANT * _overlap(a, b), min(1.0, embedding or 0.0))
+        return Judgement("related" if score >= thresholds.link else "distinct", score, ("little in common",))
     aligned = align(a.content, b.content)
     score = max(_lexical(a, b, aligned), min(1.0, embedding or 0.0))
     if not same_scope:
         return Judgement("related" if score >= thresholds.link else "distinct", score, ("of different scopes",))
-    finding = find_difference(a, b, aligned)
+    finding = find_difference(a, b, aligned, seconds_apart)
     verdict, score = _verdict(a, b, score, finding, thresholds, same_type=same_type)
     reasons = (finding.reason,) if finding else ()
     return Judgement(verdict, score, reasons, finding.claim if finding else None)
@@ -61,3 +65,15 @@ def _lexical(a: Reading, b: Reading, aligned: Alignment) -> float:
     kin = len(aligned.narrower_a) + len(aligned.narrower_b)
     overlap = (2 * aligned.shared + 1.6 * (kin)) / words if words else 0.0
     return 0.8 * overlap + 0.2 * ratio(a.normal, b.normal) / 100 if overlap < 1 else 1.0
+
+
+def _have_little_in_common(a: Reading, b: Reading) -> bool:
+    """A quick no to most pairs, which share no topic and few words."""
+    shared = len(a.distinct_stems & b.distinct_stems)
+    least = min(len(a.distinct_stems), len(b.distinct_stems))
+    return shared < _SCANT * least and a.topics.isdisjoint(b.topics)
+
+
+def _overlap(a: Reading, b: Reading) -> float:
+    words = len(a.distinct_stems) + len(b.distinct_stems)
+    return 2 * len(a.distinct_stems & b.distinct_stems) / words if words else 0.0

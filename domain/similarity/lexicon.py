@@ -78,6 +78,20 @@ def _own_opposites() -> dict[tuple[str, str], bool]:
     return pairs
 
 
+@cache
+def _kinds() -> dict[str, str]:
+    kinds: dict[str, str] = {}
+    for line in _lines("kinds.txt"):
+        kind, _, names = line.partition(": ")
+        kinds |= dict.fromkeys(names.split(", "), kind)
+    return kinds
+
+
+def kind_of_name(name: str) -> str:
+    """The kind of thing that has this name (lower case), of the well-known: "database" for mysql; "" for others."""
+    return _kinds().get(name, "")
+
+
 def _lines(name: str) -> Iterator[str]:
     text = (files("domain.similarity") / name).read_text("utf-8")
     return (line for line in text.splitlines() if line and not line.startswith("#"))
@@ -94,9 +108,8 @@ def lemma(word: str) -> str:
         return word
     for part, endings in _ENDINGS.items():
         for ending, instead in endings:
-            if word.endswith(ending) and (base := word[: -len(ending)] + instead) in words:
-                if part in parts_of_speech(base):
-                    return base
+            if word.endswith(ending) and part in parts_of_speech(base := word[: -len(ending)] + instead):
+                return base
     return word
 
 

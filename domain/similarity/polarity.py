@@ -48,7 +48,7 @@ class Polarity:
 
 
 def plainly(text: str) -> str:
-    """`text` with one way to be ("takes place" as "is"), one to deny ("isn't" as "is not", "no longer" as "not") and "the user" for the first person."""
+    """`text` with one way to be ("takes place" as "is"), one to deny ("no longer" as "not"), and no first person."""
     text = uncontracted(text)
     for pattern, instead in _REWRITES:
         text = pattern.sub(instead, text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from domain.similarity.claims import claims_of
-from domain.similarity.clause import Clause, parse
+from domain.similarity.clause import AUXILIARIES, Clause, parse
 from domain.similarity.lexicon import parts_of_speech
 from domain.similarity.polarity import Polarity, plainly, polarity
 from domain.similarity.tokens import Token, tokenise
@@ -18,8 +18,12 @@ from domain.statements import normal_form
 MAX_LENGTH = 4000
 """Characters; what lies behind is no statement any more and isn't read."""
 _CACHED = 20_000
-_PORTIONS = frozenset("piec slice bit group kind type sort pair coupl bodi cluster set amount lot bunch crowd number".split())
+_PORTIONS = frozenset(
+    "piec slice bit group kind type sort pair coupl bodi cluster set amount lot bunch crowd number".split()
+)
 """Stems that say nothing of their own before "of"."""
+_PRONOUNS = frozenset("it them that this these those her him something anything everything one ones so".split())
+_UNFINISHED = AUXILIARIES | {"to", "not", "it", "them", "that", "this"}
 _PARTICLES = frozenset("on off up down out in into away back over through".split())
 
 
@@ -36,11 +40,14 @@ class Doer:
 class Reading:
     """What `text` says.
 
-    stems: content words, stemmed, in their order; names in lower case; quantities, dates: in one spelling each; negated:
-    whether it denies something. For comparisons: normal, the text without what carries no meaning; content, the tokens
-    behind the stems; tokens, clause, polarity: its grammar; doer: who acts, also of a passive; phrases: verbs with their
-    particles ("put on"); prepositions; order: the stems, a passive turned round; claimed: the claims as subject, attribute,
-    value, if they are all that it says.
+    stems: content words, stemmed, in their order; names in lower case; quantities, dates: in one spelling each;
+    negated: whether it denies something.
+
+    For comparisons: normal, the text without what carries no meaning; content, the tokens behind the stems; tokens,
+    clause, polarity: its grammar; doer: who acts, also of a passive; phrases: verbs with their particles ("put on");
+    prepositions; order: the stems, a passive turned round; claimed: the claims as subject, attribute, value, if they
+    are all that it says; topics: (subject, attribute) of each claim; weight: the number of content words that are no
+    names; leans: whether it only makes sense after what was said before ("she loves it", "he hasn't").
     """
 
     text: str
@@ -60,6 +67,10 @@ class Reading:
     phrases: tuple[str, ...]
     prepositions: tuple[str, ...]
     order: tuple[str, ...]
+    distinct_stems: frozenset[str]
+    topics: frozenset[tuple[str, str]]
+    weight: int
+    leans: bool
 
 
 @lru_cache(_CACHED)
@@ -90,12 +101,18 @@ def read(text: str) -> Reading:
         phrases=tuple(_phrases(tokens)),
         prepositions=tuple(token.lemma for token in tokens if token.kind == "preposition"),
         order=_order(content, tokens, clause, doer),
+        distinct_stems=frozenset(token.stem for token in content),
+        topics=frozenset((one.subject, one.attribute) for one in claims),
+        weight=sum(token.kind != "name" and token.stem != "user" for token in content),
+        leans=_leans(tokens, clause),
     )
 
 
 def _content(tokens: Sequence[Token]) -> Iterator[Token]:
     for at, token in enumerate(tokens):
-        if token.carries_content and not (token.stem in _PORTIONS and at + 1 < len(tokens) and tokens[at + 1].lemma == "of"):
+        if token.carries_content and not (
+            token.stem in _PORTIONS and at + 1 < len(tokens) and tokens[at + 1].lemma == "of"
+        ):
             yield token
 
 
@@ -104,12 +121,29 @@ def _phrases(tokens: Sequence[Token]) -> Iterator[str]:
     verb = ""
     for at, token in enumerate(tokens):
         if token.kind == "word" and "v" in parts_of_speech(token.lemma):
-            verb = token.lemma if at + 1 < len(tokens) and tokens[at + 1].kind != "word" or not verb else verb
+            if not verb or (at + 1 < len(tokens) and tokens[at + 1].kind != "word"):
+                verb = token.lemma
             behind = tokens[at + 1].lemma if at + 1 < len(tokens) else ""
             if behind in _PARTICLES:
                 yield f"{token.lemma} {behind}"
         elif verb and at == len(tokens) - 1 and token.lemma in _PARTICLES:
             yield f"{verb} {token.lemma}"
+
+
+def _leans(tokens: Sequence[Token], clause: Clause) -> bool:
+    said = tokens[clause.end :]
+    last = tokens[-1] if tokens else None
+    return (
+        last is None
+        or last.lower in _UNFINISHED
+        or (clause.start < len(tokens) and tokens[clause.start].lower in _PRONOUNS)
+        or any(token.lower in _PRONOUNS and not _owns(said, at) for at, token in enumerate(said))
+    )
+
+
+def _owns(said: Sequence[Token], at: int) -> bool:
+    """Whether the pronoun stands before a noun: "her coffee"."""
+    return at + 1 < len(said) and said[at + 1].carries_content
 
 
 def _doer(tokens: Sequence[Token], clause: Clause) -> Doer:

@@ -5,12 +5,12 @@ Must not know: sentences.
 
 FUNCTION_WORDS = frozenset(
     "a an the this that these those some any such own same other another each every both all i me my mine myself "
-    "you your yours he him his she her hers it its we us our ours they them their theirs who whom whose which what there here "
-    "himself herself itself themselves ourselves one someone somebody something anyone anybody anything "
-    "am is are was were be been being isn aren do does did doing done have has had having will would shall should can "
-    "could may might must ought 'm 're 've 'd 'll 's and or but nor so yet if then than as that while when where "
-    "because also too very really quite rather just even still already now currently today always usually often sometimes "
-    "actually basically simply generally typically mainly mostly".split()
+    "you your yours he him his she her hers it its we us our ours they them their theirs who whom whose which what "
+    "there here himself herself itself themselves ourselves one someone somebody something everyone everybody "
+    "everything anyone anybody anything am is are was were be been being isn aren do does did doing done have has had "
+    "having will would shall should can could may might must ought 'm 're 've 'd 'll 's and or but nor so yet if then than as that while when where "
+    "because also too very really quite rather just even still already now currently today always usually often "
+    "sometimes actually basically simply generally typically mainly mostly".split()
 )
 """Words that carry no content of their own. Words of frequency stand here too: they tell how often, not what."""
 
@@ -33,7 +33,15 @@ _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth el
 
 NUMBERS = (
     {word: str(value) for value, word in enumerate(_UNTIL_TWENTY) if word not in {"zero", "one"}}
-    | {"zero": "0", "hundred": "100", "thousand": "1000", "million": "1000000", "dozen": "12", "couple": "2", "pair": "2"}
+    | {
+        "zero": "0",
+        "hundred": "100",
+        "thousand": "1000",
+        "million": "1000000",
+        "dozen": "12",
+        "couple": "2",
+        "pair": "2",
+    }
     | {word: str(20 + 10 * step) for step, word in enumerate(_TENS)}
     | {
         f"{ten}-{unit}": str(20 + 10 * step + value)

@@ -51,7 +51,8 @@ _EXACT_DIGITS = 15
 class Token:
     """A word of a text. lemma: its dictionary form or, of numbers, times and dates, the one spelling of its value.
 
-    stem: what stands for it where texts are compared: the stem of a word, the lemma of all else. lower: text in lower case.
+    stem: what stands for it where texts are compared: the stem of a word, the lemma of all else. lower: the text in
+    lower case.
     """
 
     text: str
