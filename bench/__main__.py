@@ -20,11 +20,18 @@ PARTS = {
     "flush": "d: flush throughput",
     "search_speed": "e: search and context as a scope grows",
     "sweep": "g: what sweeps drain",
+    "working": "a hundred notes, and a note as its scope grows",
     "msc": "does extraction keep what people keep",
     "locomo": "does search find the evidence",
+    "similarity": "what the similarity says of labelled pairs",
     "blocking": "do memories that are alike find each other",
 }
-NEEDS_DATA = {"msc": "msc-memories-dev.jsonl", "locomo": "locomo-dev.json", "blocking": "sick-dev.jsonl"}
+NEEDS_DATA = {
+    "msc": "msc-memories-dev.jsonl",
+    "locomo": "locomo-dev.json",
+    "blocking": "sick-dev.jsonl",
+    "similarity": "sick-dev.jsonl",
+}
 ROOT = Path(__file__).parent.parent
 
 

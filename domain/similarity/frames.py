@@ -12,8 +12,8 @@ class Frame:
     """One pattern, with the groups s (subject), v (value) and perhaps n (what the attribute is about).
 
     attribute: its normal form, with {n}, {v} and {pair} (both, sorted); single: another value contradicts; polar: the
-    value is yes or no, and hostile turns it round; final: no later frame is tried; by_kind: only values of one kind (two
-    drinks) contradict; functional: only where the attribute is one that has one value at a time (deadline, not goal).
+    value is yes or no, and hostile turns it round; final: no later frame is tried; by_kind: only values of one kind
+    (two drinks) contradict; functional: only where the attribute is one that has one value at a time (not: goal).
     """
 
     pattern: re.Pattern[str]

@@ -4,13 +4,13 @@ Must not know: sentences.
 """
 
 FUNCTION_WORDS = frozenset(
-    "a an the this that these those some any such own same other another each every both all i me my mine myself "
-    "you your yours he him his she her hers it its we us our ours they them their theirs who whom whose which what "
-    "there here himself herself itself themselves ourselves one someone somebody something everyone everybody "
-    "everything anyone anybody anything am is are was were be been being isn aren do does did doing done have has had "
-    "having will would shall should can could may might must ought 'm 're 've 'd 'll 's and or but nor so yet if then than as that while when where "
-    "because also too very really quite rather just even still already now currently today always usually often "
-    "sometimes actually basically simply generally typically mainly mostly".split()
+    "a an the this that these those some any such own same other another each every both all i me my mine myself you "
+    "your yours he him his she her hers it its we us our ours they them their theirs who whom whose which what there "
+    "here himself herself itself themselves ourselves one someone somebody something everyone everybody everything "
+    "anyone anybody anything am is are was were be been being isn aren do does did doing done have has had having "
+    "will would shall should can could may might must ought 'm 're 've 'd 'll 's and or but nor so yet if then than "
+    "as that while when where because also too very really quite rather just even still already now currently today "
+    "always usually often sometimes actually basically simply generally typically mainly mostly".split()
 )
 """Words that carry no content of their own. Words of frequency stand here too: they tell how often, not what."""
 
