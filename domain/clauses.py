@@ -31,6 +31,7 @@ _DETERMINERS = frozenset("a an the his her their its my our your own some".split
 _CONNECTORS = frozenset("of the de van von".split())
 _PREPOSITIONS = frozenset("to at in for with from by about into on".split())
 _AFTER_PHRASE = frozenset("last next due such like including based".split())
+_QUESTIONS = frozenset("how why whether what which".split())
 _BE = frozenset("is are was were am".split())
 _HAVE = frozenset("has have had".split())
 _REACH = 4
@@ -102,7 +103,7 @@ def _subjects(tokens: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
         return
     for last in range(end + 1, min(end + 3, len(tokens))):
         owned = tokens[end + 1 : last + 1]
-        if all(token.kind == "word" for token in owned):
+        if all(token.kind == "word" and parts_of_speech(token.lemma)[:1] in {"n", ""} for token in owned):
             yield f"{name}'s {words_of(owned)}", is_person(owned[-1]), last + 1
 
 
@@ -161,7 +162,8 @@ def _ends_phrase(token: Token) -> bool:
 def _begins(token: Token, *, bare: bool) -> bool:
     """Whether a noun phrase begins with this. "seeing Jonas", "help Jonas" are deeds; "his painting" is a thing."""
     deed = token.text.lower().endswith("ing") or parts_of_speech(token.lemma).startswith("v")
-    return token.kind in {"name", "number"} or (token.kind == "word" and not (bare and deed))
+    word = token.kind == "word" and token.text.lower() not in _QUESTIONS
+    return token.kind in {"name", "number"} or (word and not (bare and deed))
 
 
 def _continues(tokens: Sequence[Token], start: int, at: int) -> bool:
@@ -203,5 +205,7 @@ def _has_more(tokens: Sequence[Token], end: int) -> bool:
 def _is_noun(token: Token) -> bool:
     if token.kind == "number":
         return token.text[0].isdigit()
-    is_word = token.kind == "word" and token.lemma not in VAGUE_NOUNS
-    return token.kind == "name" or (is_word and "n" in parts_of_speech(token.lemma)[:2])
+    # What is an adjective first is one: of "a challenging but rewarding project" only that was read.
+    lower = token.text.lower()
+    nouns = parts_of_speech(lower if lower.endswith("ing") else token.lemma).partition("a")[0]
+    return token.kind == "name" or (token.kind == "word" and token.lemma not in VAGUE_NOUNS and "n" in nouns[:2])

@@ -49,6 +49,7 @@ _HALF = re.compile(r"(?i)\b(?:and|or|but|that|which|who|to|they|she|he|her|his|t
 _FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
 _WITH_TO = frozenset({"is married to", "is allergic to", "is engaged to"})
 _SMALL_IN_NAMES = frozenset("of the de van von".split())
+_INNER = re.compile(r"(?i)\s(?:the|an?|his|her|their|its)\s")
 _STATES = ("going ", "doing ", "being ", "getting ", "having ")
 _HELD_AT = {"dislikes": "no"}
 """The value of a polarity at which a claim's predicate says what is the case; "yes" for all others."""
@@ -111,7 +112,7 @@ def _of_claims(claims: Iterable[Claim]) -> Iterator[Relation]:
         if claim.value.startswith("not ") or (polar and claim.value != _HELD_AT.get(claim.predicate, "yes")):
             continue
         words = _object_words(claim.object_text)
-        if words is not None and _is_clear(claim):
+        if words is not None and _is_clear(claim) and not (claim.predicate == "is" and _INNER.search(words)):
             of = _checked_type(claim.object_type, words)
             yield Relation(claim.subject_text, _subject_type(claim), claim.predicate, words, of, CLAIMED)
 
