@@ -34,7 +34,8 @@ def register_conflict(
 
     With `resolution` it is resolved as soon as it is registered (by a supersession, say), also where it had been open
     before; one that a pass resolved otherwise gets the new resolution. Idempotent by pair, in either order.
-    None: the pair is settled, by a person or because there is nothing new; leave both memories as they are.
+    None: there is nothing new, since the pair is registered so already or a person decided it. Leave both memories as
+    they are: what was to be asked was asked then.
     Raises ValueError for one memory twice, and for memories that are not of the scope (I8).
     """
     first, second = _pair(connection, scope_id, newer, older)
@@ -153,8 +154,6 @@ def _known(
         )
         .with_for_update()
     ).one()
-    if row.status == "open" and resolution is None:
-        return int(row.id)
     if resolution in {None, row.resolution} or row.status == "dismissed":
         return None
     if row.status == "resolved" and _by_a_person(connection, pair, row.id):

@@ -58,7 +58,8 @@ def test_mistake_22_a_changed_value_is_a_conflict_and_both_stay_readable(dispute
 
 def test_a_pair_is_registered_once_in_either_order(dispute: Dispute) -> None:
     a, b = dispute.memory("Maya works at Acme."), dispute.memory("Maya works at Globex.")
-    assert register(dispute, a, b) == register(dispute, b, a) == register(dispute, a, b)
+    assert register(dispute, a, b) is not None
+    assert register(dispute, b, a) is register(dispute, a, b) is None
     assert dispute.links("contradicts") == {(a, b)}
     assert len(dispute.sql("SELECT FROM slowwave.memory_changes WHERE action = 'conflict'")) == 2
 
