@@ -1,5 +1,7 @@
 """Undo takes a run back byte for byte, or refuses and says what is in the way (I6, mistakes 25 and 26)."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID, uuid4
 
 import pytest
@@ -213,6 +215,28 @@ def test_an_engine_that_commits_each_statement_changes_nothing_of_that(past: Pas
     with pytest.raises(CannotUndo):
         undo(past.engine.execution_options(isolation_level="AUTOCOMMIT"), "default", run.id, by="priya", now=NOW)
     assert state(past.engine) == before
+
+
+def test_two_people_who_undo_one_run_at_once_undo_it_once(past: Past) -> None:
+    lisbon, home = past.say("Maya lives in Lisbon."), past.say("Maya's home is Lisbon.", session="friday")
+    before = state(past.engine)
+    with past.run(at=day(8)) as run:
+        run.merge(home, lisbon)
+    start = threading.Barrier(2)
+
+    def try_it(_: int) -> str:
+        start.wait(10)
+        try:
+            return take_back(past, run.id).summary
+        except CannotUndo as error:
+            return str(error)
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = sorted(pool.map(try_it, range(2)))
+    assert answers[0] == f"run {run.id} undone: 1 memory as before"
+    assert "was undone already" in answers[1]
+    assert state(past.engine) == before
+    assert rows(past, "SELECT count(*) FROM slowwave.maintenance_runs WHERE kind = 'undo'") == [(1,)]
 
 
 def test_a_pass_does_not_look_again_at_what_was_undone(past: Past) -> None:

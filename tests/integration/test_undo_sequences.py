@@ -1,5 +1,6 @@
 """Whatever runs did, in any order: undone in reverse, every state on the way comes back (I6, mistakes 25 and 26)."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -108,9 +109,11 @@ NAMES = (
 )  # fmt: skip
 MOVES = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=8)
 RUNS = st.lists(MOVES, min_size=1, max_size=5)
+# The tables that all others hang off, but for events, which name no session that must exist.
+ROOTS = ("agents", "scopes", "events", "memory_changes", "maintenance_runs")
 # Without shrinking: it would take longer than a test may. What fails is short enough to be read.
 SLOWLY = settings(
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -118,12 +121,9 @@ SLOWLY = settings(
 
 
 def begin(engine: Engine) -> Past:
+    roots = ", ".join(f"slowwave.{table}" for table in ROOTS)
     with engine.begin() as connection:
-        connection.execute(
-            text(
-                "TRUNCATE slowwave.agents, slowwave.scopes, slowwave.memory_changes, slowwave.maintenance_runs CASCADE"
-            )
-        )
+        connection.execute(text(f"TRUNCATE {roots} CASCADE"))
     return Past(engine)
 
 
@@ -175,3 +175,39 @@ def test_in_any_order_an_undo_brings_back_all_of_it_or_changes_nothing(
             undo(engine, "default", run, by="priya", now=day(30))
         left.remove(run)
     assert state(engine) == first
+
+
+@SLOWLY
+@given(runs=RUNS, heard=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=6))
+def test_what_is_said_between_runs_is_never_lost_by_their_undo(
+    engine: Engine, runs: list[list[Move]], heard: list[tuple[int, int]]
+) -> None:
+    """Each event stands where it was heard, no copy outlives its merge, a memory is what its evidence makes of it."""
+    past = begin(engine)
+    hand = Hand(past, memories=said(past), items=[past.note(words) for words in NOTED])
+    numbers = []
+    for number, moves in enumerate(runs):
+        numbers.append(perform(hand, moves, number))
+        for words, session in heard[number :: len(runs)]:
+            past.say(SAID[words], session=f"t{session}", at=day(10.5 + number), confidence=0.8)
+    for run in reversed(numbers):
+        with contextlib.suppress(CannotUndo):
+            undo(engine, "default", run, by="priya", now=day(30))
+    with engine.begin() as connection:
+        events, sources = connection.execute(
+            text(
+                "SELECT (SELECT count(*) FROM slowwave.events),"
+                " (SELECT count(DISTINCT (session_id, seq)) FROM slowwave.memory_sources WHERE via IS NULL)"
+            )
+        ).one()
+        astray = connection.execute(
+            text(
+                "SELECT x.memory_id, x.via FROM slowwave.memory_sources x"
+                " LEFT JOIN slowwave.memories p ON p.id = x.via"
+                " WHERE x.via IS NOT NULL AND p.merged_into IS DISTINCT FROM x.memory_id"
+            )
+        ).all()
+        changed = connection.execute(
+            text("SELECT id FROM slowwave.memories WHERE slowwave.weigh_memory(id, now())")
+        ).all()
+    assert (sources, astray, changed) == (events, [], [])
