@@ -9,27 +9,46 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Row, RowMapping, bindparam, exists, or_, select, text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Row,
+    RowMapping,
+    Uuid,
+    any_,
+    bindparam,
+    exists,
+    or_,
+    select,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from domain.blocking import block_keys
 from domain.consolidation.known import TRUSTS, Known
 from domain.similarity import Reading, read
-from models import Memory, MemoryBlock
+from models import Memory
 
 PER_KEY = 24
 """So many of the newest memories of a key are looked at: a key that very many share says little."""
 MAX_CANDIDATES = 64
 
 _SHARED = text(
-    "SELECT p.place, b.memory_id, count(*) AS shared"
-    " FROM unnest(CAST(:places AS int[]), CAST(:keys AS bigint[])) AS p (place, key)"
-    " CROSS JOIN LATERAL ("
-    "   SELECT k.memory_id FROM slowwave.memory_blocks k"
-    "   WHERE k.scope_id = :scope AND k.key = p.key"
-    "   ORDER BY k.memory_id DESC LIMIT :per_key) AS b"
-    " GROUP BY p.place, b.memory_id"
-    " ORDER BY p.place, shared DESC, b.memory_id DESC"
+    "SELECT s.place, s.memory_id FROM ("
+    "   SELECT p.place, b.memory_id, row_number() OVER ("
+    "     PARTITION BY p.place ORDER BY count(*) DESC, b.memory_id DESC) AS rank"
+    "   FROM unnest(CAST(:places AS int[]), CAST(:keys AS bigint[])) AS p (place, key)"
+    "   CROSS JOIN LATERAL ("
+    "     SELECT k.memory_id FROM slowwave.memory_blocks k"
+    "     WHERE k.scope_id = :scope AND k.key = p.key"
+    "     ORDER BY k.memory_id DESC LIMIT :per_key) AS b"
+    "   GROUP BY p.place, b.memory_id) AS s"
+    " WHERE s.rank <= :most ORDER BY s.place, s.rank"
+)
+_INDEX = text(
+    "INSERT INTO slowwave.memory_blocks (scope_id, key, memory_id)"
+    " SELECT :scope, * FROM unnest(CAST(:keys AS bigint[]), CAST(:memories AS uuid[])) ON CONFLICT DO NOTHING"
 )
 _COLUMNS = (
     Memory.id,
@@ -53,6 +72,8 @@ _COLUMNS = (
 )
 _MERGED = Memory.__table__.alias("merged")
 _HAS_PARTS = exists().where(_MERGED.c.merged_into == Memory.id)
+# One array instead of a parameter for each: there may be a thousand.
+_IDS: BindParameter[Any] = bindparam("ids", type_=ARRAY(Uuid))
 _OWN = text(
     "SELECT memory_id, min(holds_from) AS own_from,"
     " max(array_position(CAST(:trusts AS text[]), trust)) - 1 AS own_trust"
@@ -66,29 +87,24 @@ _OWN = text(
 
 def load(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, Known]:
     """These memories of the scope, archived ones too; what is not of the scope is not there (I8)."""
-    return _load(connection, scope_id, Memory.id.in_(bindparam("ids", expanding=True)), {"ids": list(ids)})
+    return _load(connection, scope_id, Memory.id == any_(_IDS), {"ids": list(ids)})
 
 
 def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> dict[UUID, Known]:
     """These memories, what was merged into them, and what they were merged into with all that was."""
     found = load(connection, scope_id, ids)
     heads = {known.merged_into or known.id for known in found.values()}
-    wanted: BindParameter[Any] = bindparam("ids", expanding=True)
-    condition = or_(Memory.id.in_(wanted), Memory.merged_into.in_(wanted))
+    condition = or_(Memory.id == any_(_IDS), Memory.merged_into == any_(_IDS))
     return found | _load(connection, scope_id, condition, {"ids": list(heads)})
 
 
 def index_blocks(connection: Connection, scope_id: int, memories: Iterable[Known]) -> None:
     """Write the keys by which these memories will be found. Writing them again changes nothing."""
-    rows = [
-        {"scope_id": scope_id, "key": key, "memory_id": memory.id}
-        for memory in memories
-        for key in block_keys(read(memory.content))
-    ]
-    if rows:
-        # In one order everywhere: two passes that write the same keys never wait for each other crosswise.
-        rows.sort(key=lambda row: (row["key"], str(row["memory_id"])))
-        connection.execute(insert(MemoryBlock).on_conflict_do_nothing(), rows)
+    # In one order everywhere: two passes that write the same keys never wait for each other crosswise.
+    pairs = sorted((key, memory.id) for memory in memories for key in block_keys(read(memory.content)))
+    if pairs:
+        keys, ids = zip(*pairs, strict=True)
+        connection.execute(_INDEX, {"scope": scope_id, "keys": list(keys), "memories": list(ids)})
 
 
 def candidates(
@@ -106,11 +122,10 @@ def candidates(
             keys.append(key)
     if not keys:
         return [[] for _ in readings]
-    rows = connection.execute(_SHARED, {"places": places, "keys": keys, "scope": scope_id, "per_key": PER_KEY}).all()
+    bounds = {"scope": scope_id, "per_key": PER_KEY, "most": limit}
     chosen: list[list[UUID]] = [[] for _ in readings]
-    for row in rows:
-        if len(chosen[row.place]) < limit:
-            chosen[row.place].append(row.memory_id)
+    for place, memory in connection.execute(_SHARED, {"places": places, "keys": keys, **bounds}):
+        chosen[place].append(memory)
     known = load(connection, scope_id, {memory for ids in chosen for memory in ids})
     return [[known[memory] for memory in ids if memory in known and _counts(known[memory])] for ids in chosen]
 
