@@ -21,6 +21,7 @@ from services.reports.names import UnknownName
 from slowwave.settings import Maintenance
 from tests.maintaining import START, Host, june
 from tests.processes import wait_until
+from workers.jobs import job_runners
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
@@ -100,6 +101,14 @@ def test_run_runs_a_job_now_and_names_those_there_are(shell: Shell, host: Host) 
         claim_job(connection, "at-ten", now=datetime.now(UTC), lease_seconds=60, by="another", forced=True)
     busy = shell("run", "at-ten")
     assert (busy.exit_code, "has a run under way" in busy.stderr) == (1, True)
+
+
+def test_every_job_of_a_new_installation_has_a_runner_and_runs(shell: Shell, engine: Engine) -> None:
+    for job in shell.json("status")["jobs"]:
+        assert job["job_type"] in job_runners()
+        assert shell.json("run", job["id"])["status"] == "completed"
+    kinds = {run.job_id: run.kind for run in Host(engine).past()}
+    assert kinds == {"light-10": "light", "light-15": "light", "deep-weekly": "deep"}
 
 
 def test_config_changes_a_window_and_plans_anew_where_that_is_asked_for(shell: Shell, host: Host) -> None:
