@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from domain.clauses import MAX_OBJECT_WORDS, VAGUE_NOUNS, Clause, first_clause, is_person, words_of
 from domain.extraction.verbs import is_past
 from domain.similarity import Claim, Reading
-from domain.similarity.lexicon import is_kind_of
+from domain.similarity.lexicon import is_kind_of, parts_of_speech
 from domain.similarity.stopwords import ORDINALS
 from domain.similarity.tokens import Token, tokenise
 
@@ -50,6 +50,7 @@ _FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
 _WITH_TO = frozenset({"is married to", "is allergic to", "is engaged to"})
 _SMALL_IN_NAMES = frozenset("of the de van von".split())
 _INNER = re.compile(r"(?i)\s(?:the|an?|his|her|their|its)\s")
+_OF_THINGS = frozenset({"likes", "dislikes", "prefers", "has", "uses", "owns"})
 _STATES = ("going ", "doing ", "being ", "getting ", "having ")
 _HELD_AT = {"dislikes": "no"}
 """The value of a polarity at which a claim's predicate says what is the case; "yes" for all others."""
@@ -112,7 +113,7 @@ def _of_claims(claims: Iterable[Claim]) -> Iterator[Relation]:
         if claim.value.startswith("not ") or (polar and claim.value != _HELD_AT.get(claim.predicate, "yes")):
             continue
         words = _object_words(claim.object_text)
-        if words is not None and _is_clear(claim) and not (claim.predicate == "is" and _INNER.search(words)):
+        if words is not None and _is_clear(claim) and _fits(claim.predicate, words):
             of = _checked_type(claim.object_type, words)
             yield Relation(claim.subject_text, _subject_type(claim), claim.predicate, words, of, CLAIMED)
 
@@ -125,6 +126,17 @@ def _object_words(text: str) -> str | None:
     torn = last.endswith("ing") and words != text.strip(_EDGES)
     vague = not last or words.startswith(_STATES) or last in VAGUE_NOUNS or is_past(last)
     return None if torn or vague or len(words.split()) > MAX_OBJECT_WORDS else words
+
+
+def _fits(predicate: str, words: str) -> bool:
+    """Whether the predicate can have this object: a name for "is", a thing for what one likes, has and uses."""
+    if predicate == "is":
+        return _INNER.search(words) is None
+    # Of "the warm, soft bread" the adjective alone is left.
+    last = tokenise(words)[-1:]
+    if predicate not in _OF_THINGS or not last or words.endswith("s"):  # only nouns have a plural
+        return True
+    return last[0].kind != "word" or not parts_of_speech(last[0].lemma).startswith("a")
 
 
 def _is_clear(claim: Claim) -> bool:

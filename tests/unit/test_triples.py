@@ -64,6 +64,7 @@ def test_what_is_denied_asked_wished_or_supposed_is_none(text: str) -> None:
         "Priya thinks gardens are lovely",
         "Maya went hiking",
         "Maya is working on a challenging but lovely garden",
+        "Maya likes the warm, soft bread",
         "Jonas explains how kettles work",
         "Priya's turtles enjoy the harbour",
         "Priya has had turtles for three years",
