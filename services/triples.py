@@ -3,9 +3,10 @@
 Must not know: how relations are read from a text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, text
@@ -21,11 +22,11 @@ _STORE = text(
     " confidence, extractor, run_id, created_at)"
     " SELECT m.scope_id, m.id, t.subject, t.subject_type, t.predicate, t.object, t.object_type, t.confidence,"
     " :extractor, :run_id, :now"
-    " FROM slowwave.memories m, unnest(CAST(:subject AS text[]), CAST(:subject_type AS text[]),"
+    " FROM unnest(CAST(:memory_id AS uuid[]), CAST(:subject AS text[]), CAST(:subject_type AS text[]),"
     " CAST(:predicate AS text[]), CAST(:object AS text[]), CAST(:object_type AS text[]),"
     " CAST(:confidence AS double precision[]))"
-    " AS t (subject, subject_type, predicate, object, object_type, confidence)"
-    " WHERE m.id = :memory_id AND m.scope_id = :scope_id"
+    " AS t (memory_id, subject, subject_type, predicate, object, object_type, confidence)"
+    " JOIN slowwave.memories m ON m.id = t.memory_id AND m.scope_id = :scope_id"
     " ON CONFLICT (memory_id, subject, predicate, object) DO NOTHING"
 )
 
@@ -44,9 +45,22 @@ def store_triples(
 
     Nothing is kept for a memory that is not of the scope.
     """
-    if not triples:
+    return store_triples_of(connection, scope_id, {memory_id: triples}, run_id=run_id, now=now, extractor=extractor)
+
+
+def store_triples_of(
+    connection: Connection,
+    scope_id: int,
+    by_memory: Mapping[UUID, Sequence[Relation]],
+    *,
+    run_id: int,
+    now: datetime,
+    extractor: str = RULES,
+) -> int:
+    """Keep the relations of many memories of the scope in one statement; as `store_triples` does for each."""
+    rows = [{"memory_id": memory} | asdict(one) for memory, relations in by_memory.items() for one in relations]
+    if not rows:
         return 0
-    rows = [asdict(relation) for relation in triples]
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
-    names = {"scope_id": scope_id, "memory_id": memory_id, "run_id": run_id, "now": now, "extractor": extractor}
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
+    names = {"scope_id": scope_id, "run_id": run_id, "now": now, "extractor": extractor}
     return connection.execute(_STORE, columns | names).rowcount

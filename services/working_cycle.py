@@ -23,7 +23,7 @@ from domain.triples import triples
 from domain.working import MAX_LOOKED_AT, Note, Sieve, Sifted, memory_as_other
 from services.consolidation.neighbours import candidates, index_blocks, load
 from services.memory_changes import Author
-from services.triples import store_triples
+from services.triples import store_triples_of
 from services.working_store import Kept, keep, link, settle
 from slowwave.settings import Consolidation
 
@@ -112,18 +112,9 @@ class Cycle:
     def _relate(self, new: Sequence[Sifted], kept: dict[UUID, Kept]) -> int:
         if not self._extract_triples:
             return 0
-        return sum(
-            store_triples(
-                self._connection,
-                self._scope_id,
-                kept[one.note.id].memory,
-                found,
-                run_id=self._author.run_id,
-                now=self._now,
-            )
-            for one in new
-            if (found := triples(read(one.note.content)))
-        )
+        found = {kept[one.note.id].memory: triples(read(one.note.content)) for one in new}
+        run_id = self._author.run_id
+        return store_triples_of(self._connection, self._scope_id, found, run_id=run_id, now=self._now)
 
     def _give_up(self, note: Note, error: Exception) -> Outcome:
         sentence = f"{type(error).__name__}: {error}"
