@@ -13,6 +13,7 @@ from typing import Literal
 from sqlalchemy import Connection, Engine, func, select
 
 from domain.changes import ChangeLine
+from domain.consolidation.known import LIVE
 from domain.spoken_time import count_words
 from models import Memory, MemoryChange, MemoryConflict, ReviewItem
 from services.consolidation.batches import LeaseLost, Pass, PassKind, RunawayStopped, Transaction, next_due
@@ -78,10 +79,22 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
             return PassReport("busy", summary="another pass is at this scope")
         with engine.connect() as connection:
             if not next_due(connection, order.scope_id, order.kind, settings, clock()):
-                return PassReport("nothing", summary="no memory is due")
+                return PassReport("nothing", summary=_why_nothing(connection, order, settings))
         if order.dry_run:
             return _rehearse(engine, order, settings, clock)
         return _perform(engine.begin, order, settings, clock)
+
+
+def _why_nothing(connection: Connection, order: Order, settings: Consolidation) -> str:
+    waiting = connection.execute(
+        select(func.count()).where(
+            Memory.scope_id == order.scope_id, Memory.checked_at.is_(None), Memory.status.in_(LIVE)
+        )
+    ).scalar_one()
+    if not waiting:
+        return "no memory is due"
+    days = f"{settings.min_age_days:g} days old"
+    return f"no memory is due; {count_words(waiting, 'memory waits', 'memories wait')} to be {days}"
 
 
 def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:

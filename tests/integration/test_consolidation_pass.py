@@ -187,3 +187,10 @@ def test_i9_twenty_random_arrival_orders_end_in_the_same_set(engine: Engine) -> 
     assert outcomes[0]
     for seed, outcome in enumerate(outcomes):
         assert outcome == outcomes[0], f"seed {seed}: {outcome ^ outcomes[0]}"
+
+
+def test_a_pass_with_nothing_to_do_says_what_waits(hearer: Hearer) -> None:
+    assert hearer.run().summary == "no memory is due"
+    hearer.hear("Maya works at Northwind")
+    hearer.now -= timedelta(days=25)
+    assert hearer.run().summary == "no memory is due; 1 memory waits to be 7 days old"

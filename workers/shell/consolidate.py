@@ -5,7 +5,7 @@ Must not know: SQL, how notes and memories are compared.
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -116,6 +116,12 @@ def consolidate(
     mode: Annotated[
         Mode, typer.Option(help="The cycle of working memory, a light or a deep pass over memories, or all three.")
     ] = Mode.WORKING,
+    any_age: Annotated[
+        bool, typer.Option("--any-age", help="Passes also take memories that are younger than min_age_days.")
+    ] = False,
+    allow_archive: Annotated[
+        bool, typer.Option("--allow-archive", help="Passes may archive more than the circuit breaker allows.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -128,9 +134,10 @@ def consolidate(
         find_agent(connection, shell.tenant, agent)
         scope_id = find_scope(connection, shell.tenant, *place)
     modes = [mode] if mode is not Mode.ALL else [Mode.WORKING, Mode.LIGHT, Mode.DEEP]
+    how = _How(dry_run, any_age, allow_archive)
     reports = []
     for one in modes if scope_id is not None else ():
-        for report in _reports(shell, scope_id or 0, one, dry_run=dry_run):
+        for report in _reports(shell, scope_id or 0, one, how):
             reports.append((one, report))
             if not as_json:
                 _show(one, report, dry_run=dry_run)
@@ -144,25 +151,34 @@ def consolidate(
         raise typer.Exit(UNAVAILABLE)
 
 
-def _reports(shell: Shell, scope_id: int, mode: Mode, *, dry_run: bool) -> "Iterator[CycleReport | PassReport]":
+class _How(NamedTuple):
+    dry_run: bool
+    any_age: bool
+    allow_archive: bool
+
+
+def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[CycleReport | PassReport]":
     """One after the other until no cap left anything; of a dry run the first alone, the next would be the same."""
     from services.consolidation.scope_pass import Order
     from services.consolidation.scope_pass import consolidate as run_pass
     from services.working import consolidate_working
 
     rules, by = shell.settings.memory.consolidation, operator()
+    if how.any_age:
+        rules = rules.model_copy(update={"min_age_days": 0.0})
     more = True
     while more:
         report: CycleReport | PassReport
         if mode is Mode.WORKING:
             report = consolidate_working(
-                shell.engine, scope_id, settings=rules, clock=shell.now, by=by, dry_run=dry_run
+                shell.engine, scope_id, settings=rules, clock=shell.now, by=by, dry_run=how.dry_run
             )
         else:
-            order = Order(scope_id, "light" if mode is Mode.LIGHT else "deep", by, dry_run=dry_run)
+            kind: Literal["light", "deep"] = "light" if mode is Mode.LIGHT else "deep"
+            order = Order(scope_id, kind, by, dry_run=how.dry_run, allow_archive=how.allow_archive)
             report = run_pass(shell.engine, order, settings=rules, clock=shell.now)
         yield report
-        more = report.more and not dry_run
+        more = report.more and not how.dry_run
 
 
 def operator() -> str:
