@@ -26,20 +26,35 @@ def judge(
     seconds_apart: float | None = None,
     embedding: float | None = None,
 ) -> Judgement:
-    """How `a` and `b` relate; symmetric in verdict and score."""
+    """How `a` and `b` relate; the same whichever comes first.
+
+    same_scope: scopes are walls, over which nothing is more than related. same_type: of two types only the same words
+    are made one. seconds_apart: between the times at which they were said. embedding: similarity of meaning, 0 … 1; it
+    raises the score and never overrules the guard.
+    """
     if a.normal == b.normal:
         return Judgement("duplicate" if same_scope else "related", 1.0, ("the same words",))
-    if _have_little_in_common(a, b):
-        score = max(_SCANT * _overlap(a, b), min(1.0, embedding or 0.0))
-        return Judgement("related" if score >= thresholds.link else "distinct", score, ("little in common",))
+    if (b.normal, b.text) < (a.normal, a.text):
+        a, b = b, a
+    meant = min(1.0, embedding or 0.0)
+    if meant < thresholds.link and _have_little_in_common(a, b):
+        return Judgement("distinct", max(meant, _SCANT * _overlap(a, b)), ("little in common",))
     aligned = align(a.content, b.content)
-    score = max(_lexical(a, b, aligned), min(1.0, embedding or 0.0))
+    score = max(meant, _lexical(a, b, aligned))
     if not same_scope:
         return Judgement("related" if score >= thresholds.link else "distinct", score, ("of different scopes",))
     finding = find_difference(a, b, aligned, seconds_apart)
     verdict, score = _verdict(a, b, score, finding, thresholds, same_type=same_type)
-    reasons = (finding.reason,) if finding else ()
-    return Judgement(verdict, score, reasons, finding.claim if finding else None)
+    if finding is None:
+        return Judgement(verdict, score, _reasons(a, b))
+    return Judgement(verdict, score, (finding.reason,), finding.claim)
+
+
+def _reasons(a: Reading, b: Reading) -> tuple[str, ...]:
+    """Why there is nothing between them."""
+    if a.claimed and a.claimed == b.claimed:
+        return tuple(f"both say {one.subject_text}: {one.predicate} {one.object_text}" for one in a.claims[:1])
+    return ("the same words in another form" if a.stems == b.stems else "the same in other words",)
 
 
 def _verdict(

@@ -46,7 +46,7 @@ class Thresholds:
 class Judgement:
     """The verdict on two statements; score: similarity, 0 … 1; reasons: in words that a person understands.
 
-    attribute: of a conflict about one attribute of one subject, the claim of the first of the two statements.
+    attribute: of a conflict about one attribute of one subject, the claim of one of the two statements.
     """
 
     verdict: Verdict

@@ -1,9 +1,8 @@
 """Statements as rules draw them from talk: many are thin, lean on what was said before, or are about feelings.
 
-Written by the owner of the passes after a look at what real conversations end in: these were wrong there. Thin statements
-("Maya hasn't.", "Maya loves it.") say too little to contradict or to repeat anything; a claim has one value at a time
-only where its attribute is of that kind (employer, home, age, deadline, a named favourite), its subject is somebody or
-something that was named, and its value is a name, a noun phrase, a number or a date.
+Thin statements ("Maya hasn't.", "Maya loves it.") say too little to contradict or to repeat anything; a claim has one
+value at a time only where its attribute is of that kind (employer, home, age, deadline, a named favourite), its subject
+is somebody or something that was named, and its value is a name, a noun phrase, a number or a date.
 """
 
 import itertools

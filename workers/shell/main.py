@@ -9,6 +9,7 @@ import typer
 
 from workers.shell import (
     basics,
+    compare,
     conflicts,
     consolidate,
     dead_letters,
@@ -53,6 +54,7 @@ for _module in (
     memories,
     graph,
     consolidate,
+    compare,
     operate,
     maintenance,
     basics,
