@@ -1,6 +1,7 @@
 """Undo takes a run back byte for byte, or refuses and says what is in the way (I6, mistakes 25 and 26)."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID, uuid4
 
@@ -12,7 +13,7 @@ from services.memory_changes import Author, Stale, change_memory
 from services.reports.names import UnknownName
 from services.undo import UndoReport, undo
 from services.undo_checks import CannotUndo
-from tests.passing import Past, day, state
+from tests.passing import Past, Step, day, state
 
 pytestmark = pytest.mark.servers
 
@@ -53,6 +54,26 @@ def test_a_merge_is_undone_byte_for_byte(past: Past) -> None:
     report = take_back(past, run.id)
     assert state(past.engine) == before
     assert (report.restored, report.removed, report.links) == (2, 0, 1)
+
+
+def test_taking_a_merge_back_and_moving_parts_along_are_undone_byte_for_byte(past: Past) -> None:
+    """Links that a run ended stand again, and every part knows its survivor again."""
+    lisbon, home, flat = (past.say(words) for words in ("Maya lives in Lisbon.", "Home is Lisbon.", "A flat there."))
+    steps: list[Callable[[Step], None]] = [
+        lambda run: run.merge(home, lisbon),
+        lambda run: run.merge(lisbon, flat),
+        lambda run: run.unmerge(lisbon),
+        lambda run: run.unmerge(home),
+    ]
+    states, runs = [], []
+    for number, step in enumerate(steps):
+        states.append(state(past.engine))
+        with past.run(at=day(8 + number)) as run:
+            step(run)
+        runs.append(run.id)
+    for run_id, before in zip(reversed(runs), reversed(states), strict=True):
+        take_back(past, run_id)
+        assert state(past.engine) == before
 
 
 def test_a_pass_over_everything_is_undone_byte_for_byte(past: Past) -> None:
