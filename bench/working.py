@@ -159,8 +159,9 @@ def fill(connection: "psycopg.Connection[tuple[object, ...]]", scope: int, conte
         for memory, kept in rows:
             for key in block_keys(read(str(kept))):
                 copy.write_row((scope, key, memory))
+    # As autovacuum leaves them: a table that was just loaded is read far slower.
     for table in ("memories", "memory_blocks"):
-        connection.execute(sql.SQL("ANALYZE slowwave.{}").format(sql.Identifier(table)))
+        connection.execute(sql.SQL("VACUUM (ANALYZE) slowwave.{}").format(sql.Identifier(table)))
 
 
 def cost_of_a_note(engine: Engine, settings: Settings, size: int) -> tuple[float, float]:
