@@ -6,7 +6,7 @@ Must not know: any second statement.
 import re
 from collections.abc import Iterable
 
-from domain.similarity.frames import FRAMES, Frame
+from domain.similarity.frames import SECTIONS, Frame
 from domain.similarity.lexicon import is_kind_of, kind_of_name, lemma, stem, wider_words
 from domain.similarity.stopwords import NEGATORS
 from domain.similarity.tokens import tokenise
@@ -19,13 +19,19 @@ MAX_CLAUSE = 300
 _CLAUSES = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bProf)(?<=[^.\s]{2})[.;!?]\s+|\n")
 _UNCERTAIN = re.compile(r"(?i)(?:an?|some|there|several|many|few|no|any|each|every|someone|nobody|if|when|maybe) ")
 """How a clause opens that speaks of nobody certain."""
-_MORE = re.compile(r"(?i),? (?:with|since|because|while|although|though|which|who|so that|in order to)\b|, ")
+_MORE = re.compile(
+    r"(?i),? (?:with|since|because|while|although|though|which|who|so that|in order to|during|before|after)\b|, "
+)
 _NEGATED = re.compile(r"\b(?:" + "|".join(sorted(NEGATORS)) + r"|former|formerly|previously)\b", re.IGNORECASE)
 _LIGHT_PREPOSITIONS = frozenset("in on at of for to by with from into onto via within".split())
 _ARTICLE = re.compile(r"(?i)^(?:the|an?) ")
 _OF = re.compile(r"(?i)^(.+?) of (?:the |an? )?(.+)$")
 _BEHIND = re.compile(r" (?:for|of|in|on|at|to|with) ")
-_ACTING = re.compile(r"(?i)(?:being|\w{3,}ing) ")
+_NO_SUBJECT = re.compile(
+    r"(?i)^(?:being|\w{3,}ing) |"
+    r"\b(?:wish|hope|want|think|believe|say|said|told|know|feel|when|if|because|but|that)(?:s|es)?\b"
+)
+"""Doings, and subjects of a sentence around the clause."""
 _DOING = re.compile(r"(?i)(?:being|\w{3,}ing|\w+ed|to \w+)\b")
 _FUNCTIONAL = frozenset(
     stem(word)
@@ -97,7 +103,8 @@ def normal(text: str) -> str:
 
 
 def _of_clause(clause: str) -> Iterable[Claim]:
-    for frame in FRAMES:
+    lower = clause.lower()
+    for frame in (frame for section in SECTIONS if section.may_fit(lower) for frame in section.frames):
         found = frame.pattern.match(clause)
         if found is None:
             continue
@@ -113,7 +120,7 @@ def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> Claim | None
     subject, topic = normal(_of_turned(parts["s"])), normal(_of_turned(parts.get("n") or ""))
     words = (parts.get("v") or parts.get("n") or "").strip()
     value = normal(parts.get("v") or "")
-    if not subject or not (value or topic) or _ACTING.match(parts["s"]):
+    if not subject or not (value or topic) or _NO_SUBJECT.search(parts["s"]):
         return None
     attribute = frame.attribute.format(n=topic, v=value, pair=" / ".join(sorted((value, topic))))
     single = frame.single

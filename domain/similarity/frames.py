@@ -28,6 +28,18 @@ class Frame:
     functional: bool = False
 
 
+class Section:
+    """Frames that belong together. hints: with none of these (split by |) in the clause none of them can fit."""
+
+    def __init__(self, hints: str, *frames: Frame) -> None:
+        self.hints = tuple(hints.split("|"))
+        self.frames = frames
+
+    def may_fit(self, lower: str) -> bool:
+        """Whether it is worth trying on a clause in lower case."""
+        return any(hint in lower for hint in self.hints)
+
+
 _SUBJECT = r"(?P<s>(?:the |their |his |her |our |its )?[\w.&-]+(?: [\w.&-]+){0,3}?)"
 _NOT = (
     r"(?: (?:not|does|do|did|never|is|has|have|would|will|can|"
@@ -36,6 +48,7 @@ _NOT = (
 _IS = r"(?: (?:is|are|was|were|will be)|'s)(?: (?:not|no longer|now|currently|still|also|really))*"
 _REST = r"(?P<v>\S.*)"
 _OBJECT = r"(?P<v>[\w.&'+#-]+(?: [\w.&'+#-]+){0,5}?)"
+_NO_ARTICLE = r"(?!(?:an?|the|my|his|her|their|its|our|some|home|that|this)\b)"
 _COUNT = r"(?P<v>\d+|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _SEVERAL = r"[\w -]*(?:friend|colleague|cousin|hobby|interest|goal|skill|passion|strength|language|allergy|project)"
 """What people have several of."""
@@ -63,97 +76,147 @@ def _frame(
     return Frame(pattern, attribute, predicate, single, polar, hostile, object_type, final, by_kind, functional)
 
 
-FRAMES: tuple[Frame, ...] = (
+SECTIONS: tuple[Section, ...] = (
     # when something is
-    _frame(rf"(?:{_IS}| was moved| has been moved| moved)(?: scheduled| planned| set| due| moved| rescheduled)* "
-           rf"(?:on|at|for|to|by) (?P<v>(?:\w+ ){{0,2}}(?:\d|{_WEEKDAY}s?\b|noon|midnight).*)",
-           "when", "is on", "date"),
+    Section(
+        "0|1|2|3|4|5|6|7|8|9|day|noon|midnight",
+        _frame(rf"(?:{_IS}| was moved| has been moved| moved)(?: scheduled| planned| set| due| moved| rescheduled)* "
+               rf"(?:on|at|for|to|by) (?P<v>(?:\w+ ){{0,2}}(?:\d|{_WEEKDAY}s?\b|noon|midnight).*)",
+               "when", "is on", "date"),
+    ),
     # work
-    _frame(
-        rf"(?:{_NOT} (?:works?|worked)|{_IS} (?:working|employed)) (?:at|for) {_OBJECT}(?: as (?:an? |the )?.+)?",
-        "employer", "works at", "organisation", final=False,
+    Section(
+        "work|employ| at |job|occupation|profession|company",
+        _frame(
+            rf"(?:{_NOT} (?:works?|worked)|{_IS} (?:working|employed)) (?:at|for) {_NO_ARTICLE}{_OBJECT}"
+            r"(?: as (?:an? |the )?.+)?",
+            "employer", "works at", "organisation", final=False,
+        ),
+        _frame(
+            rf"(?:{_NOT} (?:works?|worked)|{_IS} (?:working|employed)) (?:(?:at|for) .+ )?as (?:an? |the )?{_REST}",
+            "occupation", "works as",
+        ),
+        _frame(
+            rf"{_IS} (?:an? |the )[\w -]+? at (?-i:(?P<v>[A-Z].*))",
+            "employer", "works at", "organisation", final=False,
+        ),
+        _frame(rf"{_IS} (?:an? |the ){_OBJECT} at (?-i:[A-Z].*)", "occupation", "works as"),
+        _frame(rf"(?:'s|s') (?:job|occupation|profession){_IS} (?:an? )?{_REST}", "occupation", "works as"),
+        _frame(rf"(?:'s|s') (?:employer|company){_IS} {_REST}", "employer", "works at", "organisation"),
     ),
-    _frame(
-        rf"(?:{_NOT} (?:works?|worked)|{_IS} (?:working|employed)) (?:(?:at|for) .+ )?as (?:an? |the )?{_REST}",
-        "occupation", "works as",
-    ),
-    _frame(
-        rf"{_IS} (?:an? |the )[\w -]+? at (?-i:(?P<v>[A-Z].*))", "employer", "works at", "organisation", final=False,
-    ),
-    _frame(rf"{_IS} (?:an? |the ){_OBJECT} at (?-i:[A-Z].*)", "occupation", "works as"),
-    _frame(rf"(?:'s|s') (?:job|occupation|profession){_IS} (?:an? )?{_REST}", "occupation", "works as"),
-    _frame(rf"(?:'s|s') (?:employer|company){_IS} {_REST}", "employer", "works at", "organisation"),
     # home and origin
-    _frame(rf"(?:{_NOT} (?:lives?|lived|resides?)|{_IS} (?:living|based)) in {_REST}", "lives_in", "lives in", "place"),
-    _frame(rf"{_NOT} (?:moved|relocated|(?:has|have) moved) to {_REST}", "lives_in", "lives in", "place"),
-    _frame(rf"(?:'s|s') home(?: city| town)?{_IS} (?:in )?{_REST}", "lives_in", "lives in", "place"),
-    _frame(rf"(?:{_NOT} comes?|{_IS}) from {_REST}", "origin", "is from", "place"),
-    # birth and age
-    _frame(rf"{_IS} born (?:in|on) (?P<v>(?:19|20)\d\d)", "birth year", "was born in", "date"),
-    _frame(rf"(?:'s|s') birth year{_IS} {_REST}", "birth year", "was born in", "date"),
-    _frame(rf"{_IS} born (?:on )(?P<v>.*\d.*)", "birthday", "was born on", "date"),
-    _frame(rf"(?:'s|s') birthday{_IS} (?:on )?{_REST}", "birthday", "has the birthday", "date"),
-    _frame(rf"{_IS} born in {_REST}", "birthplace", "was born in", "place"),
-    _frame(rf"(?:'s|s') birthplace{_IS} {_REST}", "birthplace", "was born in", "place"),
-    _frame(rf"{_IS} (?P<v>\d{{1,3}}|[a-z-]+)[ -]years?[ -]old", "age", "has the age", "quantity"),
-    _frame(rf"(?:'s|s') age{_IS} (?P<v>\d{{1,3}}|[a-z-]+)", "age", "has the age", "quantity"),
-    # family
-    _frame(rf" (?:has|have) {_COUNT} {_OFFSPRING}", "number of child", "number of children", "quantity"),
-    _frame(
-        rf"{_IS} (?:an? |the )?(?:parent|father|mother|dad|mum|mom) of {_COUNT}(?: {_OFFSPRING})?",
-        "number of child", "number of children", "quantity",
+    Section(
+        "live|living|reside|based|moved|relocated|home| from ",
+        _frame(
+            rf"(?:{_NOT} (?:lives?|lived|resides?)|{_IS} (?:living|based)) in {_REST}",
+            "lives_in", "lives in", "place",
+        ),
+        _frame(rf"{_NOT} (?:moved|relocated|(?:has|have) moved) to {_REST}", "lives_in", "lives in", "place"),
+        _frame(rf"(?:'s|s') home(?: city| town)?{_IS} (?:in )?{_REST}", "lives_in", "lives in", "place"),
+        _frame(rf"(?:{_NOT} comes?|{_IS}) from {_REST}", "origin", "is from", "place"),
     ),
-    _frame(rf"{_IS} (?:married|engaged) to {_REST}", "spouse", "is married to", "person"),
-    _frame(
-        rf"(?:'s|s') (?:husband|wife|spouse|partner){_IS} (?:named |called )?(?-i:(?P<v>[A-Z].*))",
-        "spouse", "is married to", "person",
+    # birth and age
+    Section(
+        "born|birth|age|old",
+        _frame(rf"{_IS} born (?:in|on) (?P<v>(?:19|20)\d\d)", "birth year", "was born in", "date"),
+        _frame(rf"(?:'s|s') birth year{_IS} {_REST}", "birth year", "was born in", "date"),
+        _frame(rf"{_IS} born (?:on )(?P<v>.*\d.*)", "birthday", "was born on", "date"),
+        _frame(rf"(?:'s|s') birthday{_IS} (?:on )?{_REST}", "birthday", "has the birthday", "date"),
+        _frame(rf"{_IS} born in {_REST}", "birthplace", "was born in", "place"),
+        _frame(rf"(?:'s|s') birthplace{_IS} {_REST}", "birthplace", "was born in", "place"),
+        _frame(rf"{_IS} (?P<v>\d{{1,3}}|[a-z-]+)[ -]years?[ -]old", "age", "has the age", "quantity"),
+        _frame(rf"(?:'s|s') age{_IS} (?P<v>\d{{1,3}}|[a-z-]+)", "age", "has the age", "quantity"),
+    ),
+    # family
+    Section(
+        "child|kid|parent|father|mother|dad|mum|mom|married|engaged|husband|wife|spouse|partner",
+        _frame(rf" (?:has|have) {_COUNT} {_OFFSPRING}", "number of child", "number of children", "quantity"),
+        _frame(
+            rf"{_IS} (?:an? |the )?(?:parent|father|mother|dad|mum|mom) of {_COUNT}(?: {_OFFSPRING})?",
+            "number of child", "number of children", "quantity",
+        ),
+        _frame(rf"{_IS} (?:married|engaged) to {_REST}", "spouse", "is married to", "person"),
+        _frame(
+            rf"(?:'s|s') (?:husband|wife|spouse|partner){_IS} (?:named |called )?(?-i:(?P<v>[A-Z].*))",
+            "spouse", "is married to", "person",
+        ),
     ),
     # turned round: "blue is Maya's favourite colour"
-    Frame(
-        re.compile(r"(?P<v>[\w -]+?) is (?P<s>[\w. ]+?)'s favou?rite (?P<n>[\w -]+)$", re.IGNORECASE),
-        "favourite {n}", "has the favourite {n}",
+    Section(
+        "favo",
+        Frame(
+            re.compile(r"(?P<v>[\w -]+?) is (?P<s>[\w. ]+?)'s favou?rite (?P<n>[\w -]+)$", re.IGNORECASE),
+            "favourite {n}", "has the favourite {n}",
+        ),
     ),
     # names of what someone has
-    _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:named|called) {_REST}", "{n} name", "{n} is named"),
-    _frame(rf"(?:'s|s') (?P<n>[\w -]+?)'s name{_IS} {_REST}", "{n} name", "{n} is named"),
-    _frame(rf"{_NOT} (?:has|have|owns?) an? (?P<n>[\w -]+?) (?:named|called) {_REST}", "{n} name", "{n} is named"),
-    _frame(rf"{_IS} (?:named|called) {_REST}", "name", "is named"),
-    _frame(rf" goes by {_REST}", "name", "is named"),
+    Section(
+        "name|called|goes by",
+        _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:named|called) {_REST}", "{n} name", "{n} is named"),
+        _frame(rf"(?:'s|s') (?P<n>[\w -]+?)'s name{_IS} {_REST}", "{n} name", "{n} is named"),
+        _frame(rf"{_NOT} (?:has|have|owns?) an? (?P<n>[\w -]+?) (?:named|called) {_REST}", "{n} name", "{n} is named"),
+        _frame(rf"{_IS} (?:named|called) {_REST}", "name", "is named"),
+        _frame(rf" goes by {_REST}", "name", "is named"),
+    ),
     # taste
-    _frame(rf"(?:'s|s') favou?rite (?P<n>[\w -]+?){_IS} {_REST}", "favourite {n}", "has the favourite {n}"),
-    _frame(
-        rf"{_NOT} (?:prefers?|preferred|rather have) {_OBJECT} (?:over|to|instead of|rather than|than) (?P<n>.+)",
-        "prefers of {pair}", "prefers to {n}",
+    Section(
+        "prefer|rather|like|love|enjoy|adore|hate|dislike|loathe|detest|fond|fan of|into|favo",
+        _frame(rf"(?:'s|s') favou?rite (?P<n>[\w -]+?){_IS} {_REST}", "favourite {n}", "has the favourite {n}"),
+        _frame(
+            rf"{_NOT} (?:prefers?|preferred|rather have) {_OBJECT} (?:over|to|instead of|rather than|than) (?P<n>.+)",
+            "prefers of {pair}", "prefers to {n}",
+        ),
+        _frame(rf"{_NOT} (?:prefers?|rather have) {_OBJECT} (?:for|as) (?:the |an? )?(?P<n>.+)",
+               "prefers for {n}", "prefers for {n}"),
+        _frame(rf"{_NOT} (?:prefers?|rather have) {_REST}", "prefers", "prefers", by_kind=True),
+        _frame(
+            rf"{_NOT} (?:likes?|loves?|enjoys?) {_OBJECT} (?:best|most|the most)",
+            "prefers", "prefers", by_kind=True,
+        ),
+        _frame(
+            rf"{_NOT} (?:likes?|loves?|enjoys?|adores?){_NOT} {_REST}",
+            "likes:{v}", "likes", single=True, polar=True,
+        ),
+        _frame(
+            rf"{_NOT} (?:hates?|dislikes?|loathes?|detests?) {_REST}",
+            "likes:{v}", "dislikes", polar=True, hostile=True,
+        ),
+        _frame(rf"{_IS} (?:fond of|a fan of|into) {_REST}", "likes:{v}", "likes", polar=True),
     ),
-    _frame(rf"{_NOT} (?:prefers?|rather have) {_OBJECT} (?:for|as) (?:the |an? )?(?P<n>.+)",
-           "prefers for {n}", "prefers for {n}"),
-    _frame(rf"{_NOT} (?:prefers?|rather have) {_REST}", "prefers", "prefers", by_kind=True),
-    _frame(rf"{_NOT} (?:likes?|loves?|enjoys?) {_OBJECT} (?:best|most|the most)", "prefers", "prefers", by_kind=True),
-    _frame(rf"{_NOT} (?:likes?|loves?|enjoys?|adores?){_NOT} {_REST}", "likes:{v}", "likes", single=True, polar=True),
-    _frame(
-        rf"{_NOT} (?:hates?|dislikes?|loathes?|detests?) {_REST}",
-        "likes:{v}", "dislikes", polar=True, hostile=True,
-    ),
-    _frame(rf"{_IS} (?:fond of|a fan of|into) {_REST}", "likes:{v}", "likes", polar=True),
     # health and food
-    _frame(rf"{_IS} allergic to {_REST}", "allergy:{v}", "is allergic to", polar=True),
-    _frame(rf"{_NOT} (?:has|have) (?:an? |no )?{_OBJECT} allerg(?:y|ies)", "allergy:{v}", "is allergic to", polar=True),
+    Section(
+        "allerg",
+        _frame(rf"{_IS} allergic to {_REST}", "allergy:{v}", "is allergic to", polar=True),
+        _frame(
+            rf"{_NOT} (?:has|have) (?:an? |no )?{_OBJECT} allerg(?:y|ies)",
+            "allergy:{v}", "is allergic to", polar=True,
+        ),
+    ),
     # means, money, words
-    _frame(r" can spend (?P<v>\S+) on (?:the |an? )?(?P<n>.+)", "budget {n}", "has the budget", "quantity"),
-    _frame(rf"{_NOT} (?:speaks?) {_REST}", "speaks:{v}", "speaks", polar=True),
-    _frame(rf"{_NOT} uses? {_OBJECT} (?:for|as) (?:the |an? |their )?(?P<n>.+)", "uses for {n}", "uses for {n}"),
-    _frame(rf"{_NOT} uses? {_REST}", "uses", "uses", by_kind=True),
-    _frame(rf"{_NOT} (?:runs?|is running|is hosted) on {_REST}", "runs on", "runs on"),
+    Section(
+        "spend|speak|use|run|host",
+        _frame(r" can spend (?P<v>\S+) on (?:the |an? )?(?P<n>.+)", "budget {n}", "has the budget", "quantity"),
+        _frame(rf"{_NOT} (?:speaks?) {_REST}", "speaks:{v}", "speaks", polar=True),
+        _frame(rf"{_NOT} uses? {_OBJECT} (?:for|as) (?:the |an? |their )?(?P<n>.+)", "uses for {n}", "uses for {n}"),
+        _frame(rf"{_NOT} uses? {_REST}", "uses", "uses", by_kind=True),
+        _frame(rf"{_NOT} (?:runs?|is running|is hosted) on {_REST}", "runs on", "runs on"),
+    ),
     # anything that someone or something has
-    _frame(r" (?:has|have) (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten) (?P<n>[\w -]+)",
-           "number of {n}", "number of {n}", "quantity"),
-    _frame(rf"(?:'s|s') (?:best )?(?P<n>{_SEVERAL}){_IS} {_REST}", "{n}:{v}", "has the {n}", polar=True),
-    _frame(rf"(?:'s|s') (?P<n>{_RELATIVES}){_IS} (?-i:(?P<v>[A-Z]\w+))", "{n} name", "{n} is named", "person"),
-    _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:scheduled |planned |set )?(?:for |on |at |in |due )?{_REST}",
-           "{n}", "has the {n}", functional=True),
+    Section(
+        "has |have |'s |s' ",
+        _frame(r" (?:has|have) (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten) (?P<n>[\w -]+)",
+               "number of {n}", "number of {n}", "quantity"),
+        _frame(rf"(?:'s|s') (?:best )?(?P<n>{_SEVERAL}){_IS} {_REST}", "{n}:{v}", "has the {n}", polar=True),
+        _frame(rf"(?:'s|s') (?P<n>{_RELATIVES}){_IS} (?-i:(?P<v>[A-Z]\w+))", "{n} name", "{n} is named", "person"),
+        _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:scheduled |planned |set )?(?:for |on |at |in |due )?{_REST}",
+               "{n}", "has the {n}", functional=True),
+    ),
     # what a thing or a person is
-    _frame(rf"{_IS} (?:an? ){_REST}", "is:{v}", "is a", polar=True),
-    _frame(rf"{_IS} (?P<v>\d.*|(?-i:[A-Z]).*)", "is", "is"),
-    _frame(rf"{_NOT} (?:has|have|owns?) (?:an? |no ){_REST}", "has:{v}", "has", polar=True),
+    Section(
+        " is | are | was | were |'s |will be |has |have |own",
+        _frame(rf"{_IS} (?:an? ){_REST}", "is:{v}", "is a", polar=True),
+        _frame(rf"{_IS} (?P<v>\d.*|(?-i:[A-Z]).*)", "is", "is"),
+        _frame(rf"{_NOT} (?:has|have|owns?) (?:an? |no ){_REST}", "has:{v}", "has", polar=True),
+    ),
 )  # fmt: skip
 """Tried in this order on one clause, from its start to its end."""

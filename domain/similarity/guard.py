@@ -21,8 +21,11 @@ from domain.similarity.verdicts import Claim
 _MUTUAL = frozenset(
     "marri engag friend sibl colleagu partner neighbour neighbor roommat cousin meet date twin divorc".split()
 )
-_EXCLUSIVE = frozenset("live reside base work marry name call host belong attend cost weigh last".split())
+_EXCLUSIVE = frozenset("be prefer live reside base work marry name call host belong attend cost weigh last".split())
 """Verbs whose object, said of one subject, is usually one at a time."""
+_OF_ONE = frozenset({"be", "prefer", "live", "work"})
+"""Verbs that say of their object that it is the one."""
+_MOST_TOLD_OF_A_KIND = 1
 _MOST_TOLD_BESIDE = 5
 """What a statement may say beside what the other denies."""
 
@@ -109,7 +112,9 @@ def _negation(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     if _same_scene(a, b, aligned) and len(denied_only) == 1 and _is_act(denied_only[0]):
         denied_only = () if any(map(_is_act, told_only)) else denied_only
     # What is denied must be what the other says, or something wider: who plays a flute plays an instrument.
-    if denied_only or denied_narrower or len(told_only) > _MOST_TOLD_BESIDE or not _says_enough(a, b):
+    of_a_kind = (aligned.narrower_a or aligned.narrower_b) and not (a.clause.scene and b.clause.scene)
+    most_told = _MOST_TOLD_OF_A_KIND if of_a_kind else _MOST_TOLD_BESIDE
+    if denied_only or denied_narrower or len(told_only) > most_told or not _says_enough(a, b):
         return Finding("apart", "only one is negated, of something else")
     if a.tokens[0].lemma == "some" == b.tokens[0].lemma:
         return Finding("apart", "some do and some do not")
@@ -153,6 +158,8 @@ def _opposites(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
                 continue
             if one.stem in a.doer.stems and other.stem in b.doer.stems:
                 return Finding("distinct", f"one is about {one.lower}, the other about {other.lower}")
+            if _are_things(one, other) and not {a.clause.verb, b.clause.verb} <= _OF_ONE:
+                continue  # who has a son may have a daughter
             strong = strong or not anyone or (_opposed(one, other, of_anyone=True) and _is_doing(one, other))
             found = found or (one.lower, other.lower)
             left.remove(one)
@@ -165,6 +172,8 @@ def _opposites(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
         return None
     first, second = sorted(found)
     strong = strong and not a.leans and not b.leans
+    if (left or right) and a.clause.verb != b.clause.verb:
+        strong = strong and {a.clause.verb, b.clause.verb} <= {one.partition(" ")[0] for one in found}
     agree = not (left and right) and len(left) + len(right) <= (1 if anyone else 2)
     return Finding("conflict" if strong and agree else "apart", f"one says {first}, the other {second}")
 
@@ -178,6 +187,10 @@ def _opposed(one: Token, other: Token, *, of_anyone: bool = False) -> bool:
         return as_lemmas or as_written
     first, second = (one.lemma, other.lemma) if as_lemmas else (one.lower, other.lower)
     return are_opposites(first, second, of_anyone=True)
+
+
+def _are_things(one: Token, other: Token) -> bool:
+    return all(parts_of_speech(token.lemma)[:1] == "n" and token.lower == token.lemma for token in (one, other))
 
 
 def _is_doing(one: Token, other: Token) -> bool:
@@ -264,7 +277,7 @@ def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
         return Finding("differs", reason)
     verbs = {a.clause.verb, b.clause.verb}
     rivals = kinds == {"name"} or are_kin(one.lemma, other.lemma)
-    exclusive = verbs <= _EXCLUSIVE or (verbs <= {"be", "prefer"} and rivals)
+    exclusive = rivals and verbs <= _EXCLUSIVE and a.prepositions == b.prepositions
     return Finding("conflict" if exclusive else "apart", reason)
 
 

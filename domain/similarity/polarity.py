@@ -21,7 +21,7 @@ _REWRITES = tuple(
         (r"no (?:longer|more)\b|not any (?:longer|more)\b", "not"),
         (r"any ?more\b|any longer\b|at all\b", ""),
         (r"(?:has |have )?(?:stopped|quit|given up|gave up|ceased) (?=\w+ing\b)", "not "),
-        (r"(?<!is )(?<!are )(?<!was )(?<!get )(?<!gets )(?<!got )used to (?=\w)", "not "),
+        (r"(?<!is )(?<!are )(?<!was )(?<!get )(?<!gets )(?<!got )used? to (?=\w)", "not "),
         (r"(?:is|are|was) unable to\b", "can not"),
         (r"(?:fails?|failed|failing|refuses?|refused|refusing) to\b", "not"),
         (r"lacks?\b", "has no"),

@@ -153,7 +153,7 @@ def _named(word: str, lower: str, *, opens: bool) -> Token:
         kind, spelling = "number", NUMBERS.get(lower) or ORDINALS[lower]
     elif lower in PREPOSITIONS:
         kind = "preposition"
-    elif lower in FUNCTION_WORDS or lower.rstrip(".") in TITLES:
+    elif lower in FUNCTION_WORDS or (word[0].isupper() and lower.rstrip(".") in TITLES):
         kind = "function"
     elif lower.rstrip("s") in _WEEKDAYS:
         kind, spelling = "date", lower.rstrip("s")
