@@ -7,7 +7,8 @@ from rapidfuzz.distance import Jaro
 from rapidfuzz.fuzz import ratio
 
 from domain.similarity.alignment import Alignment, align
-from domain.similarity.guard import Finding, find_difference
+from domain.similarity.findings import Finding
+from domain.similarity.guard import find_difference
 from domain.similarity.reading import Reading
 from domain.similarity.verdicts import Judgement, Thresholds, Verdict
 

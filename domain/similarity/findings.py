@@ -1,0 +1,20 @@
+"""A difference of meaning between two statements.
+
+Must not know: how it was found, and what follows from it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from domain.similarity.verdicts import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A difference. conflict: both can't hold; distinct: of different things or occasions; apart: they say different
+    things of the same; differs: one says something that the other leaves out.
+    """
+
+    kind: Literal["conflict", "distinct", "apart", "differs"]
+    reason: str
+    claim: Claim | None = None
