@@ -106,6 +106,8 @@ def lemma(word: str) -> str:
         return irregular[word]
     if word in words and not word.endswith(("ing", "ed")):
         return word
+    if word.endswith("men") and word not in words:
+        return word[:-2] + "an"  # policewomen
     for part, endings in _ENDINGS.items():
         for ending, instead in endings:
             if word.endswith(ending) and part in parts_of_speech(base := word[: -len(ending)] + instead):

@@ -27,6 +27,7 @@ def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | Non
     anyone = a.clause.scene or b.clause.scene or not (a.clause.definite and b.clause.definite)
     found = _opposed_phrases(a, b, left, right)
     strong = bool(found)
+    acts = {words.partition(" ")[0] for words in found or ()}
     for one in tuple(left):
         for other in right:
             if not _opposed(one, other):
@@ -37,6 +38,7 @@ def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | Non
                 continue  # who has a son may have a daughter
             strong = strong or not anyone or (_opposed(one, other, of_anyone=True) and _is_doing(one, other))
             found = found or (one.lower, other.lower)
+            acts |= {one.lemma, other.lemma}
             left.remove(one)
             right.remove(other)
             break
@@ -48,7 +50,7 @@ def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | Non
     first, second = sorted(found)
     strong = strong and not a.leans and not b.leans
     if (left or right) and a.clause.verb != b.clause.verb:
-        strong = strong and {a.clause.verb, b.clause.verb} <= {one.partition(" ")[0] for one in found}
+        strong = strong and {a.clause.verb, b.clause.verb} <= acts
     agree = not (left and right) and len(left) + len(right) <= (1 if anyone else 2)
     return Finding("conflict" if strong and agree else "apart", f"one says {first}, the other {second}")
 
