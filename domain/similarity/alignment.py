@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from domain.similarity.lexicon import are_synonyms, is_kind_of
 from domain.similarity.tokens import Token
 
+MOST_PAIRS = 400
+"""Pairs of words that are looked at for synonyms and opposites: two long texts that differ in more are not the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
@@ -41,7 +44,7 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> Alignment:
     only_b = [token for token in b if id(token) in left] if left else []
     narrower_a: list[Token] = []
     narrower_b: list[Token] = []
-    if only_a and only_b:
+    if only_a and only_b and len(only_a) * len(only_b) <= MOST_PAIRS:
         _pair(only_a, only_b, None, None)
         shared = len(a) - len(only_a)
         _pair(only_a, only_b, narrower_a, narrower_b)

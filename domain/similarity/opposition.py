@@ -5,7 +5,7 @@ Must not know: scores, thresholds, and how a finding is acted on.
 
 from collections import Counter
 
-from domain.similarity.alignment import Alignment
+from domain.similarity.alignment import MOST_PAIRS, Alignment
 from domain.similarity.findings import Finding
 from domain.similarity.lexicon import are_opposites, parts_of_speech
 from domain.similarity.reading import Reading
@@ -24,6 +24,8 @@ def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | Non
     tell two subjects apart make two facts.
     """
     left, right = list(aligned.only_a), list(aligned.only_b)
+    if len(left) * len(right) > MOST_PAIRS:
+        return None
     anyone = a.clause.scene or b.clause.scene or not (a.clause.definite and b.clause.definite)
     found = _opposed_phrases(a, b, left, right)
     strong = bool(found)

@@ -1,5 +1,7 @@
 """The verdicts: symmetric whatever the texts, guarded before they are scored, explained in words."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -187,3 +189,22 @@ def test_reasons_are_words_that_a_person_understands() -> None:
     assert verdict("The lamp is dark", "The lamp is light").reasons == ("one says dark, the other light",)
     assert verdict("Maya likes tea", "Jonas likes tea").reasons == ("one is about Jonas, the other about Maya",)
     assert verdict("Jonas eats meat", "Jonas does not eat meat").reasons == ("only one is negated",)
+
+
+LONG = [
+    "Maya's " * 600,
+    "is not now " * 400,
+    "no one " * 600,
+    "I'm " * 1000,
+    "9," * 2000,
+    " ".join(f"word{number} keeps" for number in range(400)),
+    " ".join(f"open{number} keeps" for number in range(400)),
+]
+
+
+@pytest.mark.parametrize("a", LONG, ids=lambda text: text[:12])
+def test_long_texts_take_a_bounded_time(a: str) -> None:
+    start = time.process_time()
+    for b in LONG:
+        judge(read(a), read(b))
+    assert time.process_time() - start < 2
