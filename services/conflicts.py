@@ -38,29 +38,26 @@ def register_conflict(
     they are: what was to be asked was asked then.
     Raises ValueError for one memory twice, and for memories that are not of the scope (I8).
     """
-    first, second = _pair(connection, scope_id, newer, older)
-    decided: dict[str, Any] = {"status": "open"}
-    if resolution is not None:
-        decided = {"status": "resolved", "resolution": resolution, "decided_at": now, "decided_by": author.by}
+    pair = _pair(connection, scope_id, newer, older)
     conflict: int | None = connection.execute(
         insert(MemoryConflict)
         .values(
             scope_id=scope_id,
-            memory_id=first,
-            conflicting_memory_id=second,
+            memory_id=pair[0],
+            conflicting_memory_id=pair[1],
             reason=reason,
             evidence=dict(evidence),
             run_id=author.run_id,
             created_at=now,
-            **decided,
+            **_decided(resolution, author, now),
         )
-        .on_conflict_do_nothing(index_elements=["memory_id", "conflicting_memory_id"])
+        .on_conflict_do_nothing()
         .returning(MemoryConflict.id)
     ).scalar()
     if conflict is None:
-        return _known(connection, scope_id, (first, second), newer, resolution, author, now)
+        return _known(connection, scope_id, pair, newer, resolution, author, now)
     add_link(connection, newer, older, "contradicts", author=author, now=now)
-    after = {"conflict": conflict, "status": decided["status"]}
+    after = {"conflict": conflict, "status": "open" if resolution is None else "resolved"}
     after |= {} if resolution is None else {"resolution": resolution}
     for memory, other in ((newer, older), (older, newer)):
         noted = after | {"with": str(other)}
@@ -68,6 +65,12 @@ def register_conflict(
             connection, memory, author=author, action="conflict", before=None, after=noted, reason=reason, now=now
         )
     return conflict
+
+
+def _decided(resolution: str | None, author: Author, now: datetime) -> dict[str, Any]:
+    if resolution is None:
+        return {"status": "open"}
+    return {"status": "resolved", "resolution": resolution, "decided_at": now, "decided_by": author.by}
 
 
 def open_review(
@@ -112,9 +115,8 @@ def open_review(
         .on_conflict_do_nothing()
         .returning(ReviewItem.id)
     ).scalar()
-    if item is None:
-        item = connection.execute(select(ReviewItem.id).where(*mine, ReviewItem.state == "open")).scalar()
-    return item
+    known = select(ReviewItem.id).where(*mine, ReviewItem.state == "open")
+    return connection.execute(known).scalar() if item is None else item
 
 
 def _pair(connection: Connection, scope_id: int, newer: UUID, older: UUID) -> tuple[UUID, UUID]:

@@ -87,11 +87,7 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
     gone = remove_rows(connection, run_id)
     reopened, noted = reopen_items(connection, run_id)
     done = _replay(connection, changes, touched, gone, author=author, reason=reason, now=now)
-    for part in sorted(_merged(changes) - done.removed):
-        sync_copies(connection, part, now)
-    weigh_all(connection, noted - done.removed, now)
-    reindex(connection, [touched[memory] for memory in sorted(done.reworded - done.removed)])
-    mark_checked(connection, sorted(set(touched) - done.removed), now)
+    _follow(connection, done, touched, parts=_merged(changes), noted=noted, now=now)
 
     restored, removed, kept = len(done.restored - done.removed), len(done.removed), len(made - done.removed)
     report = UndoReport(
@@ -114,6 +110,23 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
     stats = {key: value for key, value in asdict(report).items() if key not in {"run", "summary"}}
     finish_run(connection, run, status="completed", summary=report.summary, stats=stats, now=now)
     return report
+
+
+def _follow(
+    connection: Connection,
+    done: "_Done",
+    touched: Mapping[UUID, Touched],
+    *,
+    parts: set[UUID],
+    noted: set[UUID],
+    now: datetime,
+) -> None:
+    """What follows from the fields: copies of sources, weights, the search index; and no pass looks again at once."""
+    for part in sorted(parts - done.removed):
+        sync_copies(connection, part, now)
+    weigh_all(connection, noted - done.removed, now)
+    reindex(connection, [touched[memory] for memory in sorted(done.reworded - done.removed)])
+    mark_checked(connection, sorted(set(touched) - done.removed), now)
 
 
 @dataclass

@@ -97,7 +97,7 @@ def _make_one(effects: Effects, world: World, component: list[Known]) -> None:
             memory=min(component, key=lambda memory: memory.order).id,
         )
         return
-    members = [memory for memory in component if memory.groupable]
+    members = [memory for memory in component if world.groupable(memory)]
     for group in groups(members, world.mergeable):
         _gather(effects, world, group)
 

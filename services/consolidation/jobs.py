@@ -1,4 +1,6 @@
-"""The maintenance jobs of consolidation: a pass over every scope in which memories are due, all in one run.
+"""The maintenance jobs of consolidation: a pass over every scope in which memories are due, each a run of its own.
+
+So that a tenant sees and takes back what was done to its own scopes, and nothing else (I8).
 
 Must not know: when a job is due, Celery.
 """
@@ -20,6 +22,8 @@ from services.review import expire_due
 log = logging.getLogger(__name__)
 
 _SCOPES_PAGE = 500
+MAX_TIME = timedelta(minutes=45)
+"""A run that took so long stops between two scopes; what is left is due at the next one, and no worker is blocked."""
 _DUE = {
     "light": "m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active')",
     "deep": "(m.status IN ('inbox', 'episode') OR (m.status = 'active' AND m.checked_at IS NULL))",
@@ -51,10 +55,14 @@ def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
         return JobOutcome("consolidation is switched off (memory.consolidation.enabled)")
     counts: Counter[str] = Counter()
     stopped: list[str] = []
+    ends = context.clock() + MAX_TIME
     for scope_id in due_scopes(context.engine, context, kind):
+        if context.clock() >= ends:
+            stopped.append("out of time, the next run goes on")
+            break
         if not context.still_ours():
             return JobOutcome("another worker has the job", dict(counts), "stopped")
-        order = Order(scope_id, kind, by=context.by, run=context.run, dry_run=context.dry_run)
+        order = Order(scope_id, kind, by=f"{context.job.id}, run {context.run.id}", dry_run=context.dry_run)
         try:
             report = consolidate(context.engine, order, settings=settings, clock=context.clock)
         except Exception:

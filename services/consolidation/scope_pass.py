@@ -51,7 +51,7 @@ class PassReport:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for: which scope, which kind of pass, in whose name. run: the job's run; None makes one of its own.
+    """What is asked for: which scope, which kind of pass, in whose name (a person, a job).
 
     dry_run: do all of it, show it, and take it back before anybody sees it. allow_archive: without the circuit breaker.
     synthesis: a model for deep passes, which a dry run never asks.
@@ -60,7 +60,6 @@ class Order:
     scope_id: int
     kind: PassKind
     by: str | None = None
-    run: Run | None = None
     dry_run: bool = False
     allow_archive: bool = False
     synthesis: Synthesis | None = None
@@ -116,25 +115,10 @@ def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Call
 def _perform(
     transaction: Transaction, order: Order, settings: Consolidation, clock: Callable[[], datetime]
 ) -> PassReport:
-    run = order.run
-    if run is None:
-        with transaction() as connection:
-            run = start_run(
-                connection,
-                kind=order.kind,
-                now=clock(),
-                lease_seconds=LEASE_SECONDS,
-                scope_id=order.scope_id,
-                by=order.by,
-            )
-    began = clock()
+    work = _begin(transaction, order, settings, clock)
+    run, began = work.run, clock()
     if not order.dry_run:
         consolidation_started.send(order.kind, run=run.id, scope=order.scope_id)
-    work = Pass(
-        transaction, order.scope_id, order.kind, settings, Author(run.id, order.by), run, clock, order.allow_archive
-    )
-    if order.kind == "deep" and not order.dry_run:
-        work.synthesis = order.synthesis
     state: Literal["completed", "stopped"] = "completed"
     said = ""
     try:
@@ -147,17 +131,37 @@ def _perform(
     report = _report(transaction, order, run, work, state, said)
     _end(transaction, order, run, state, report, clock, None)
     if not order.dry_run:
-        milliseconds = (clock() - began).total_seconds() * 1000
-        consolidation_completed.send(
-            order.kind,
-            run=run.id,
-            scope=order.scope_id,
-            duration_ms=milliseconds,
-            persisted=0,
-            links=report.counts.get("linked", 0),
-            triples=report.counts.get("triples", 0),
-        )
+        _tell_completed(order, report, (clock() - began).total_seconds() * 1000)
     return report
+
+
+def _begin(transaction: Transaction, order: Order, settings: Consolidation, clock: Callable[[], datetime]) -> Pass:
+    with transaction() as connection:
+        run = start_run(
+            connection,
+            kind=order.kind,
+            now=clock(),
+            lease_seconds=LEASE_SECONDS,
+            scope_id=order.scope_id,
+            by=order.by,
+        )
+    author = Author(run.id, order.by)
+    work = Pass(transaction, order.scope_id, order.kind, settings, author, run, clock, order.allow_archive)
+    if order.kind == "deep" and not order.dry_run:
+        work.synthesis = order.synthesis
+    return work
+
+
+def _tell_completed(order: Order, report: PassReport, milliseconds: float) -> None:
+    consolidation_completed.send(
+        order.kind,
+        run=report.run,
+        scope=order.scope_id,
+        duration_ms=milliseconds,
+        persisted=0,
+        links=report.counts.get("linked", 0),
+        triples=report.counts.get("triples", 0),
+    )
 
 
 def _end(
@@ -169,10 +173,10 @@ def _end(
     clock: Callable[[], datetime],
     error: Exception | None,
 ) -> None:
-    """End a run of our own; a job's run is ended by who began it, for it may be about more scopes."""
+    """End the run, unless another worker took it over."""
     if error is not None and not order.dry_run:
         consolidation_failed.send(order.kind, run=run.id, scope=order.scope_id, error=str(error))
-    if order.run is not None or isinstance(error, LeaseLost):
+    if isinstance(error, LeaseLost):
         return
     with transaction() as connection:
         stats = {"checked": report.checked, "failed": report.failed, **report.counts}

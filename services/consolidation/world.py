@@ -38,6 +38,13 @@ _JOINED = text(
     " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
     " WHERE c.memory_id = ANY(:ids) AND c.action = 'merged' AND c.reason LIKE :reason AND r.status <> 'undone'"
 )
+# What a person merged stays where they put it: the last merge of a part decides.
+_BY_HAND = text(
+    "SELECT DISTINCT ON (c.memory_id) CASE WHEN r.kind = 'review' THEN c.memory_id END"
+    " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
+    " WHERE c.memory_id = ANY(:ids) AND c.action = 'merged' AND r.status <> 'undone'"
+    " ORDER BY c.memory_id, c.id DESC"
+)
 
 
 class World:
@@ -52,6 +59,7 @@ class World:
         self._judged: dict[tuple[UUID, UUID], Judgement] = {}
         self._pinned: set[frozenset[UUID]] = set()
         self._joined: set[frozenset[UUID]] = set()
+        self._by_hand: set[UUID] = set()
 
     def look(self, memories: Sequence[Known]) -> None:
         """Find the neighbours of these, and what was merged with either."""
@@ -85,6 +93,10 @@ class World:
             return True
         return not self.pinned(a.id, b.id) and self.judged(a.id, b.id).verdict in ONE
 
+    def groupable(self, memory: Known) -> bool:
+        """Whether a pass decides with what this is one: not where a person did."""
+        return memory.groupable and not (memory.merged_into is not None and memory.id in self._by_hand)
+
     def pinned(self, a: UUID, b: UUID) -> bool:
         """Whether this pair was decided for good."""
         return frozenset((a, b)) in self._pinned
@@ -96,6 +108,7 @@ class World:
         self._pinned |= {frozenset((row.a, UUID(row.b))) for row in rows if row.b is not None}
         rows = self._connection.execute(_JOINED, parameters).all()
         self._joined |= {frozenset((row.a, UUID(row.b))) for row in rows if row.b is not None}
+        self._by_hand |= {memory for memory in self._connection.execute(_BY_HAND, parameters).scalars() if memory}
 
     def head(self, memory: UUID) -> UUID:
         """What stands for a memory in answers: what it was merged into, or itself."""
@@ -118,8 +131,8 @@ class World:
             (memory, other)
             for memory, others in self.near.items()
             for other in others
-            if self.known[memory].groupable
-            and self.known[other].groupable
+            if self.groupable(self.known[memory])
+            and self.groupable(self.known[other])
             and self.judged(memory, other).verdict in ONE
         ]
         merged = [

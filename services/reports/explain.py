@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from models import Agent, Event, Flush, MaintenanceRun, Memory, MemoryChange, MemorySource, Scope, Session
 from services.reports import relations
@@ -101,9 +101,8 @@ class Explanation:
     triples: tuple[relations.Relation, ...]
 
 
-def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explanation:
-    """Answer all that is known of a memory of `tenant`. Raises UnknownName."""
-    query = (
+def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
+    return (
         select(
             Memory.id,
             Memory.type,
@@ -127,6 +126,11 @@ def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explana
         .join(Scope, Scope.id == Memory.scope_id)
         .where(Memory.id == memory, Scope.tenant == tenant)
     )
+
+
+def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explanation:
+    """Answer all that is known of a memory of `tenant`. Raises UnknownName."""
+    query = _query(tenant, memory)
     row = connection.execute(query).mappings().first()
     if row is None:
         raise _unknown(connection, tenant, memory)

@@ -54,7 +54,7 @@ def test_a_value_that_is_said_again_later_holds_again(hearer: Hearer) -> None:
 
 def test_mistake_19_a_merge_keeps_the_oldest_event_time_all_sources_and_the_lowest_trust(hearer: Hearer) -> None:
     one = hearer.hear("Maya adopted a dog called Bruno.", days_ago=300, trust="assistant", session="a")
-    two = hearer.hear("Maya adopted a dog called Bruno", days_ago=20, session="b", type="event")
+    two = hearer.hear("Maya adopted the dog called Bruno", days_ago=20, session="b")
     three = hearer.hear("Maya has adopted a dog called Bruno", days_ago=20, session="c")
     hearer.run()
     (kept,) = [m for m in (one, two, three) if hearer.memory(m).status != "archived"]

@@ -13,9 +13,9 @@ from tests.consolidating import Hearer
 
 pytestmark = pytest.mark.servers
 
-FIRST = "Maya likes green tea from Kyoto in the morning"
+FIRST = "Maya likes green tea in the morning"
 SECOND = "Maya likes green tea in the morning with honey"
-BOTH = "Maya likes green tea from Kyoto in the morning with honey"
+BOTH = "Maya likes green tea with honey in the morning"
 
 
 @dataclass

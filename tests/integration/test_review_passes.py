@@ -34,10 +34,7 @@ POINTLESS = (
 )
 
 
-MERGED_BY_HAND = pytest.mark.xfail(strict=True, reason="a pass parts what a person merged if its guard disagrees")
-
-
-@pytest.mark.parametrize("kind", ["accept", "reject", pytest.param("merge", marks=MERGED_BY_HAND)])
+@pytest.mark.parametrize("kind", ["accept", "reject", "merge"])
 def test_what_a_person_decided_the_next_pass_leaves_alone(engine: Engine, kind: Any) -> None:
     hearer = Hearer(engine)
     said = hearer.hear("Maya works at Acme.", days_ago=30, session="monday")

@@ -41,13 +41,12 @@ def memories(
 
     shell = shell_of(context)
     held, known = moment_option("--as-of", as_of), moment_option("--known-at", known_at)
-    place = None if scope is None else scope_parts(scope)
     with shell.connection() as connection:
         found = list_memories(
             connection,
             shell.tenant,
             agent,
-            scope=place,
+            scope=None if scope is None else scope_parts(scope),
             session=session,
             status=status,
             kind=kind,
@@ -61,8 +60,8 @@ def memories(
     for memory in found:
         _list(memory)
     if not found:
-        nothing = "Nothing is remembered there yet." if held is None and known is None else "Nothing, at that time."
-        console().print(nothing)
+        then = held is not None or known is not None
+        console().print("Nothing, at that time." if then else "Nothing is remembered there yet.")
     elif len(found) == limit:
         console(stderr=True).print(f"These are the newest {limit}; --limit shows more.")
 
