@@ -89,8 +89,6 @@ def open_review(
     Idempotent: an open question is answered again. None: this conflict was asked about before, and the answer, or the
     silence, stands. Raises ValueError unless one of the two is given, and is of the scope.
     """
-    if (memory is None) == (conflict is None):
-        raise ValueError("give a memory or a conflict, one of the two")
     _require(connection, scope_id, memory, conflict)
     mine = (
         ReviewItem.scope_id == scope_id,
@@ -129,6 +127,8 @@ def _pair(connection: Connection, scope_id: int, newer: UUID, older: UUID) -> tu
 
 
 def _require(connection: Connection, scope_id: int, memory: UUID | None, conflict: int | None) -> None:
+    if (memory is None) == (conflict is None):
+        raise ValueError("give a memory or a conflict, one of the two")
     found = (
         select(Memory.id).where(Memory.scope_id == scope_id, Memory.id == memory)
         if memory is not None
