@@ -70,6 +70,7 @@ class Scope:
     life: Life
     held: list[str] = field(default_factory=list)
     said: int = 0
+    done: str = ""
 
     def fill(self, size: int) -> None:
         """Put memories into the scope as if passes had been over all of them: with sources and keys, one value each."""
@@ -118,6 +119,7 @@ class Scope:
         taken = time.perf_counter() - begun
         if report.run is None or (report.state, report.failed) != ("completed", 0):
             raise RuntimeError(f"the pass did not settle {len(texts)} statements: {report.state}, {report.summary}")
+        self.done = report.summary
         self._take_back(report.run)
         return taken * 1000 / len(texts)
 
@@ -185,6 +187,7 @@ def measure(scope: Scope, items: int, rounds: int) -> dict[str, float]:
         for way, task in ways.items():
             milliseconds = task(scope.next_statements(items))
             taken[way] += [milliseconds] if number else []
+    print(f"  the last pass: {scope.done}")
     for way, rows in taken.items():
         print(f"  {way:<16}{statistics.median(rows):>9.2f} ms an item   ({', '.join(f'{row:.1f}' for row in rows)})")
     return {way: statistics.median(rows) for way, rows in taken.items()}

@@ -3,7 +3,7 @@ that taking each of them back leaves what had been without any.
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -166,34 +166,51 @@ def test_i8_links_triples_conflicts_and_evidence_never_leave_their_scope(month: 
 
 
 def test_the_statistics_of_each_run_add_up_with_what_is_written_down_of_it(month: Month) -> None:
-    changes: dict[int, Counter[str]] = {}
-    for row in month.rows("SELECT run_id, action, before FROM slowwave.memory_changes WHERE run_id IS NOT NULL"):
-        # A part that is moved from one survivor to another was archived before.
-        moved = row.action == "merged" and row.before.get("status", "archived") == "archived"
-        changes.setdefault(row.run_id, Counter())["moved" if moved else row.action] += 1
-    counted = {
-        table: {
-            row.run_id: row.n
-            for row in month.rows(
-                f"SELECT run_id, count(*) AS n FROM slowwave.{table} WHERE run_id > 0 GROUP BY run_id"
-            )
-        }
+    changes = _changes_by_run(month)
+    rows = {
+        table: Counter(row.run_id for row in month.rows(f"SELECT run_id FROM slowwave.{table} WHERE run_id > 0"))
         for table in ("memory_conflicts", "review_items", "triples", "working_memory")
     }
     for run in month.runs():
-        noted, stats = changes.get(run.id, Counter()), run.stats
-        rows = {table: by_run.get(run.id, 0) for table, by_run in counted.items()}
-        assert stats.get("triples", 0) == rows["triples"], run
+        noted, stats = changes[run.id], run.stats
         if run.kind == "working":
             assert stats["persisted"] == noted["created"], run
             assert stats["links"] == noted["linked"], run
             assert stats["gathered"] == stats["persisted"] + stats["duplicates"] + stats["failed"], run
-            assert stats["gathered"] + stats["expired"] == rows["working_memory"], run
-            continue
-        for name in ("merged", "moved", "unmerged", "promoted", "demoted", "superseded", "holding", "review", "linked"):
-            assert stats.get(name, 0) == noted[name], (name, run)
-        assert stats.get("conflicts", 0) == rows["memory_conflicts"] == noted["conflict"] / 2, run
-        assert stats.get("asked", 0) == rows["review_items"], run
+            assert stats["gathered"] + stats["expired"] == rows["working_memory"][run.id], run
+            assert stats["triples"] == rows["triples"][run.id], run
+        elif run.job_id is None:
+            assert {name: stats.get(name, 0) for name in _CHANGES} == {name: noted[name] for name in _CHANGES}, run
+            assert stats.get("conflicts", 0) == rows["memory_conflicts"][run.id] == noted["conflict"] / 2, run
+            assert stats.get("asked", 0) == rows["review_items"][run.id], run
+            assert stats.get("triples", 0) == rows["triples"][run.id], run
+
+
+def test_a_job_tells_the_sum_of_its_passes_and_changes_nothing_itself(month: Month) -> None:
+    runs, changes = month.runs(), _changes_by_run(month)
+    jobs = [run for run in runs if run.job_id is not None]
+    assert jobs
+    for job in jobs:
+        passes = [run for run in runs if run.started_by == f"{job.job_id}, run {job.id}" and run.kind == job.kind]
+        summed = sum((Counter(run.stats) for run in passes), Counter())
+        told = {name: number for name, number in job.stats.items() if name != "lapsed"}
+        assert told == {name: number for name, number in summed.items() if number} | (
+            {"scopes": len(passes)} if passes else {}
+        ), job
+        assert not changes[job.id]
+    assert len({run.scope_id for run in runs if run.kind == "deep" and run.job_id is None}) == 2
+
+
+_CHANGES = ("merged", "moved", "unmerged", "promoted", "demoted", "superseded", "holding", "review", "linked")
+
+
+def _changes_by_run(month: Month) -> defaultdict[int, Counter[str]]:
+    changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for row in month.rows("SELECT run_id, action, before FROM slowwave.memory_changes WHERE run_id IS NOT NULL"):
+        # A part that goes from one survivor to another was archived before.
+        moved = row.action == "merged" and row.before.get("status", "archived") == "archived"
+        changes[row.run_id]["moved" if moved else row.action] += 1
+    return changes
 
 
 def test_undo_of_every_run_the_last_one_first_leaves_what_would_be_without_any(
