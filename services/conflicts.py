@@ -147,15 +147,9 @@ def _known(
     author: Author,
     now: datetime,
 ) -> int | None:
-    row = connection.execute(
-        select(MemoryConflict.id, MemoryConflict.status, MemoryConflict.resolution)
-        .where(
-            MemoryConflict.scope_id == scope_id,
-            MemoryConflict.memory_id == pair[0],
-            MemoryConflict.conflicting_memory_id == pair[1],
-        )
-        .with_for_update()
-    ).one()
+    mine = (MemoryConflict.memory_id == pair[0], MemoryConflict.conflicting_memory_id == pair[1])
+    query = select(MemoryConflict.id, MemoryConflict.status, MemoryConflict.resolution)
+    row = connection.execute(query.where(MemoryConflict.scope_id == scope_id, *mine).with_for_update()).one()
     if resolution in {None, row.resolution} or row.status == "dismissed":
         return None
     if row.status == "resolved" and _by_a_person(connection, pair, row.id):
