@@ -98,7 +98,7 @@ class WordNet:
                 for sign, other, kind, _ in self.synsets[part, one].pointers
                 if sign in {"@", "@i"} and kind == part
             ]
-            level = [one for one in above if not TOO_WIDE & set(self.synsets[part, one].words)]
+            level = [one for one in above if self.synsets[part, one].words[0] not in TOO_WIDE]
             found |= dict.fromkeys(word for one in level for word in self.synsets[part, one].words[:3])
         return list(found)
 

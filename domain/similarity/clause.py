@@ -26,7 +26,8 @@ class Clause:
 
     verb: the dictionary form of the main verb, "" where none was found; passive: "is being cut by"; existential: "there
     is …"; definite: whether the subject is a certain one ("Maya", "the deadline") and not any ("a man", "two dogs");
-    scene: whether it tells what someone without a name is doing just now ("the boy is running").
+    scene: whether it tells what someone without a name is doing just now ("the boy is running"); state: whether it
+    tells how something is done for good ("is written in").
     """
 
     start: int
@@ -36,6 +37,7 @@ class Clause:
     existential: bool
     definite: bool
     scene: bool
+    state: bool
 
 
 def parse(tokens: Sequence[Token]) -> Clause:
@@ -44,9 +46,9 @@ def parse(tokens: Sequence[Token]) -> Clause:
     existential = len(lower) > _THERE and lower[0] == "there" and lower[1] in AUXILIARIES
     start = _THERE if existential else _after_fronted(tokens, lower)
     end = _existential_end(tokens, start) if existential else _subject_end(tokens, lower, start)
-    verb, passive = _verb(tokens, lower, end)
+    verb, passive, state = _verb(tokens, lower, end)
     definite = not existential and _definite(tokens, lower, start, end)
-    return Clause(start, end, verb, passive, existential, definite, _is_scene(tokens, lower, start, end))
+    return Clause(start, end, verb, passive, existential, definite, _is_scene(tokens, lower, start, end), state)
 
 
 def _after_fronted(tokens: Sequence[Token], lower: Sequence[str]) -> int:
@@ -102,7 +104,7 @@ def _existential_end(tokens: Sequence[Token], start: int) -> int:
     return len(tokens)
 
 
-def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str, bool]:
+def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str, bool, bool]:
     be = False
     being = False
     for at in range(end, len(tokens)):
@@ -111,14 +113,15 @@ def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str,
             # After a form of "be" only a participle is a verb: "is red" is none, though one may redden.
             formed = lower[at] != token.lemma or "by" in lower[at:]
             if token.kind != "word" or "v" not in parts_of_speech(token.lemma) or (be and not formed):
-                return ("be" if be else ""), False
+                return ("be" if be else ""), False, False
             participle = be and not lower[at].endswith(("ing", "s"))
-            return token.lemma, participle and (being or "by" in lower[at:])
+            passive = participle and (being or "by" in lower[at:])
+            return token.lemma, passive, participle and not passive
         be = be or lower[at] in {"am", "is", "are", "was", "were", "be", "been"}
         being = being or lower[at] == "being"
         if token.kind == "preposition":
-            return ("be" if be else ""), False
-    return ("be" if be else ""), False
+            return ("be" if be else ""), False, False
+    return ("be" if be else ""), False, False
 
 
 def _definite(tokens: Sequence[Token], lower: Sequence[str], start: int, end: int) -> bool:

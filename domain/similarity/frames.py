@@ -77,6 +77,22 @@ def _frame(
 
 
 SECTIONS: tuple[Section, ...] = (
+    # until when
+    Section(
+        "due|deadline",
+        _frame(rf"(?:'s|s') (?:due date|deadline){_IS} (?:on )?{_REST}", "deadline", "is due on", "date"),
+        _frame(rf"{_IS} due (?:on |by |at )?{_REST}", "deadline", "is due on", "date"),
+        Frame(
+            re.compile(
+                rf"(?:the )?(?:deadline|due date) (?:of|for) (?P<s>[\w .-]+?){_IS} (?:on )?{_REST}$", re.IGNORECASE
+            ),
+            "deadline", "is due on", object_type="date",
+        ),
+        Frame(
+            re.compile(rf"(?P<s>(?:the |our )[\w .-]+?) (?:deadline|due date){_IS} (?:on )?{_REST}$", re.IGNORECASE),
+            "deadline", "is due on", object_type="date",
+        ),
+    ),
     # when something is
     Section(
         "0|1|2|3|4|5|6|7|8|9|day|noon|midnight",
@@ -117,7 +133,7 @@ SECTIONS: tuple[Section, ...] = (
     ),
     # birth and age
     Section(
-        "born|birth|age|old",
+        "born|birth|age|old|graduat",
         _frame(rf"{_IS} born (?:in|on) (?P<v>(?:19|20)\d\d)", "birth year", "was born in", "date"),
         _frame(rf"(?:'s|s') birth year{_IS} {_REST}", "birth year", "was born in", "date"),
         _frame(rf"{_IS} born (?:on )(?P<v>.*\d.*)", "birthday", "was born on", "date"),
@@ -125,6 +141,8 @@ SECTIONS: tuple[Section, ...] = (
         _frame(rf"{_IS} born in {_REST}", "birthplace", "was born in", "place"),
         _frame(rf"(?:'s|s') birthplace{_IS} {_REST}", "birthplace", "was born in", "place"),
         _frame(rf"{_IS} (?P<v>\d{{1,3}}|[a-z-]+)[ -]years?[ -]old", "age", "has the age", "quantity"),
+        _frame(rf"{_NOT} graduated (?:.* )?in (?P<v>(?:19|20)\d\d)", "graduation year", "graduated in", "date"),
+        _frame(rf"(?:'s|s') graduation year{_IS} {_REST}", "graduation year", "graduated in", "date"),
         _frame(rf"(?:'s|s') age{_IS} (?P<v>\d{{1,3}}|[a-z-]+)", "age", "has the age", "quantity"),
     ),
     # family
@@ -194,11 +212,15 @@ SECTIONS: tuple[Section, ...] = (
     ),
     # means, money, words
     Section(
-        "spend|speak|use|run|host",
+        "spend|speak|use|run|host|written|weigh|tall|up at",
         _frame(r" can spend (?P<v>\S+) on (?:the |an? )?(?P<n>.+)", "budget {n}", "has the budget", "quantity"),
         _frame(rf"{_NOT} (?:speaks?) {_REST}", "speaks:{v}", "speaks", polar=True),
         _frame(rf"{_NOT} uses? {_OBJECT} (?:for|as) (?:the |an? |their )?(?P<n>.+)", "uses for {n}", "uses for {n}"),
         _frame(rf"{_NOT} uses? {_REST}", "uses", "uses", by_kind=True),
+        _frame(rf"{_IS} written in {_REST}", "uses", "is written in", by_kind=True),
+        _frame(rf"{_NOT} weighs? {_REST}", "weight", "weighs", "quantity"),
+        _frame(rf"{_IS} {_REST} tall", "height", "has the height", "quantity"),
+        _frame(rf"{_NOT} (?:wakes?|gets?) up at {_REST}", "gets up at", "gets up at", "date"),
         _frame(rf"{_NOT} (?:runs?|is running|is hosted) on {_REST}", "runs on", "runs on"),
     ),
     # anything that someone or something has

@@ -13,7 +13,7 @@ from domain.similarity.claims import excludes
 from domain.similarity.findings import Finding
 from domain.similarity.lexicon import are_kin, are_synonyms, is_kind_of
 from domain.similarity.opposition import find_opposition
-from domain.similarity.reading import Reading
+from domain.similarity.reading import Doer, Reading
 from domain.similarity.tokens import Token
 
 _MUTUAL = frozenset(
@@ -29,6 +29,7 @@ _ONE_OCCASION = 2 * 24 * 3600.0
 """Seconds between two tellings of one event."""
 _ONCE = frozenset("be have decide choose agree name call marry move learn adopt join graduate bear retire".split())
 """Verbs of states, and of what is done for good."""
+_ONCE_IN_LIFE = frozenset("graduate bear die retire found establish".split())
 _ENOUGH = 2
 """Words beside names that make a statement say something by itself."""
 _SAME_PARTICIPANTS = 3
@@ -56,7 +57,7 @@ def _doers(a: Reading, b: Reading) -> Finding | None:
     one, other = a.doer, b.doer
     if one.names and other.names:
         if one.names & other.names:
-            return None
+            return _relatives(one, other)
         if a.names | one.names != b.names | other.names:
             return Finding("distinct", f"one is about {_spoken(one.names)}, the other about {_spoken(other.names)}")
         return Finding("distinct", "the roles are swapped") if _MUTUAL.isdisjoint(a.stems) else None
@@ -65,6 +66,18 @@ def _doers(a: Reading, b: Reading) -> Finding | None:
     if one.head in b.stems and other.head in a.stems and a.clause.passive == b.clause.passive:
         return Finding("distinct", "the roles are swapped")
     return None
+
+
+def _relatives(one: Doer, other: Doer) -> Finding | None:
+    """Maya and Maya's sister are two."""
+    owned = {doer.head for doer in (one, other) if doer.head not in doer.names}
+    if len(owned) == 1 and one.head != other.head and any(_is_being(head) for head in owned):
+        return Finding("distinct", f"only one is about somebody's {next(iter(owned))}")
+    return None
+
+
+def _is_being(head: str) -> bool:
+    return is_kind_of(head, "person") or is_kind_of(head, "animal") or is_kind_of(head, "relative")
 
 
 def _alike(one: str, other: str) -> bool:
@@ -111,7 +124,10 @@ def _says_enough(a: Reading, b: Reading) -> bool:
     lightest = min(a.weight, b.weight)
     if lightest >= _ENOUGH:
         return True
-    return lightest > 0 and a.distinct_stems == b.distinct_stems and not a.leans and not b.leans
+    if lightest == 0 or a.leans or b.leans:
+        return False
+    extra = a.distinct_stems ^ b.distinct_stems
+    return len(extra) <= _ENOUGH and a.doer.stems == b.doer.stems and a.clause.verb == b.clause.verb
 
 
 def _same_scene(a: Reading, b: Reading, aligned: Alignment) -> bool:
@@ -167,7 +183,8 @@ def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
     kinds = {one.kind, other.kind}
     if a.leans or b.leans or one.stem in a.doer.stems or other.stem in b.doer.stems:
         return Finding("apart", reason)
-    if kinds <= {"date", "time"} and _tells_past(a) and _tells_past(b):
+    again = {a.clause.verb, b.clause.verb}.isdisjoint(_ONCE_IN_LIFE)
+    if kinds <= {"date", "time"} and _tells_past(a) and _tells_past(b) and again:
         return Finding("distinct", f"on different occasions: {reason}")
     if kinds == {"number"} or kinds <= {"date", "time"}:
         return Finding("conflict", reason)
@@ -175,7 +192,9 @@ def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
         return Finding("differs", reason)
     verbs = {a.clause.verb, b.clause.verb}
     rivals = kinds == {"name"} or are_kin(one.lemma, other.lemma)
-    exclusive = rivals and verbs <= _EXCLUSIVE and a.prepositions == b.prepositions
+    exclusive = (
+        rivals and (verbs <= _EXCLUSIVE or (a.clause.state and b.clause.state)) and a.prepositions == b.prepositions
+    )
     return Finding("conflict" if exclusive else "apart", reason)
 
 

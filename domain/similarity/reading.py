@@ -46,8 +46,8 @@ class Reading:
     For comparisons: normal, the text without what carries no meaning; content, the tokens behind the stems; tokens,
     clause, polarity: its grammar; doer: who acts, also of a passive; phrases: verbs with their particles ("put on");
     prepositions; order: the stems, a passive turned round; claimed: the claims as subject, attribute, value, if they
-    are all that it says; topics: (subject, attribute) of each claim; weight: the number of content words that are no
-    names; leans: whether it only makes sense after what was said before ("she loves it", "he hasn't").
+    are all that it says; topics: (subject, attribute) of each claim; weight: the number of content words that do
+    not name the doer; leans: whether it only makes sense after what was said before ("she loves it", "he hasn't").
     """
 
     text: str
@@ -103,7 +103,7 @@ def read(text: str) -> Reading:
         order=_order(content, tokens, clause, doer),
         distinct_stems=frozenset(token.stem for token in content),
         topics=frozenset((one.subject, one.attribute) for one in claims),
-        weight=sum(token.kind != "name" and token.stem != "user" for token in content),
+        weight=sum(token.stem not in doer.names for token in content),
         leans=_leans(tokens, clause),
     )
 

@@ -44,6 +44,7 @@ _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 _NOON = 12
+_LENGTH_OF_UNITS = 2  # "kg" means nothing else, "s" and "x" might; "Ms" is a person's
 _EXACT_DIGITS = 15
 
 
@@ -163,5 +164,5 @@ def _named(word: str, lower: str, *, opens: bool) -> Token:
         kind = "name"
     if kind:
         return Token(word, spelling, kind, spelling, lower)
-    base = lemma(lower)
+    base = lemma(UNITS.get(lower, lower) if len(lower) == _LENGTH_OF_UNITS and lower != "ms" else lower)
     return Token(word, base, "word", stem(base), lower)
