@@ -15,7 +15,7 @@ from domain.clauses import MAX_OBJECT_WORDS, VAGUE_NOUNS, Clause, first_clause, 
 from domain.extraction.verbs import is_past
 from domain.similarity import Claim, Reading
 from domain.similarity.lexicon import is_kind_of, parts_of_speech
-from domain.similarity.stopwords import ORDINALS
+from domain.similarity.stopwords import FUNCTION_WORDS, ORDINALS
 from domain.similarity.tokens import Token, tokenise
 
 MAX_RELATIONS = 8
@@ -50,6 +50,7 @@ _FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
 _WITH_TO = frozenset({"is married to", "is allergic to", "is engaged to"})
 _SMALL_IN_NAMES = frozenset("of the de van von".split())
 _INNER = re.compile(r"(?i)\s(?:the|an?|his|her|their|its)\s")
+_COUNTED = frozenset("one no all some any both each every other another such same own".split())
 _OF_THINGS = frozenset({"likes", "dislikes", "prefers", "has", "uses", "owns"})
 _STATES = ("going ", "doing ", "being ", "getting ", "having ")
 _HELD_AT = {"dislikes": "no"}
@@ -124,7 +125,9 @@ def _object_words(text: str) -> str | None:
     last = _head(words.partition(" of ")[0])
     # Of "listening to the radio" the verb alone would be left.
     torn = last.endswith("ing") and words != text.strip(_EDGES)
-    vague = not last or words.startswith(_STATES) or last in VAGUE_NOUNS or is_past(last)
+    first = words.partition(" ")[0].lower().strip("'\"")
+    leans = first in FUNCTION_WORDS and first not in _COUNTED  # "them", "how it looks", "been great", "this quote"
+    vague = not last or leans or words.startswith(_STATES) or last in VAGUE_NOUNS or is_past(last)
     return None if torn or vague or len(words.split()) > MAX_OBJECT_WORDS else words
 
 
@@ -132,9 +135,11 @@ def _fits(predicate: str, words: str) -> bool:
     """Whether the predicate can have this object: a name for "is", a thing for what one likes, has and uses."""
     if predicate == "is":
         return _INNER.search(words) is None
-    # Of "the warm, soft bread" the adjective alone is left.
+    # Of "the warm, soft bread" the adjective alone is left; "has the dogs: more important" says how, not what.
     last = tokenise(words)[-1:]
-    if predicate not in _OF_THINGS or not last or words.endswith("s"):  # only nouns have a plural
+    if (
+        not (predicate in _OF_THINGS or predicate.startswith("has the ")) or not last or words.endswith("s")
+    ):  # only nouns have a plural
         return True
     return last[0].kind != "word" or not parts_of_speech(last[0].lemma).startswith("a")
 
@@ -144,6 +149,8 @@ def _is_clear(claim: Claim) -> bool:
     subject, predicate = claim.subject_text, claim.predicate
     if not (0 < len(subject.split()) <= MAX_SUBJECT_WORDS and len(predicate.split()) <= MAX_PREDICATE_WORDS):
         return False
+    if subject.startswith("One of ") or (subject.istitle() and parts_of_speech(subject.lower()).startswith("v")):
+        return False  # "Let …": the first word of a command, no name
     if _HALF.search(subject) or _FINITE.search(subject) or (_HALF.search(predicate) and predicate not in _WITH_TO):
         return False
     # More than a name after a capital: "Maya's brother" is someone, "Maya appreciates Jonas" a sentence.
