@@ -18,7 +18,8 @@ _ENDINGS = {
     "v": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
     "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e"), ("ier", "y"), ("iest", "y")),
 }
-_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "non-", "mis", "de")
+_PREFIXES = {"un": "av", "in": "a", "im": "a", "ir": "a", "il": "a", "dis": "a", "non": "a", "non-": "a"}
+"""With the parts of speech that they turn round: "impress" is no opposite of the verb "press"."""
 _OUR = re.compile(r"\b(fav|col|neighb|flav|behavi|hon|lab|rum|hum|harb|vap)our")
 _ISE = re.compile(r"is(e|ed|es|ing)$")
 _SPELLINGS = {
@@ -186,4 +187,5 @@ def are_opposites(one: str, other: str, *, of_anyone: bool = False) -> bool:
     short, long, root = (one, other, mine) if len(one) < len(other) else (other, one, its)
     if len(short) < _SHORTEST_ROOT or not long.endswith(short):
         return False
-    return root is not None and long[: -len(short)] in _PREFIXES
+    turned = _PREFIXES.get(long[: -len(short)], "")
+    return root is not None and any(part in root.parts for part in turned)
