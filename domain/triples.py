@@ -51,6 +51,7 @@ _WITH_TO = frozenset({"is married to", "is allergic to", "is engaged to"})
 _SMALL_IN_NAMES = frozenset("of the de van von".split())
 _INNER = re.compile(r"(?i)\s(?:the|an?|his|her|their|its)\s")
 _COUNTED = frozenset("one no all some any both each every other another such same own".split())
+_TRAILING = FUNCTION_WORDS | frozenset("in on at of to for with from by about into over under as".split())
 _OF_THINGS = frozenset({"likes", "dislikes", "prefers", "has", "uses", "owns"})
 _STATES = ("going ", "doing ", "being ", "getting ", "having ")
 _HELD_AT = {"dislikes": "no"}
@@ -122,11 +123,15 @@ def _of_claims(claims: Iterable[Claim]) -> Iterator[Relation]:
 def _object_words(text: str) -> str | None:
     """What is named by the value of a claim, without what is said about it; None where nothing is."""
     words = _ARTICLE.sub("", _ENDS_OBJECT.split(f" {text}", maxsplit=1)[0].strip(_EDGES))
+    while words and words.rpartition(" ")[2].lower() in _TRAILING:  # "dark mode in" every editor
+        words = words.rpartition(" ")[0]
     last = _head(words.partition(" of ")[0])
     # Of "listening to the radio" the verb alone would be left.
     torn = last.endswith("ing") and words != text.strip(_EDGES)
     first = words.partition(" ")[0].lower().strip("'\"")
-    leans = first in FUNCTION_WORDS and first not in _COUNTED  # "them", "how it looks", "been great", "this quote"
+    leans = (
+        first in FUNCTION_WORDS or first in {"how", "why", "when", "where"}
+    ) and first not in _COUNTED  # "them", "how it looks", "been great", "this quote"
     vague = not last or leans or words.startswith(_STATES) or last in VAGUE_NOUNS or is_past(last)
     return None if torn or vague or len(words.split()) > MAX_OBJECT_WORDS else words
 
@@ -135,11 +140,11 @@ def _fits(predicate: str, words: str) -> bool:
     """Whether the predicate can have this object: a name for "is", a thing for what one likes, has and uses."""
     if predicate == "is":
         return _INNER.search(words) is None
-    # Of "the warm, soft bread" the adjective alone is left; "has the dogs: more important" says how, not what.
+    # Of "the warm, soft bread" the adjective alone is left; "has the dogs: more important" says how, not what. A colour
+    # may be what somebody has as a favourite.
+    described = predicate.startswith("has the ") and not predicate.startswith("has the favo")
     last = tokenise(words)[-1:]
-    if (
-        not (predicate in _OF_THINGS or predicate.startswith("has the ")) or not last or words.endswith("s")
-    ):  # only nouns have a plural
+    if not (predicate in _OF_THINGS or described) or not last or words.endswith("s"):  # only nouns have a plural
         return True
     return last[0].kind != "word" or not parts_of_speech(last[0].lemma).startswith("a")
 
