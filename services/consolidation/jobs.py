@@ -15,7 +15,7 @@ from sqlalchemy import Engine, text
 
 from domain.spoken_time import count_words
 from services.consolidation.batches import PassKind
-from services.consolidation.scope_pass import Order, PassReport, consolidate
+from services.consolidation.scope_pass import Order, PassReport, consolidate, in_words
 from services.maintenance import JobContext, JobOutcome, JobRunner
 from services.review import expire_due
 
@@ -89,7 +89,7 @@ def _count(counts: Counter[str], report: PassReport) -> None:
 
 def _summary(counts: Counter[str]) -> str:
     apart = {"scopes", "checked"}
-    done = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()) if number and name not in apart)
+    done = in_words({name: number for name, number in sorted(counts.items()) if number and name not in apart})
     looked = f"{count_words(counts['checked'], 'memory', 'memories')} in {count_words(counts['scopes'], 'scope')}"
     return f"{looked} looked at: {done or 'nothing to change'}"
 

@@ -4,7 +4,7 @@ Must not know: Celery, when a pass is due, how a batch is settled.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 60.0
 CHANGES_SHOWN = 10_000
+_ONE = {"conflicts": "conflict", "triples": "triple"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +211,16 @@ def _report(
     return PassReport(state, run.id, work.checked, work.failed, work.more, counts, summary)
 
 
+def in_words(counts: Mapping[str, int]) -> str:
+    """The counts of a pass as a person reads them: "2 merged, 1 conflict"."""
+    told = (
+        count_words(number, _ONE[name], name) if name in _ONE else f"{number} {name}" for name, number in counts.items()
+    )
+    return ", ".join(told)
+
+
 def _summary(work: Pass, counts: dict[str, int]) -> str:
-    done = ", ".join(f"{number} {name}" for name, number in counts.items()) or "nothing to change"
+    done = in_words(counts) or "nothing to change"
     failed = f"; {work.failed} failed" if work.failed else ""
     more = "; more are due" if work.more else ""
     return f"{count_words(work.checked, 'memory', 'memories')} looked at: {done}{failed}{more}"

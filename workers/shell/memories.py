@@ -76,7 +76,7 @@ def _list(memory: "ListedMemory") -> None:
         sources += f" and {memory.source_count - 5:,} more"
     out.print(styled(memory.content, "bold"), soft_wrap=True)
     out.print(styled(f"  {' · '.join(marks)}", "dim"), soft_wrap=True)
-    out.print(styled(f"  {memory.id} · {sources}", "dim"), soft_wrap=True)
+    out.print(styled(f"  {memory.id} · {sources or 'noted by the agent'}", "dim"), soft_wrap=True)
 
 
 def explain(
