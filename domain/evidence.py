@@ -4,7 +4,7 @@ Must not know: tables; which evidence was known when.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import prod
 
@@ -17,7 +17,8 @@ DIGITS = 6
 class Said:
     """One event or note that says a memory. key: which one, said once however it comes; witness: in which session.
 
-    confidence, importance: 0..1; holds_from: aware. event: (session id, seq) where it is one.
+    confidence, importance: 0..1; holds_from: aware. event: (session id, seq) where it is one. part: which of the merged
+    memories brought it; None where it says the memory itself.
     """
 
     key: tuple[object, ...]
@@ -27,6 +28,7 @@ class Said:
     trust: str
     holds_from: datetime
     event: tuple[int, int] | None = None
+    part: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Weighed:
 def gathered(own: Iterable[Said], parts: Iterable[Iterable[Said]]) -> list[Said]:
     """A memory's own evidence and that of what was merged into it, each event once: in its own words, if it has any."""
     found: dict[tuple[object, ...], Said] = {}
-    for said in (*own, *(said for part in parts for said in part)):
+    for said in (*own, *(replace(said, part=place) for place, part in enumerate(parts) for said in part)):
         found.setdefault(said.key, said)
     return list(found.values())
 
@@ -60,7 +62,15 @@ def weighed(evidence: Sequence[Said]) -> Weighed | None:
     return Weighed(
         confidence=round(1 - doubt, DIGITS),
         importance=max(said.importance for said in evidence),
-        trust=max((said.trust for said in evidence), key=TRUSTS.index),
+        trust=_trust(evidence),
         valid_from=min(said.holds_from for said in evidence),
         reaffirmed_at=max(said.holds_from for said in evidence),
     )
+
+
+def _trust(evidence: Sequence[Said]) -> str:
+    """The best witness of each part; of the parts the worst."""
+    best: dict[int | None, int] = {}
+    for said in evidence:
+        best[said.part] = min(TRUSTS.index(said.trust), best.get(said.part, len(TRUSTS)))
+    return TRUSTS[max(best.values())]

@@ -76,7 +76,7 @@ _HAS_PARTS = exists().where(_MERGED.c.merged_into == Memory.id)
 _IDS: BindParameter[Any] = bindparam("ids", type_=ARRAY(Uuid))
 _OWN = text(
     "SELECT memory_id, min(holds_from) AS own_from,"
-    " max(array_position(CAST(:trusts AS text[]), trust)) - 1 AS own_trust"
+    " min(array_position(CAST(:trusts AS text[]), trust)) - 1 AS own_trust"
     " FROM ("
     "   SELECT memory_id, holds_from, trust FROM slowwave.memory_sources WHERE via IS NULL AND memory_id = ANY(:ids)"
     "   UNION ALL"

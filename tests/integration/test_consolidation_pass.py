@@ -194,3 +194,17 @@ def test_a_pass_with_nothing_to_do_says_what_waits(hearer: Hearer) -> None:
     hearer.hear("Maya works at Northwind")
     hearer.now -= timedelta(days=25)
     assert hearer.run().summary == "no memory is due; 1 memory waits to be 7 days old"
+
+
+def test_an_assistant_that_repeats_what_a_person_said_takes_nothing_from_it(hearer: Hearer) -> None:
+    hearer.hear("Maya works at Contoso", days_ago=100)
+    now = hearer.hear("Maya works at Northwind", days_ago=50)
+    assert hearer.hear("Maya works at Northwind", days_ago=49, trust="assistant", session="echo") == now
+    hearer.run()
+    assert hearer.memory(now).trust == "user"
+    assert hearer.memory(now).status != "review"
+    assert hearer.memory(now).superseded_by is None
+    claim = hearer.hear("Maya likes opera", days_ago=60, trust="assistant")
+    assert hearer.memory(claim).trust == "assistant"
+    hearer.hear("Maya likes opera", days_ago=20, session="herself")
+    assert hearer.memory(claim).trust == "user"

@@ -4,7 +4,8 @@
 --   confidence    1 - (1 - c1) * (1 - c2 / 2) * (1 - c3 / 2) * …, c1 the best, one c a session: a session that says it
 --                 five times is one witness; independent sessions add to each other
 --   importance    the highest
---   trust         the lowest: hand, user, assistant, task, import
+--   trust         that of the best witness (hand, user, assistant, task, import): an assistant that repeats what a
+--                 person said takes nothing from it; of what was merged the part with the worst one decides
 --   valid_from    the first time from which it was said to hold; reaffirmed_at the last
 --
 -- Answers whether anything changed; then no pass has looked at it yet. A memory without sources stays as it is.
@@ -16,12 +17,12 @@ DECLARE
     v record;
 BEGIN
     WITH said AS (
-        SELECT x.session_id::text AS witness, x.confidence, x.importance, x.trust, x.holds_from
+        SELECT x.session_id::text AS witness, x.confidence, x.importance, x.trust, x.holds_from, x.via
         FROM slowwave.memory_sources x
         WHERE x.memory_id = p_memory_id
         UNION ALL
         SELECT coalesce(s.id::text, 'noted ' || coalesce(w.session, '')), n.confidence, n.importance, n.trust,
-               n.holds_from
+               n.holds_from, n.via
         FROM slowwave.memory_notes n
         JOIN slowwave.working_memory w ON w.id = n.working_id
         LEFT JOIN slowwave.sessions s ON s.agent_id = w.agent_id AND s.name = w.session
@@ -37,8 +38,11 @@ BEGIN
     SELECT round(w.confidence::numeric, 6)::double precision AS confidence, s.* INTO v
     FROM weighed w, (
         SELECT max(importance) AS importance, min(holds_from) AS valid_from, max(holds_from) AS reaffirmed_at,
-               (ARRAY['hand', 'user', 'assistant', 'task', 'import'])[
-                   max(array_position(ARRAY['hand', 'user', 'assistant', 'task', 'import'], trust))] AS trust
+               (ARRAY['hand', 'user', 'assistant', 'task', 'import'])[(
+                   SELECT max(p.best) FROM (
+                       SELECT min(array_position(ARRAY['hand', 'user', 'assistant', 'task', 'import'], t.trust)) AS best
+                       FROM said t GROUP BY t.via
+                   ) AS p)] AS trust
         FROM said
     ) AS s;
     IF v.confidence IS NULL THEN
