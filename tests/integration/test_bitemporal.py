@@ -144,7 +144,7 @@ SAYINGS = st.lists(
 
 
 @settings(
-    max_examples=40,
+    max_examples=20,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -114,16 +114,16 @@ class Pipeline(RuleBasedStateMachine):
         if death == "none":
             flusher.flush(ref)
             return
+        token = f"dead-{self.tokens}"
+        self.tokens += 1
+        if not self.scene.queue.claim(ref, token).ours:
+            return
         if death == "before commit":
 
             def die(_window: Window) -> None:
                 raise Killed
 
             self.scene.extractor.interrupt = die
-        token = f"dead-{self.tokens}"
-        self.tokens += 1
-        if not self.scene.queue.claim(ref, token).ours:
-            return
         try:
             flusher._flush_window(ref)  # what a worker does between claim and release; it never gets to the release
         except Killed:

@@ -22,7 +22,7 @@ def verdict(a: str, b: str) -> Judgement:
     return forth
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(TEXTS, TEXTS, st.booleans(), st.booleans(), st.none() | st.floats(0, 1), st.none() | st.floats(0, 1e7))
 def test_judging_is_symmetric_and_bounded(
     a: str, b: str, same_scope: bool, same_type: bool, embedding: float | None, seconds: float | None

@@ -41,12 +41,13 @@ def memories(
 
     shell = shell_of(context)
     held, known = moment_option("--as-of", as_of), moment_option("--known-at", known_at)
+    place = None if scope is None else scope_parts(scope)
     with shell.connection() as connection:
         found = list_memories(
             connection,
             shell.tenant,
             agent,
-            scope=None if scope is None else scope_parts(scope),
+            scope=place,
             session=session,
             status=status,
             kind=kind,
@@ -60,8 +61,7 @@ def memories(
     for memory in found:
         _list(memory)
     if not found:
-        then = held is not None or known is not None
-        console().print("Nothing, at that time." if then else "Nothing is remembered there yet.")
+        console().print("Nothing, at that time." if held or known else "Nothing is remembered there yet.")
     elif len(found) == limit:
         console(stderr=True).print(f"These are the newest {limit}; --limit shows more.")
 

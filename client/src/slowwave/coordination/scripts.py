@@ -20,8 +20,9 @@ Call = tuple[str | bytes | int, ...]
 
 
 class Script:
-    """One operation: `NAME.lua`, with `state.lua`, which all share, where it says so, and with `constants` where it names
-    them: texts that never change need not travel with every call.
+    """One operation: `NAME.lua`, with `state.lua`, which all share, where it says so.
+
+    constants: texts that never change, put in where the script names them, and so not sent with every call.
 
     A server that doesn't know it (new, restarted) says so before it does anything; it is taught and asked again.
     """
