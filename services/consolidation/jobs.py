@@ -15,7 +15,9 @@ from sqlalchemy import Engine, text
 
 from domain.spoken_time import count_words
 from services.consolidation.batches import PassKind
+from services.consolidation.command_model import CallsPerRun, CommandModel
 from services.consolidation.scope_pass import Order, PassReport, consolidate, in_words
+from services.consolidation.synthesis import Synthesis
 from services.maintenance import JobContext, JobOutcome, JobRunner
 from services.review import expire_due
 
@@ -55,6 +57,7 @@ def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
         return JobOutcome("consolidation is switched off (memory.consolidation.enabled)")
     counts: Counter[str] = Counter()
     stopped: list[str] = []
+    synthesis = _synthesis(context)
     ends = context.clock() + MAX_TIME
     for scope_id in due_scopes(context.engine, context, kind):
         if context.clock() >= ends:
@@ -62,7 +65,13 @@ def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
             break
         if not context.still_ours():
             return JobOutcome("another worker has the job", dict(counts), "stopped")
-        order = Order(scope_id, kind, by=f"{context.job.id}, run {context.run.id}", dry_run=context.dry_run)
+        order = Order(
+            scope_id,
+            kind,
+            by=f"{context.job.id}, run {context.run.id}",
+            dry_run=context.dry_run,
+            synthesis=synthesis,
+        )
         try:
             report = consolidate(context.engine, order, settings=settings, clock=context.clock)
         except Exception:
@@ -77,6 +86,12 @@ def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
     summary = "; ".join([_summary(counts), *stopped])
     stats = {name: number for name, number in counts.items() if number}
     return JobOutcome(summary, stats, "stopped" if stopped else "completed")
+
+
+def _synthesis(context: JobContext) -> Synthesis | None:
+    """The model that the job names, with what one run may ask of it; None where it names none."""
+    command = context.job.details.get("llm_command")
+    return Synthesis(CommandModel(str(command)), CallsPerRun()) if command else None
 
 
 def _count(counts: Counter[str], report: PassReport) -> None:

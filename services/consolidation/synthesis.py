@@ -29,7 +29,7 @@ _LOST = frozenset({"conflict", "distinct"})
 _TOKENS_A_CHARACTER = 0.5
 _TOKENS_AROUND = 400
 
-Outcome = Literal["synthesised", "no_budget", "failed", "refused"]
+Outcome = Literal["synthesised", "no_budget", "no_answer", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Synthesis:
         except ModelFailed as error:
             spent = error.tokens
             log.warning("two memories could not be made one: %s", error)
-            return "failed", None
+            return "no_answer", None
         finally:
             reserved.settle(spent)
         content = " ".join(sentence.content.split())

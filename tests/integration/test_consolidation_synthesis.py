@@ -84,7 +84,7 @@ def test_without_a_model_they_stay_two_and_are_linked(hearer: Hearer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "outcome"), [(None, "failed"), ("Maya does not like green tea in the morning", "refused")]
+    ("answer", "outcome"), [(None, "no_answer"), ("Maya does not like green tea in the morning", "refused")]
 )
 def test_mistake_17_a_failed_call_is_settled_and_costs_no_memory(
     hearer: Hearer, answer: str | None, outcome: str
