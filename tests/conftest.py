@@ -13,10 +13,15 @@ from pathlib import Path
 import psycopg
 import pytest
 import redis
+from hypothesis import settings
 from sqlalchemy import Engine
 
 from models.engine import make_engine
 from models.schema import migrate
+
+# A slow moment of the machine is no failure; what must be fast is measured in bench/.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -71,6 +71,7 @@ NOTES: tuple[tuple[float, str, float], ...] = (
     (1.2, "Maya works at Northwind", 0.8),
     (2.2, "Priya sails on Saturdays", 0.2),
     (5.2, "Jonas plays the cello on Sundays", 0.6),
+    (9.2, "Maya lives in Madrid", 0.8),
     (5.3, "Jonas is playing the cello on Sundays", 0.9),
     (10.2, "Priya lives in Bergen", 0.5),
     (12.2, "Jonas repairs clocks in his cellar", 0.6),
