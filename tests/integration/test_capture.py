@@ -252,7 +252,7 @@ step = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(step, max_size=25))
 def test_i5_any_sequence_of_calls_numbers_without_gaps_and_days_add_up(database: Database, steps: list[Any]) -> None:
     database.connection.execute(

@@ -113,7 +113,7 @@ RUNS = st.lists(MOVES, min_size=1, max_size=5)
 ROOTS = ("agents", "scopes", "events", "memory_changes", "maintenance_runs")
 # Without shrinking: it would take longer than a test may. What fails is short enough to be read.
 SLOWLY = settings(
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -13,4 +13,4 @@ class OnFakeRedis(CoordinationMachine):
 
 
 TestOnFakeRedis = OnFakeRedis.TestCase
-TestOnFakeRedis.settings = settings(max_examples=40, stateful_step_count=30, deadline=None, report_multiple_bugs=False)
+TestOnFakeRedis.settings = settings(max_examples=25, stateful_step_count=30, deadline=None, report_multiple_bugs=False)
