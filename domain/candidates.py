@@ -14,6 +14,11 @@ MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]
 Trust = Literal["user", "assistant", "task"]
 
 
+def first_status(kind: str) -> MemoryStatus:
+    """The status in which a memory of this type begins: dated events are episodes, all else waits in the inbox."""
+    return "episode" if kind == "event" else "inbox"
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One statement that is worth keeping.

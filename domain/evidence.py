@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from math import prod
 
-TRUSTS = ("hand", "user", "assistant", "task", "import")
+from domain.consolidation.known import TRUSTS
+
 SURELY = 1e-12
 DIGITS = 6
 

@@ -128,7 +128,7 @@ def newer_first(a: AnyDated, b: AnyDated) -> tuple[AnyDated, AnyDated]:
     return (a, b) if (a.reaffirmed_at, a.valid_from, a.id) >= (b.reaffirmed_at, b.valid_from, b.id) else (b, a)
 
 
-def ends_at(older: Statement, newer: Statement) -> datetime:
+def ends_at(older: Dated, newer: Dated) -> datetime:
     """When `older` ceased to hold if `newer` replaced it: when that began, or was said again after the older one."""
     return newer.valid_from if newer.valid_from > older.reaffirmed_at else newer.reaffirmed_at
 

@@ -7,7 +7,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from domain.candidates import Candidate, Window
+from domain.candidates import Candidate, Window, first_status
 from domain.events import Event
 from domain.redaction import redact
 from domain.statements import content_hash
@@ -29,12 +29,12 @@ def event_of(row: dict[str, Any]) -> Event:
 
 
 def candidate_row(candidate: Candidate) -> dict[str, Any]:
-    """A candidate as `store_memory` takes it. Dated events are episodes; everything else waits in the inbox."""
+    """A candidate as `store_memory` takes it."""
     return {
         "content": candidate.content,
         "hash": content_hash(candidate.content).hex(),
         "type": candidate.type,
-        "status": "episode" if candidate.type == "event" else "inbox",
+        "status": first_status(candidate.type),
         "confidence": candidate.confidence,
         "importance": candidate.importance,
         "trust": candidate.trust,

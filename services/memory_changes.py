@@ -14,6 +14,7 @@ from uuid import UUID
 from sqlalchemy import Connection, bindparam, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
+from domain.changes import ChangeLine
 from domain.statements import content_hash
 from models import Memory, MemoryChange
 
@@ -98,6 +99,29 @@ def note_change(
             made_at=now,
         )
     )
+
+
+def changes_of_run(
+    connection: Connection, run_id: int, *, scope_id: int | None = None, limit: int | None = None
+) -> tuple[ChangeLine, ...]:
+    """What a run has changed so far, in its order: all of it, or of one scope; at most `limit` of them."""
+    query = (
+        select(
+            MemoryChange.action,
+            MemoryChange.memory_id,
+            Memory.content,
+            MemoryChange.before,
+            MemoryChange.after,
+            MemoryChange.reason,
+        )
+        .join(Memory, Memory.id == MemoryChange.memory_id)
+        .where(MemoryChange.run_id == run_id)
+        .order_by(MemoryChange.id)
+        .limit(limit)
+    )
+    if scope_id is not None:
+        query = query.where(Memory.scope_id == scope_id)
+    return tuple(ChangeLine(*row) for row in connection.execute(query))
 
 
 def weigh(connection: Connection, memory: UUID, now: datetime) -> bool:

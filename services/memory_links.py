@@ -1,4 +1,4 @@
-"""Links from one memory to another, each standing once.
+"""Links from one memory to another, each standing once, and their end.
 
 Must not know: why memories are linked.
 """
@@ -6,7 +6,7 @@ Must not know: why memories are linked.
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 from sqlalchemy.dialects.postgresql import insert
 
 from models import MemoryLink
@@ -37,3 +37,20 @@ def add_link(
         .on_conflict_do_nothing()
     )
     return connection.execute(statement).rowcount == 1
+
+
+def end_links(
+    connection: Connection, predicate: str, *, author: Author, source: UUID | None = None, target: UUID | None = None
+) -> None:
+    """Take back the standing links of one predicate from `source`, or to `target`. They stay, marked with the run.
+
+    Raises ValueError unless one of the two is given.
+    """
+    if (source is None) == (target is None):
+        raise ValueError("give a source or a target, one of the two")
+    end = MemoryLink.source_id == source if source is not None else MemoryLink.target_id == target
+    connection.execute(
+        update(MemoryLink)
+        .where(end, MemoryLink.predicate == predicate, MemoryLink.ended_by.is_(None))
+        .values(ended_by=author.run_id)
+    )

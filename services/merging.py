@@ -9,11 +9,11 @@ Must not know: when two memories are to be merged.
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Connection, select, text
 
-from models import Memory, MemoryLink
+from models import Memory
 from services.memory_changes import Author, change_memory, note_change, weigh
+from services.memory_links import add_link, end_links
 
 _LOSERS = tuple(
     text(
@@ -81,7 +81,7 @@ def part_again(
     """Take a merge back: the part stands for itself again. Raises Stale."""
     fields = {"status": status, "archive_reason": None, "merged_into": None}
     change_memory(connection, part, revision, fields, author=author, action="unmerged", reason=reason, now=now)
-    _end_links(connection, part, author.run_id)
+    end_links(connection, "merged_into", author=author, source=part)
     sync_copies(connection, part, now)
 
 
@@ -103,24 +103,5 @@ def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
 def _relink(
     connection: Connection, part: UUID, survivor: UUID, *, confidence: float, author: Author, now: datetime
 ) -> None:
-    _end_links(connection, part, author.run_id)
-    connection.execute(
-        insert(MemoryLink)
-        .values(
-            source_id=part,
-            target_id=survivor,
-            predicate="merged_into",
-            confidence=confidence,
-            run_id=author.run_id,
-            created_at=now,
-        )
-        .on_conflict_do_nothing()
-    )
-
-
-def _end_links(connection: Connection, part: UUID, run_id: int) -> None:
-    connection.execute(
-        update(MemoryLink)
-        .where(MemoryLink.source_id == part, MemoryLink.predicate == "merged_into", MemoryLink.ended_by.is_(None))
-        .values(ended_by=run_id)
-    )
+    end_links(connection, "merged_into", author=author, source=part)
+    add_link(connection, part, survivor, "merged_into", author=author, now=now, confidence=confidence)

@@ -16,8 +16,8 @@ from domain import review
 from domain.changes import ChangeLine
 from domain.review import Answer, Statement
 from domain.spoken_time import count_words
-from models import Memory, MemoryChange, ReviewItem
-from services.memory_changes import Author, Stale
+from models import ReviewItem
+from services.memory_changes import Author, Stale, changes_of_run
 from services.review_cases import (
     Case,
     Kind,
@@ -28,11 +28,9 @@ from services.review_cases import (
     statements,
 )
 from services.review_effects import carry_out
-from services.runs import Run, finish_run, start_run
+from services.runs import LEASE_SECONDS, Run, finish_run, start_run
 from slowwave.errors import SlowwaveError
 
-LEASE_SECONDS = 60.0
-"""Of a run that is one transaction, so that nobody ever sees it running."""
 ATTEMPTS = 3
 """So often a decision is made anew where a pass changed the memories meanwhile."""
 DEADLOCK = "40P01"
@@ -202,7 +200,7 @@ def _run(
         else Decided(number, "unknown", f"there is no {'question' if kind == 'item' else kind} {number}")
         for number in numbers
     )
-    report = DecisionReport(run.id, dry_run, results, _changes(connection, run.id))
+    report = DecisionReport(run.id, dry_run, results, changes_of_run(connection, run.id))
     if dry_run or not report.decided:
         return DecisionReport(None, dry_run, results, report.changes)
     _finish(connection, run, kind, decision, report, now)
@@ -279,20 +277,3 @@ def _sides(connection: Connection, case: Case, decision: Decision) -> tuple[Stat
     if len(case.conflicts) != 1:
         raise ValueError("say with --into which memory it is to be merged")
     return memory, case.conflicts[0].other(memory.id)
-
-
-def _changes(connection: Connection, run_id: int) -> tuple[ChangeLine, ...]:
-    query = (
-        select(
-            MemoryChange.action,
-            MemoryChange.memory_id,
-            Memory.content,
-            MemoryChange.before,
-            MemoryChange.after,
-            MemoryChange.reason,
-        )
-        .join(Memory, Memory.id == MemoryChange.memory_id)
-        .where(MemoryChange.run_id == run_id)
-        .order_by(MemoryChange.id)
-    )
-    return tuple(ChangeLine(*row) for row in connection.execute(query))

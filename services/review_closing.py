@@ -7,14 +7,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from domain.review import ConflictStatus, ItemState
 from models import MemoryConflict, ReviewItem
 from services.memory_changes import Author, note_change
-
-_CONFLICT = ("status", "resolution", "decided_at", "decided_by")
-_ITEM = ("state", "decided_at", "decided_by")
 
 
 def close_conflict(
@@ -32,14 +29,7 @@ def close_conflict(
     """Decide a conflict of this scope, noted as a change of `memory`, one of its two. False: it is not `was`."""
     after = {"status": status, "resolution": resolution, "decided_at": now, "decided_by": author.by}
     mine = (MemoryConflict.scope_id == scope_id) & (MemoryConflict.id == conflict) & (MemoryConflict.status == was)
-    columns = [getattr(MemoryConflict, name) for name in _CONFLICT]
-    row = connection.execute(select(*columns).where(mine).with_for_update()).mappings().first()
-    if row is None:
-        return False
-    connection.execute(update(MemoryConflict).where(mine).values(**after))
-    before = {"conflict": conflict, **row}
-    _note(connection, memory, before, {"conflict": conflict, **after}, resolution, author, now)
-    return True
+    return _close(connection, MemoryConflict, mine, after, {"conflict": conflict}, resolution, memory, author, now)
 
 
 def close_item(
@@ -56,35 +46,37 @@ def close_item(
     """Decide an open question of this scope, noted as a change of `memory`, one that it is about. False: not open."""
     after = {"state": state, "decided_at": now, "decided_by": author.by}
     mine = (ReviewItem.scope_id == scope_id) & (ReviewItem.id == item) & (ReviewItem.state == "open")
-    columns = [getattr(ReviewItem, name) for name in _ITEM]
+    return _close(connection, ReviewItem, mine, after, {"review_item": item}, reason, memory, author, now)
+
+
+def _close(
+    connection: Connection,
+    table: type[MemoryConflict | ReviewItem],
+    mine: ColumnElement[bool],
+    after: dict[str, Any],
+    which: dict[str, int],
+    reason: str,
+    memory: UUID,
+    author: Author,
+    now: datetime,
+) -> bool:
+    """Set one row to `after`, and note what these columns were. False: there is no such row."""
+    columns = [getattr(table, name) for name in after]
     row = connection.execute(select(*columns).where(mine).with_for_update()).mappings().first()
     if row is None:
         return False
-    connection.execute(update(ReviewItem).where(mine).values(**after))
-    before = {"review_item": item, **row}
-    _note(connection, memory, before, {"review_item": item, **after}, reason, author, now)
-    return True
-
-
-def _note(
-    connection: Connection,
-    memory: UUID,
-    before: dict[str, Any],
-    after: dict[str, Any],
-    reason: str,
-    author: Author,
-    now: datetime,
-) -> None:
+    connection.execute(update(table).where(mine).values(**after))
     note_change(
         connection,
         memory,
         author=author,
         action="decided",
-        before=_plain(before),
-        after=_plain(after),
+        before=_plain(which | dict(row)),
+        after=_plain(which | after),
         reason=reason,
         now=now,
     )
+    return True
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from models import MaintenanceRun
 RunKind = Literal["working", "light", "deep", "review", "undo", "other"]
 RunEnd = Literal["completed", "failed", "stopped"]
 MAX_ERROR_CHARACTERS = 2000
+LEASE_SECONDS = 60.0
+"""Of a run that belongs to no job; those of jobs have the lease of the settings."""
 
 
 @dataclass(frozen=True, slots=True)

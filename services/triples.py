@@ -34,30 +34,16 @@ _STORE = text(
 def store_triples(
     connection: Connection,
     scope_id: int,
-    memory_id: UUID,
-    triples: Sequence[Relation],
-    *,
-    run_id: int,
-    now: datetime,
-    extractor: str = RULES,
-) -> int:
-    """Keep these relations of a memory of the scope; answer how many are new. Again, it changes nothing.
-
-    Nothing is kept for a memory that is not of the scope.
-    """
-    return store_triples_of(connection, scope_id, {memory_id: triples}, run_id=run_id, now=now, extractor=extractor)
-
-
-def store_triples_of(
-    connection: Connection,
-    scope_id: int,
     by_memory: Mapping[UUID, Sequence[Relation]],
     *,
     run_id: int,
     now: datetime,
     extractor: str = RULES,
 ) -> int:
-    """Keep the relations of many memories of the scope in one statement; as `store_triples` does for each."""
+    """Keep the relations of these memories of the scope, in one statement; answer how many are new.
+
+    Again, it changes nothing. Nothing is kept for a memory that is not of the scope.
+    """
     rows = [{"memory_id": memory} | asdict(one) for memory, relations in by_memory.items() for one in relations]
     if not rows:
         return 0

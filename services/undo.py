@@ -21,13 +21,11 @@ from domain.spoken_time import count_words
 from models import MaintenanceRun
 from services.memory_changes import Author, mark_checked, note_change
 from services.merging import sync_copies
-from services.runs import finish_run, start_run
+from services.runs import LEASE_SECONDS, finish_run, start_run
 from services.undo_checks import CannotUndo, Touched, check_unused, lock_run, lock_touched, refuse_if_built_on
 from services.undo_fields import Made, changes_of, put_back, reindex, reopen
 from services.undo_rows import Removed, remove_made, remove_rows, reopen_items, weigh_all
 
-LEASE_SECONDS = 60.0
-"""Of the run that an undo is. It is one transaction, so that nobody ever sees it running."""
 _COPIED = frozenset({"sourced", "repeated"})
 
 

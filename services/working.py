@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from domain.spoken_time import count_words
 from domain.working import Note
 from services.memory_changes import Author
-from services.runs import Run, finish_run, start_run
+from services.runs import LEASE_SECONDS, Run, finish_run, start_run
 from services.signals import consolidation_completed, consolidation_failed, consolidation_started
 from services.working_cycle import Cycle, Outcome
 from services.working_store import MAX_EXPIRED, cycle_lock, due_notes, end_dead_runs, expired_notes, settle
@@ -27,7 +27,6 @@ from slowwave.settings import Consolidation
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS = 60.0
 LOCK_WAIT_SECONDS = 5.0
 """A cycle takes less than a second: one that was asked for while another runs waits for it, and misses nothing."""
 

@@ -23,7 +23,7 @@ from domain.triples import triples
 from domain.working import MAX_LOOKED_AT, Note, Sieve, Sifted, memory_as_other
 from services.consolidation.neighbours import candidates, index_blocks, load
 from services.memory_changes import Author
-from services.triples import store_triples_of
+from services.triples import store_triples
 from services.working_store import Kept, keep, link, settle
 from slowwave.settings import Consolidation
 
@@ -114,7 +114,7 @@ class Cycle:
             return 0
         found = {kept[one.note.id].memory: triples(read(one.note.content)) for one in new}
         run_id = self._author.run_id
-        return store_triples_of(self._connection, self._scope_id, found, run_id=run_id, now=self._now)
+        return store_triples(self._connection, self._scope_id, found, run_id=run_id, now=self._now)
 
     def _give_up(self, note: Note, error: Exception) -> Outcome:
         sentence = f"{type(error).__name__}: {error}"

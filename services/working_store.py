@@ -15,6 +15,7 @@ from sqlalchemy import Connection, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from domain.candidates import first_status
 from domain.extraction.entities import entities
 from domain.statements import content_hash
 from domain.working import NOTE_CONFIDENCE, NOTE_TRUST, Link, Note, Sifted
@@ -225,7 +226,7 @@ def _row(one: Sifted) -> dict[str, Any]:
         "content": note.content,
         "hash": content_hash(note.content).hex(),
         # As flushes have it: dated events are episodes, everything else waits in the inbox.
-        "status": "episode" if note.type == "event" else "inbox",
+        "status": first_status(note.type),
         "confidence": NOTE_CONFIDENCE,
         "importance": note.importance,
         "trust": NOTE_TRUST,

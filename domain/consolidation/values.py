@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.consolidation.known import TRUSTS, Known
+from domain.review import ends_at
 from domain.similarity import Claim, read
 
 Pinned = Callable[[UUID, UUID], bool]
@@ -83,8 +84,8 @@ def settle_values(group: Sequence[Valued], pinned: Pinned) -> tuple[list[Ended],
 def _ended(older: Known, newer: Known | None, claim: Claim) -> Ended:
     if newer is None:
         return Ended(older)
-    at = newer.valid_from if newer.valid_from > older.reaffirmed_at else newer.reaffirmed_at
-    return Ended(older, newer, at, f"said later: another value of {claim.attribute} of {claim.subject_text}")
+    reason = f"said later: another value of {claim.attribute} of {claim.subject_text}"
+    return Ended(older, newer, ends_at(older, newer), reason)
 
 
 def _rank(memory: Known) -> int:

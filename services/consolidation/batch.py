@@ -68,21 +68,17 @@ def settle(batch: Batch, memories: Sequence[Known]) -> Effects:
     world.look(memories)
     for component in world.components(memories):
         _make_one(effects, world, component)
-    world.reload()
+    if effects.touched:
+        world.reload()
     concerned = sorted({world.head(memory.id) for memory in memories}, key=lambda memory: world.known[memory].order)
     standing = [world.known[memory] for memory in concerned if world.known[memory].live]
     _settle_values(batch, effects, world, standing)
     _compare(batch, effects, world, standing)
     if batch.settings.extract_triples:
-        for memory in standing:
-            effects.counts["triples"] += store_triples(
-                batch.connection,
-                batch.scope_id,
-                memory.id,
-                triples(read(memory.content)),
-                run_id=batch.author.run_id,
-                now=batch.now,
-            )
+        said = {memory.id: triples(read(memory.content)) for memory in standing}
+        effects.counts["triples"] += store_triples(
+            batch.connection, batch.scope_id, said, run_id=batch.author.run_id, now=batch.now
+        )
     promote(batch, effects, effects.touched | {memory.id for memory in standing})
     mark_checked(batch.connection, [*effects.touched, *(memory.id for memory in memories)], batch.now)
     return effects

@@ -5,7 +5,7 @@ Must not know: Celery, when a pass is due, who asks for it.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -34,21 +34,19 @@ TRIES = 3
 ALWAYS_ALLOWED = 20
 """So many archivals are no sign of a runaway, however small the scope."""
 
+DUE: Mapping[PassKind, str] = {
+    "light": "m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active')",
+    "deep": "m.status IN ('inbox', 'episode', 'active') AND (m.status <> 'active' OR m.checked_at IS NULL)",
+}
+"""Which memories `m` a pass of a kind is about, their age aside, in SQL."""
 # The oldest first, past the place where the last batch ended: what could not be settled is not met again in this run.
 _NEXT = {
-    "light": text(
-        "SELECT m.id, m.recorded_at FROM slowwave.memories m"
-        " WHERE m.scope_id = :scope AND m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active')"
-        "  AND m.recorded_at <= :until AND (m.recorded_at, m.id) > (:at, :id)"
+    kind: text(
+        f"SELECT m.id, m.recorded_at FROM slowwave.memories m WHERE m.scope_id = :scope AND {due}"
+        " AND m.recorded_at <= :until AND (m.recorded_at, m.id) > (:at, :id)"
         " ORDER BY m.recorded_at, m.id LIMIT :most"
-    ),
-    "deep": text(
-        "SELECT m.id, m.recorded_at FROM slowwave.memories m"
-        " WHERE m.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active')"
-        "  AND (m.status <> 'active' OR m.checked_at IS NULL)"
-        "  AND m.recorded_at <= :until AND (m.recorded_at, m.id) > (:at, :id)"
-        " ORDER BY m.recorded_at, m.id LIMIT :most"
-    ),
+    )
+    for kind, due in DUE.items()
 }
 BEGINNING = (datetime(1900, 1, 1, tzinfo=UTC), UUID(int=0))
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection
 
+from domain.candidates import first_status
 from domain.consolidation.known import Known
 from domain.consolidation.values import Ended
 from domain.review import Tier, doubtful, tier_of
-from models import MemoryLink
 from services.conflicts import open_review, register_conflict
 from services.consolidation.neighbours import load
 from services.memory_changes import Author, change_memory, note_change
-from services.memory_links import add_link
+from services.memory_links import add_link, end_links
 from services.merging import merge_into, part_again
 
 
@@ -62,12 +62,11 @@ class Effects:
     def part(self, part: Known, reason: str) -> None:
         """Take a merge back."""
         part = self._fresh(part)
-        status = "episode" if part.type == "event" else "inbox"
         part_again(
             self.connection,
             part.id,
             part.revision,
-            status,
+            first_status(part.type),
             author=self.author,
             reason=reason,
             now=self.now,
@@ -82,10 +81,10 @@ class Effects:
         fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
         if newer is None:
             self._change(older, fields, "holding", "nothing that is known ended it")
-            self._end_links(older.id)
+            end_links(self.connection, "supersedes", author=self.author, target=older.id)
             return
         self._change(older, fields, "superseded", ended.reason)
-        self._end_links(older.id)
+        end_links(self.connection, "supersedes", author=self.author, target=older.id)
         add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
         self._register(newer, older, ended.reason, f"{newer.id} was said later and holds")
 
@@ -144,8 +143,12 @@ class Effects:
 
     def demote(self, memory: Known) -> None:
         """Take a promotion back."""
-        status = "episode" if memory.type == "event" else "inbox"
-        self._change(memory, {"status": status}, "demoted", f"confidence {memory.confidence:.2f}, after a merge ended")
+        self._change(
+            memory,
+            {"status": first_status(memory.type)},
+            "demoted",
+            f"confidence {memory.confidence:.2f}, after a merge ended",
+        )
 
     def _register(self, newer: Known, older: Known, reason: str, resolution: str | None) -> int | None:
         """Answer the number of the conflict; None where the pair was decided before."""
@@ -165,7 +168,7 @@ class Effects:
         change_memory(
             self.connection,
             memory.id,
-            self._revision(memory),
+            self._fresh(memory).revision,
             fields,
             author=self.author,
             action=action,
@@ -179,16 +182,6 @@ class Effects:
         if memory.id not in self.touched:
             return memory
         return load(self.connection, self.scope_id, [memory.id])[memory.id]
-
-    def _revision(self, memory: Known) -> int:
-        return self._fresh(memory).revision
-
-    def _end_links(self, older: UUID) -> None:
-        self.connection.execute(
-            update(MemoryLink)
-            .where(MemoryLink.target_id == older, MemoryLink.predicate == "supersedes", MemoryLink.ended_by.is_(None))
-            .values(ended_by=self.author.run_id)
-        )
 
     def _did(self, what: str, *memories: UUID) -> None:
         self.counts[what] += 1

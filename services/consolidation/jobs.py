@@ -14,7 +14,7 @@ from functools import partial
 from sqlalchemy import Engine, text
 
 from domain.spoken_time import count_words
-from services.consolidation.batches import PassKind
+from services.consolidation.batches import DUE, PassKind
 from services.consolidation.command_model import CallsPerRun, CommandModel
 from services.consolidation.scope_pass import Order, PassReport, consolidate, in_words
 from services.consolidation.synthesis import Synthesis
@@ -26,17 +26,13 @@ log = logging.getLogger(__name__)
 _SCOPES_PAGE = 500
 MAX_TIME = timedelta(minutes=45)
 """A run that took so long stops between two scopes; what is left is due at the next one, and no worker is blocked."""
-_DUE = {
-    "light": "m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active')",
-    "deep": "(m.status IN ('inbox', 'episode') OR (m.status = 'active' AND m.checked_at IS NULL))",
-}
 
 
 def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[int]:
     """The scopes that hold a memory which is due, page by page, so that a million scopes are no list in memory."""
     query = text(
         "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND EXISTS ("
-        f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND m.recorded_at <= :until AND {_DUE[kind]})"
+        f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND m.recorded_at <= :until AND {DUE[kind]})"
         " ORDER BY s.id LIMIT :most"
     )
     after = 0

@@ -3,7 +3,6 @@
 Must not know: Celery, when a pass is due, how a batch is settled.
 """
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,18 +14,15 @@ from sqlalchemy import Connection, Engine, func, select
 from domain.changes import ChangeLine
 from domain.consolidation.known import LIVE
 from domain.spoken_time import count_words
-from models import Memory, MemoryChange, MemoryConflict, ReviewItem
+from models import Memory, MemoryConflict, ReviewItem
 from services.consolidation.batches import LeaseLost, Pass, PassKind, RunawayStopped, Transaction, next_due
 from services.consolidation.scope_lock import scope_lock
 from services.consolidation.synthesis import Synthesis
-from services.memory_changes import Author
-from services.runs import Run, RunEnd, finish_run, start_run
+from services.memory_changes import Author, changes_of_run
+from services.runs import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
 from services.signals import consolidation_completed, consolidation_failed, consolidation_started
 from slowwave.settings import Consolidation
 
-log = logging.getLogger(__name__)
-
-LEASE_SECONDS = 60.0
 CHANGES_SHOWN = 10_000
 _ONE = {"conflicts": "conflict", "triples": "triple"}
 
@@ -108,7 +104,9 @@ def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Call
 
         report = _perform(nested, order, settings, clock)
         if report.run is not None:
-            report = replace(report, changes=_changes(connection, order.scope_id, report.run))
+            report = replace(
+                report, changes=changes_of_run(connection, report.run, scope_id=order.scope_id, limit=CHANGES_SHOWN)
+            )
         whole.rollback()
     return replace(report, run=None)
 
@@ -224,21 +222,3 @@ def _summary(work: Pass, counts: dict[str, int]) -> str:
     failed = f"; {work.failed} failed" if work.failed else ""
     more = "; more are due" if work.more else ""
     return f"{count_words(work.checked, 'memory', 'memories')} looked at: {done}{failed}{more}"
-
-
-def _changes(connection: Connection, scope_id: int, run_id: int) -> tuple[ChangeLine, ...]:
-    rows = connection.execute(
-        select(
-            MemoryChange.action,
-            MemoryChange.memory_id,
-            Memory.content,
-            MemoryChange.before,
-            MemoryChange.after,
-            MemoryChange.reason,
-        )
-        .join(Memory, Memory.id == MemoryChange.memory_id)
-        .where(Memory.scope_id == scope_id, MemoryChange.run_id == run_id)
-        .order_by(MemoryChange.id)
-        .limit(CHANGES_SHOWN)
-    )
-    return tuple(ChangeLine(*row) for row in rows)

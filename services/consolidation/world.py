@@ -60,6 +60,7 @@ class World:
         self._pinned: set[frozenset[UUID]] = set()
         self._joined: set[frozenset[UUID]] = set()
         self._by_hand: set[UUID] = set()
+        self._read: set[UUID] = set()
 
     def look(self, memories: Sequence[Known]) -> None:
         """Find the neighbours of these, and what was merged with either."""
@@ -102,8 +103,12 @@ class World:
         return frozenset((a, b)) in self._pinned
 
     def pin(self, ids: Iterable[UUID]) -> None:
-        """Read what was decided about these."""
-        parameters = {"ids": list(ids), "scope": self._scope_id, "reason": f"{REASON}%"}
+        """Read what was decided about these, once: a batch decides nothing of that kind."""
+        fresh = set(ids) - self._read
+        if not fresh:
+            return
+        self._read |= fresh
+        parameters = {"ids": list(fresh), "scope": self._scope_id, "reason": f"{REASON}%"}
         rows = self._connection.execute(_PINNED, parameters).all()
         self._pinned |= {frozenset((row.a, UUID(row.b))) for row in rows if row.b is not None}
         rows = self._connection.execute(_JOINED, parameters).all()

@@ -50,7 +50,7 @@ class Related(Installation):
 
     def store(self, scope_id: int, memory: UUID, relations: tuple[Relation, ...]) -> int:
         with self.engine.begin() as connection:
-            return store_triples(connection, scope_id, memory, relations, run_id=self.run, now=NOW)
+            return store_triples(connection, scope_id, {memory: relations}, run_id=self.run, now=NOW)
 
     def around(self, entity: str, **options: Any) -> Any:
         with self.engine.connect() as connection:

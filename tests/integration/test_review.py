@@ -1,6 +1,5 @@
 """Decisions of people on a real Postgres: what they do, once, as runs that can be undone (mistakes 22, 41; I6, I8)."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -14,6 +13,7 @@ from models.engine import make_engine
 from services.review import Decision, DecisionReport, decide_conflicts, decide_items, expire_due
 from services.undo import undo
 from tests.installation import NOW, ago
+from tests.processes import wait_until
 from tests.reviewing import DAY, Dispute
 
 pytestmark = pytest.mark.servers
@@ -295,10 +295,8 @@ def test_mistake_26_a_decision_waits_for_a_change_under_way_and_is_made_on_what_
             text("UPDATE slowwave.memories SET revision = revision + 1, status = 'active' WHERE id = :id"), {"id": acme}
         )
         decision = pool.submit(decide, dispute, item, "accept")
-        deadline = time.monotonic() + 30
-        while not dispute.sql("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND state = 'active'"):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        blocked = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND state = 'active'"
+        wait_until(lambda: bool(dispute.sql(blocked)), 30, "a decision that waits for the row")
         holder.commit()
         assert decision.result(30).decided == 1
     row = dispute.row(acme)

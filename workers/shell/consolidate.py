@@ -13,7 +13,7 @@ from domain.candidates import MemoryType
 from workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
 from workers.shell.output import console, one_line, print_json, print_rows, styled
 from workers.shell.sentences import FOUND, UNAVAILABLE
-from workers.shell.state import Shell, shell_of
+from workers.shell.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
     from services.consolidation.scope_pass import PassReport
@@ -179,16 +179,6 @@ def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[Cy
             report = run_pass(shell.engine, order, settings=rules, clock=shell.now)
         yield report
         more = report.more and not how.dry_run
-
-
-def operator() -> str:
-    """Who sits at this shell."""
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a user that the system has no name for, as in many containers
-        return "operator"
 
 
 def _fields(report: "CycleReport | PassReport") -> dict[str, Any]:

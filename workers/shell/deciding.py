@@ -3,7 +3,6 @@
 Must not know: questions, conflicts, SQL.
 """
 
-import getpass
 import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +13,7 @@ from domain.spoken_time import count_words
 from workers.shell.diff import print_diff
 from workers.shell.output import console, one_line, print_json
 from workers.shell.sentences import FOUND, complain
-from workers.shell.state import Shell
+from workers.shell.state import Shell, operator
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -39,7 +38,7 @@ def parse_age(text: str) -> timedelta:
 
 def who(by: str | None) -> str:
     """The name under which a decision is noted."""
-    return by or getpass.getuser()
+    return by or operator()
 
 
 def place_of(connection: "Connection", shell: Shell, agent: str | None, scope: str | None) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from domain.spoken_time import count_words, duration_words, moment_words
 from workers.shell.options import OPERATE, Json
 from workers.shell.output import console, document, one_line, print_json, print_rows, styled
 from workers.shell.sentences import FOUND
-from workers.shell.state import Shell, shell_of
+from workers.shell.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -229,7 +229,6 @@ def daemon(
 def _scheduler(shell: Shell, how: str) -> "Scheduler":
     from services.maintenance import Scheduler
     from workers.jobs import job_runners
-    from workers.shell.consolidate import operator
 
     by = f"{operator()}@{socket.gethostname()} ({how})"
     return Scheduler(shell.engine, job_runners(), shell.settings, clock=shell.now, by=by)

@@ -11,7 +11,7 @@ from domain.spoken_time import count_words, duration_words
 from workers.shell.diff import print_diff
 from workers.shell.options import MEND, SCOPE_HELP, Json, Limit, scope_parts
 from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.state import shell_of
+from workers.shell.state import operator, shell_of
 
 if TYPE_CHECKING:
     from services.reports.runs import RunLine, RunStory
@@ -158,7 +158,6 @@ def undo(
 ) -> None:
     """Take a run back: contents, links, statuses and sources are again what they were, or nothing changes."""
     from services.undo import undo as take_back
-    from workers.shell.consolidate import operator
 
     shell = shell_of(context)
     with shell.connection():

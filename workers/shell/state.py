@@ -123,3 +123,13 @@ def shell_of(context: typer.Context) -> Shell:
     if shell is None:
         raise RuntimeError("a command was called outside of the shell")
     return shell
+
+
+def operator() -> str:
+    """Who sits at this shell."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user that the system has no name for, as in many containers
+        return "operator"

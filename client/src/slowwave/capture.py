@@ -117,14 +117,6 @@ class Capture:
         )
         return _captured(rows[0])
 
-    def many(self, entries: Sequence[Entry]) -> list[tuple[list[Entry], Captured]]:
-        """Record entries of any sessions, those of one session together, in their order.
-
-        One statement a tenant; more where entries of one session say different things about it. Every statement is a
-        transaction of its own. Answers one outcome a session and statement, with the entries that it is about.
-        """
-        return self._begin(entries)()
-
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
         """Record what can be recorded: an entry that is refused holds up none of the others.
 
@@ -146,6 +138,11 @@ class Capture:
         return end
 
     def _begin(self, entries: Sequence[Entry]) -> Callable[[], list[tuple[list[Entry], Captured]]]:
+        """Begin to record entries of any sessions, those of one session together, in their order.
+
+        One statement a tenant; more where entries of one session say different things about it. Every statement is a
+        transaction of its own. The end answers one outcome a session and statement, with the entries that it is about.
+        """
         rounds = _rounds(entries)
         if not rounds:
             return list
