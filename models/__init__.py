@@ -15,6 +15,9 @@ from models.consolidation import (
     WorkingItem,
 )
 from models.conversations import Event, Session, SessionDay
+from models.days import Day, DaySegment, DaySummary
+from models.erasures import ErasedName, Erasure
+from models.files import FileLine, FileState, MemoryBackend, MemoryImport, OutboxItem
 from models.flushes import DeadLetter, Flush
 from models.identity import Agent, Scope
 from models.maintenance import MaintenanceJob, MaintenanceRun
@@ -26,18 +29,28 @@ __all__ = [
     "Agent",
     "Base",
     "CommonTerm",
+    "Day",
+    "DaySegment",
+    "DaySummary",
     "DeadLetter",
+    "ErasedName",
+    "Erasure",
     "Event",
+    "FileLine",
+    "FileState",
     "Flush",
     "MaintenanceJob",
     "MaintenanceRun",
     "Memory",
+    "MemoryBackend",
     "MemoryBlock",
     "MemoryChange",
     "MemoryConflict",
+    "MemoryImport",
     "MemoryLink",
     "MemoryNote",
     "MemorySource",
+    "OutboxItem",
     "Passage",
     "ReviewItem",
     "Scope",

@@ -7,6 +7,7 @@ from datetime import date
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Date,
     ForeignKey,
@@ -67,6 +68,8 @@ class Session(Base):
     window_limit: Mapped[int | None] = mapped_column(SmallInteger)
     not_before: Mapped[Moment | None]
     last_error: Mapped[str | None]
+    # The last event that stands in the session's log file, where these are kept.
+    logged_until: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     created_at: Mapped[CreatedAt]
 
 
@@ -98,10 +101,27 @@ class Event(Base):
 class SessionDay(Base):
     """How many events of a session fall on a local day of its agent. Days are added up when read: a counter per
     agent and day would make an agent's sessions wait for each other's commits.
+
+    from_seq, to_seq: the first and the last of them; events of other days may lie between. summarized: how many of them
+    the newest summary was made from; removed: how many retention took away since. pending: there are more than that.
     """
 
     __tablename__ = "session_days"
+    __table_args__ = (
+        Index("session_days_agent_idx", "agent_id", "day"),
+        Index("session_days_pending_idx", "day", "agent_id", "scope_id", postgresql_where=text("pending")),
+        CheckConstraint("pending = (total_messages > summarized)", name="pending"),
+        CheckConstraint("removed <= total_messages", name="removed"),
+        {"postgresql_with": {"fillfactor": 70}},
+    )
 
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
     day: Mapped[date] = mapped_column(Date, primary_key=True)
+    agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.agents.id"))
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
     total_messages: Mapped[int] = mapped_column(Integer)
+    from_seq: Mapped[int] = mapped_column(BigInteger)
+    to_seq: Mapped[int] = mapped_column(BigInteger)
+    summarized: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    removed: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    pending: Mapped[bool] = mapped_column(Boolean, server_default=text("true"))

@@ -54,7 +54,10 @@ class MaintenanceRun(Base):
 
     __tablename__ = "maintenance_runs"
     __table_args__ = (
-        CheckConstraint("kind IN ('working', 'light', 'deep', 'review', 'undo', 'other')", name="kind"),
+        CheckConstraint(
+            "kind IN ('working', 'light', 'deep', 'review', 'undo', 'import', 'files', 'curation', 'other')",
+            name="kind",
+        ),
         CheckConstraint("status IN ('running', 'completed', 'failed', 'stopped', 'undone')", name="status"),
         Index(
             "maintenance_runs_running_idx",

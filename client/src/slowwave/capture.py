@@ -55,9 +55,10 @@ class Entry:
         return SessionRef(self.tenant, self.agent, self.session)
 
     def stamp(self, at: str) -> None:
-        """Date what has no time of its own: events that are stored later were still said now."""
+        """Date what is stored later: it was taken now, and said now where it has no time of its own."""
         for event in self.events:
             event.setdefault("at", at)
+            event.setdefault("taken", at)
 
     def to_json(self) -> dict[str, Any]:
         fields = {"tenant": self.tenant, "agent": self.agent, "session": self.session, "events": self.events}

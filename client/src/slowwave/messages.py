@@ -27,6 +27,13 @@ CONSOLIDATE_SCOPE = "slowwave.consolidate_scope"
 CONSOLIDATE_WORKING = "slowwave.consolidate_working"
 MAINTENANCE_TICK = "slowwave.maintenance_tick"
 RUN_MAINTENANCE = "slowwave.run_maintenance"
+SUMMARIZE_DAY = "slowwave.summarize_day"
+SUMMARIZE_DUE_DAYS = "slowwave.summarize_due_days"
+FINALIZE_DAYS = "slowwave.finalize_days"
+DELIVER_OUTBOX = "slowwave.deliver_outbox"
+SYNC_FILES = "slowwave.sync_files"
+CURATE_SCOPE = "slowwave.curate_scope"
+LOG_EVENTS = "slowwave.log_events"
 
 MAX_CONTENT_CHARACTERS = 100_000
 MAX_MESSAGES = 100
@@ -59,7 +66,10 @@ _REPLACEMENT = "\ufffd"
 
 
 class EventJson(TypedDict):
-    """An event as the capture function of the database reads it. `step`: turns that began in its call so far."""
+    """An event as the capture function of the database reads it. `step`: turns that began in its call so far.
+
+    taken: when a hook took it, of those that were kept waiting.
+    """
 
     key: str
     kind: Kind
@@ -68,6 +78,7 @@ class EventJson(TypedDict):
     role: NotRequired[str]
     name: NotRequired[str]
     at: NotRequired[str]
+    taken: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
 
 

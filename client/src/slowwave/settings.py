@@ -7,7 +7,7 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
 import yaml
@@ -49,6 +49,15 @@ class ExtractorSettings(_Section):
     max_retries: int = Field(3, ge=0, le=100)
 
 
+class Curation(_Section):
+    """Daily notes into `MEMORY.md`, a few lines a pass. append_only: they stay in their day's file, too."""
+
+    enabled: bool = False
+    max_lines_per_pass: int = Field(20, ge=1, le=1000)
+    max_passes_per_day: int = Field(1, ge=1, le=1000)
+    append_only: bool = True
+
+
 class AutoFlush(_Section):
     """When a session is flushed, and how sessions of one agent share the workers. Times in seconds."""
 
@@ -66,13 +75,40 @@ class AutoFlush(_Section):
     max_queued: int = Field(1000, ge=1)
     batch: Batch = Batch()
     extractor: ExtractorSettings = ExtractorSettings()
+    curation: Curation = Curation()
 
 
 class Days(_Section):
-    """The local day of an agent that is new; known agents keep their own."""
+    """The local day of an agent that is new (known agents keep their own), and when days are summarised."""
 
     timezone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
     cutoff_hour: int = Field(0, ge=0, le=23)
+    autoload_summary_days: int = Field(2, ge=0, le=366)
+    realtime_summary_turn_threshold: int = Field(20, ge=1, le=100_000)
+    quiet_seconds: float = Field(600, ge=1, le=604_800)
+    max_summary_words: int = Field(220, ge=20, le=5000)
+
+
+class Files(_Section):
+    """Where memory files and logs of sessions stand, and how often hand edits are looked for."""
+
+    root: Path = Path("~/.local/state/slowwave/memory")
+    sync_seconds: float = Field(30, ge=1, le=86_400)
+
+
+class Sessions(_Section):
+    """Sessions that nobody ends. 0: no bound. The log is one file of JSON lines a session."""
+
+    session_ttl_minutes: int = Field(1440, ge=0, le=5_256_000)
+    max_active_sessions: int = Field(0, ge=0, le=1_000_000)
+    session_event_logging_enabled: bool = False
+
+
+class Retention(_Section):
+    """What is removed after so many days; 0: nothing is."""
+
+    event_days: int = Field(0, ge=0, le=36_500)
+    session_log_days: int = Field(30, ge=0, le=36_500)
 
 
 class Consolidation(_Section):
@@ -105,10 +141,14 @@ class Maintenance(_Section):
 class MemorySettings(_Section):
     """Everything under `memory.`; the keys keep the names of the source designs."""
 
+    backend: Literal["postgres", "file"] = "postgres"
     auto_flush: AutoFlush = AutoFlush()
     consolidation: Consolidation = Consolidation()
     maintenance: Maintenance = Maintenance()
     days: Days = Days()
+    files: Files = Files()
+    sessions: Sessions = Sessions()
+    retention: Retention = Retention()
 
 
 class Settings(_Section):

@@ -1,0 +1,92 @@
+"""Local days of agents: how far each is summarised, its summaries, and the segments that they were put together from.
+
+A day belongs to one agent and one scope: a room's day is never mixed with the agent's own (I8).
+
+Must not know: what a summary says, when a day is due, which instant belongs to which day.
+"""
+
+from datetime import date
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Date, ForeignKey, Index, Integer, SmallInteger, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, CreatedAt, Moment
+
+_AGENT = "slowwave.agents.id"
+_SCOPE = "slowwave.scopes.id"
+
+
+class Day(Base):
+    """How far a day is summarised. Its total is added up from `session_days` when read, so `status` here is what was
+    decided last: a final day with more events than `last_summarized_total` is open again, whatever stands here (I5).
+
+    attempts, not_before, last_error: of the summary that is due now; one bad day keeps no other waiting.
+    """
+
+    __tablename__ = "days"
+    __table_args__ = (
+        CheckConstraint("status IN ('open', 'settling', 'final')", name="status"),
+        Index("days_unsettled_idx", "day", postgresql_where=text("status <> 'final'")),
+    )
+
+    agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_AGENT), primary_key=True)
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    status: Mapped[str] = mapped_column(server_default=text("'open'"))
+    version: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    last_summarized_total: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    summarized_at: Mapped[Moment | None]
+    finalized_at: Mapped[Moment | None]
+    attempts: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    not_before: Mapped[Moment | None]
+    last_error: Mapped[str | None]
+
+
+class DaySummary(Base):
+    """One snapshot of a day; the highest version counts, older ones stay.
+
+    messages: how many events it was made from, those that were read. lines: [{facet, text, speaker, session, seq, at}].
+    """
+
+    __tablename__ = "day_summaries"
+    __table_args__ = (
+        Index("day_summaries_version_idx", "agent_id", "scope_id", "day", "version", unique=True),
+        Index("day_summaries_scope_idx", "scope_id", text("day DESC"), text("version DESC")),
+        CheckConstraint("made_by IN ('rules', 'model', 'import')", name="made_by"),
+    )
+
+    id: Mapped[BigId]
+    agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_AGENT))
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE))
+    day: Mapped[date] = mapped_column(Date)
+    version: Mapped[int] = mapped_column(Integer)
+    final: Mapped[bool] = mapped_column(Boolean)
+    messages: Mapped[int] = mapped_column(Integer)
+    segments: Mapped[int] = mapped_column(Integer)
+    text: Mapped[str]
+    lines: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    made_by: Mapped[str]
+    summarizer: Mapped[str]
+    created_at: Mapped[CreatedAt]
+
+
+class DaySegment(Base):
+    """What is kept of one run of a session's events on one day. Events are only ever added behind it, so a full segment
+    is never read again; the last one of a session is made anew when it has grown.
+    """
+
+    __tablename__ = "day_segments"
+    __table_args__ = (Index("day_segments_session_idx", "session_id"),)
+
+    agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_AGENT), primary_key=True)
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
+    from_seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    to_seq: Mapped[int] = mapped_column(BigInteger)
+    messages: Mapped[int] = mapped_column(Integer)
+    lines: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    summarizer: Mapped[str]
+    made_at: Mapped[CreatedAt]

@@ -1,0 +1,46 @@
+"""What was forgotten: the receipts, and the names whose older entries must not come back (I10).
+
+Must not know: what was said; no text of what was forgotten may stand here.
+"""
+
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, Index, Text, Uuid, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, Json, Moment
+
+
+class Erasure(Base):
+    """The receipt of one `forget`: what was named, and how much of what went."""
+
+    __tablename__ = "erasures"
+    __table_args__ = (
+        CheckConstraint("kind IN ('agent', 'session', 'scope', 'memory')", name="kind"),
+        Index("erasures_tenant_idx", "tenant", "id"),
+    )
+
+    id: Mapped[BigId]
+    tenant: Mapped[str]
+    kind: Mapped[str]
+    agent: Mapped[str | None]
+    session: Mapped[str | None]
+    scope: Mapped[str | None]
+    memory_id: Mapped[UUID | None] = mapped_column(Uuid)
+    erased_at: Mapped[Moment]
+    erased_by: Mapped[str | None]
+    counts: Mapped[Json]
+
+
+class ErasedName(Base):
+    """A fence: what was taken for this agent and session before `erased_at`, and was kept waiting anywhere, is dropped
+    when it arrives. session '': all sessions of the agent.
+    """
+
+    __tablename__ = "erased_names"
+
+    tenant: Mapped[str] = mapped_column(Text, primary_key=True)
+    agent: Mapped[str] = mapped_column(Text, primary_key=True)
+    session: Mapped[str] = mapped_column(Text, primary_key=True, server_default=text("''"))
+    erased_at: Mapped[Moment]
+    erasure_id: Mapped[int] = mapped_column(BigInteger)

@@ -1,0 +1,35 @@
+"""Exact local days, what is fed to other backends, evidence read from files, jobs of days and retention."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+FILES = ("capture_2.sql", "days_1.sql", "weigh_2.sql", "outbox_1.sql", "jobs_2.sql")
+SQL = Path(__file__).parent.parent / "sql"
+
+NEW = ("local_day", "not_forgotten")
+JOBS = ("finalize-days", "retention", "curation")
+
+
+def _run(name: str, *, again: bool = False) -> None:
+    text = (SQL / name).read_text(encoding="utf-8").replace(":", r"\:")
+    op.execute(text.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION") if again else text)
+
+
+def upgrade() -> None:
+    for name in FILES:
+        _run(name)
+
+
+def downgrade() -> None:
+    for job in JOBS:
+        op.execute(f"UPDATE slowwave.maintenance_runs SET job_id = NULL WHERE job_id = '{job}'")
+        op.execute(f"DELETE FROM slowwave.maintenance_jobs WHERE id = '{job}'")
+    _run("capture_1.sql", again=True)
+    for name in NEW:
+        op.execute(f"DROP FUNCTION slowwave.{name}")
