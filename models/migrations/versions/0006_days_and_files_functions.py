@@ -13,6 +13,11 @@ FILES = ("capture_2.sql", "days_1.sql", "weigh_2.sql", "outbox_1.sql", "jobs_2.s
 SQL = Path(__file__).parent.parent / "sql"
 
 NEW = ("local_day", "not_forgotten")
+OUTBOX = (
+    ("queue_changed", "memory_changes_outbox", "memory_changes"),
+    ("queue_weighed", "memories_outbox", "memories"),
+)
+OUTBOX_FUNCTIONS = ("register_backend", "unregister_backend", "queue_for_backends")
 JOBS = ("finalize-days", "retention", "curation")
 
 
@@ -30,6 +35,11 @@ def downgrade() -> None:
     for job in JOBS:
         op.execute(f"UPDATE slowwave.maintenance_runs SET job_id = NULL WHERE job_id = '{job}'")
         op.execute(f"DELETE FROM slowwave.maintenance_jobs WHERE id = '{job}'")
+    for function, trigger, table in OUTBOX:
+        op.execute(f"DROP TRIGGER {trigger} ON slowwave.{table}")
+        op.execute(f"DROP FUNCTION slowwave.{function}")
+    for name in OUTBOX_FUNCTIONS:
+        op.execute(f"DROP FUNCTION slowwave.{name}")
     _run("capture_1.sql", again=True)
     for name in NEW:
         op.execute(f"DROP FUNCTION slowwave.{name}")

@@ -1,0 +1,69 @@
+"""Who writes the memory files of a scope is alone at it, over all hosts: a lock that Postgres lets go of when its
+holder dies.
+
+Held around reading from Postgres and writing files, and by whoever forgets before it deletes files: so nothing is
+written that was forgotten in between (I10).
+
+Must not know: files.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from slowwave.errors import SlowwaveError
+
+WAIT_SECONDS = 20.0
+
+_LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.files ' || :scope, 0))")
+_UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.files ' || :scope, 0))")
+_PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, false)")
+_LOCK_NOT_AVAILABLE = "55P03"
+
+
+class FilesBusy(SlowwaveError):
+    """Somebody else was at the scope's files for all of the time that was to be waited."""
+
+
+class HeldLock:
+    """The lock, while it is held."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def check(self) -> None:
+        """Ask right before a file is replaced: raises OperationalError where the connection, and the lock, is gone."""
+        self._connection.execute(text("SELECT 1"))
+
+
+@contextmanager
+def file_lock(engine: Engine, scope_id: int, *, wait_seconds: float = WAIT_SECONDS) -> Iterator[HeldLock]:
+    """Be the only one at the files of a scope for the time of the block; raises FilesBusy after `wait_seconds`.
+
+    Held by a connection of its own, with no transaction open on it: whoever takes it needs a second one for its work.
+    """
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        try:
+            connection.execute(_PATIENCE, {"milliseconds": str(max(1, round(wait_seconds * 1000)))})
+            connection.execute(_LOCK, {"scope": str(scope_id)})
+        except OperationalError as error:
+            # Its settings go with it, and a lock that may have come in the last moment.
+            connection.invalidate()
+            if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+                raise FilesBusy("somebody else is at the memory files of this scope; try again in a moment") from None
+            raise
+        try:
+            yield HeldLock(connection)
+        finally:
+            _let_go(connection, scope_id)
+
+
+def _let_go(connection: Connection, scope_id: int) -> None:
+    try:
+        connection.execute(_UNLOCK, {"scope": str(scope_id)})
+        connection.execute(_PATIENCE, {"milliseconds": "0"})
+    except DBAPIError:
+        # Back in the pool it would hold the lock on.
+        connection.invalidate()
