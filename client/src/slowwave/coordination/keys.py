@@ -6,12 +6,15 @@
     slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_SECONDS after the last one was parked
     slowwave:swept                            string  when the last sweep ended; a week (`heartbeat.py`)
     slowwave:consolidate:MODE:TENANT/SCOPE    string  ticket of a pass that is on its way; ASKED_SECONDS (60)
+    slowwave:day:MODE:TENANT/AGENT/SCOPE/DAY  string  ticket of a summary that is on its way; ASKED_SECONDS
+    slowwave:finalize                         string  ticket of the last sweep; FINALIZE_DEBOUNCE_SECONDS (60)
     slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
     days, maintenance
 
 `state.lua` says what the values mean. Losing any of these keys costs time, never data: what is due stands in Postgres.
 
+MODE is a pass's (working, light, deep) or a summary's (running, final).
 TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces hold exactly one agent whatever its name
 is. SESSION comes last and stands as it is. (The queues carry no hash tag: Celery's Redis transport doesn't run on a
 cluster either.)
@@ -20,10 +23,11 @@ Must not know: the scripts, Celery.
 """
 
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from urllib.parse import quote
 
-from slowwave.identity import check_name
+from slowwave.identity import check_name, shared_scope
 
 PREFIX = "slowwave:"
 
@@ -38,7 +42,12 @@ LINK_SECONDS = 10
 
 CONSOLIDATE_QUEUE = "consolidate"
 ASKED_SECONDS = 60
-"""How long a pass that was asked for counts as on its way. A lost message blocks nothing for longer."""
+"""How long a pass or a summary that was asked for counts as on its way. A lost message blocks nothing for longer."""
+
+DAYS_QUEUE = "days"
+FINALIZE_KEY = f"{PREFIX}finalize"
+FINALIZE_DEBOUNCE_SECONDS = 60
+"""How long after a sweep over ended days was asked for no other one is."""
 
 WAITING_SECONDS = 3600
 """Lifetime of an agent's waiting set. A place that is lost with it comes back with the session's next offer."""
@@ -59,6 +68,19 @@ def consolidation_key(mode: str, tenant: str, kind: str, name: str) -> str:
     check_name("tenant", tenant)
     check_name(kind, name)
     return f"{PREFIX}consolidate:{mode}:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
+
+
+def day_key(tenant: str, agent: str, scope: str | None, day: date, *, final: bool) -> str:
+    """Answer the key under which a summary of a day is asked for once; scope None: the agent's own.
+
+    Raises `InvalidName`.
+    """
+    check_name("tenant", tenant)
+    check_name("agent", agent)
+    kind, name = ("agent", agent) if scope is None else shared_scope(scope)
+    mode = "final" if final else "running"
+    who = f"{quote(tenant, safe='')}/{quote(agent, safe='')}/{kind}:{quote(name, safe='')}"
+    return f"{PREFIX}day:{mode}:{who}/{day.isoformat()}"
 
 
 @lru_cache(maxsize=4096)

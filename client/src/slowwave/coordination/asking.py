@@ -1,0 +1,39 @@
+"""Asking for a piece of work once: several asks while its message is on its way are one message.
+
+    nothing ── ask ──▶ asked (a ticket, for ASKED_SECONDS) ── ask ──▶ asked: nothing is sent
+       ▲                          │
+       └── a worker begins it ────┘   so an ask that comes while it runs sends the next one
+
+All functions raise `redis.exceptions.RedisError`; that loses nothing but time, since beat asks again for what is due.
+
+Must not know: which work there is, Celery, Postgres.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from redis import Redis
+
+from slowwave.coordination.queue_messages import envelope, new_id, publish
+
+
+def ask_once(
+    redis: Redis, key: str, task: str, queue: str, arguments: Callable[[str], Sequence[Any]], *, seconds: int
+) -> bool:
+    """Send the task's message, unless one is on its way: then the answer is False.
+
+    key: what is asked for. arguments: answers the positional arguments for a ticket. seconds: how long a message that
+    nobody begins counts as on its way.
+    """
+    ticket = new_id()
+    if not redis.set(key, ticket, nx=True, ex=seconds):
+        return False
+    publish(redis, queue, envelope(task, arguments(ticket), {}, queue, task_id=ticket))
+    return True
+
+
+def begin_asked(redis: Redis, key: str, ticket: str) -> None:
+    """Note that the work with this ticket begins: who asks from here on asks for another one."""
+    # Not one step, and need not be: a ticket that changes in between costs a message that finds nothing to do.
+    if redis.get(key) in {ticket, ticket.encode()}:
+        redis.delete(key)
