@@ -13,6 +13,8 @@ from domain.events import Event
 
 MILESTONES = frozenset(("run_queued", "run_finished", "run_failed", "run_blocked"))
 """What `metadata["event"]` of a task event says when the event is an outcome and no telemetry."""
+ENDINGS = MILESTONES - {"run_queued"}
+"""Those of them with which a run is over."""
 
 _MACHINE_ROLES = frozenset(("tool", "function", "system", "developer", "debug", "log", "internal", "trace"))
 _MACHINE_KEYS = (
@@ -70,6 +72,11 @@ def is_noise(event: Event) -> bool:
     if event.role.lower() in _MACHINE_ROLES:
         return True
     return any(event.metadata.get(key) for key in _MACHINE_KEYS)
+
+
+def ends_a_run(event: Event) -> bool:
+    """Whether a run of a task is over with this event, well or badly."""
+    return event.kind == "task" and event.metadata.get("event") in ENDINGS
 
 
 def is_chatter(text: str) -> bool:

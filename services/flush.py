@@ -19,7 +19,7 @@ Must not know: Celery, how messages travel, which extractor runs.
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, TypeVar
 
@@ -28,6 +28,7 @@ from sqlalchemy.exc import OperationalError
 
 from domain.candidates import ExtractionContext, Extractor, Window
 from domain.failures import Action, Decision, FailureKind, TransientError, decide
+from domain.noise import ends_a_run
 from domain.windows import cut_window
 from services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
 from slowwave.coordination.answers import Priority, Verdict
@@ -56,13 +57,16 @@ class LeaseKeeper(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """What one flush did. `more`: the session is still due; window: (from, to) of what was committed."""
+    """What one flush did. `more`: the session is still due; window: (from, to) of what was committed; ended_run:
+    whether a run of a task ended in it.
+    """
 
     outcome: FlushOutcome
     more: bool = False
     window: tuple[int, int] | None = None
     stored: int = 0
     repeated: int = 0
+    ended_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,8 @@ class Flusher:
         except Exception as error:  # noqa: BLE001 - whatever an extractor raises is noted, counted and shown
             log.warning("extraction of %s/%s failed: %s", ref.agent, ref.session, type(error).__name__)
             return self._fail(begun, window, FailureKind.POISON, f"{type(error).__name__}: {error}", now)
-        return self._commit(Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now))
+        result = self._commit(Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now))
+        return replace(result, ended_run=result.window is not None and any(map(ends_a_run, window.events)))
 
     def _fail(
         self,

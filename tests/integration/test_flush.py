@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 import psycopg
 import pytest
@@ -51,6 +52,7 @@ def test_a_due_session_becomes_memories_with_their_sources(scene: Scene) -> None
         "SELECT m.content, x.seq FROM slowwave.memory_sources x JOIN slowwave.memories m ON m.id = x.memory_id"
     )
     assert {(row.content, row.seq) for row in sources} == {("Maya plays the cello.", 1), ("Maya has two cats.", 2)}
+    assert not result.ended_run
     session = scene.session("s1")
     assert (session.processed_until, session.flush_due_at, session.dirty_since, session.invalidated_at) == (
         2,
@@ -58,6 +60,17 @@ def test_a_due_session_becomes_memories_with_their_sources(scene: Scene) -> None
         None,
         None,
     )
+
+
+def test_a_flush_says_whether_a_run_of_a_task_ended_in_its_window(scene: Scene) -> None:
+    scene.say("s1", "Import queued.", trigger="idle", **_milestone("run_queued"))
+    assert not scene.flush("s1").ended_run
+    scene.say("s1", "Import failed: disk full.", trigger="idle", **_milestone("run_failed"))
+    assert scene.flush("s1").ended_run
+
+
+def _milestone(event: str) -> dict[str, Any]:
+    return {"kind": "task", "metadata": {"event": event}}
 
 
 def test_a_secret_reaches_neither_memories_nor_the_answers_of_search(scene: Scene) -> None:

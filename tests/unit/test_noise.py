@@ -8,7 +8,7 @@ import pytest
 from domain.candidates import ExtractionContext, Window
 from domain.events import Event, EventKind
 from domain.extraction import RulesExtractor
-from domain.noise import MILESTONES, is_chatter, is_noise, without_machinery
+from domain.noise import MILESTONES, ends_a_run, is_chatter, is_noise, without_machinery
 from slowwave.recall.briefing import Context
 from slowwave.recall.hits import Hit
 
@@ -39,6 +39,13 @@ def test_machinery_is_noise(noise: Event) -> None:
 @pytest.mark.parametrize("milestone", sorted(MILESTONES))
 def test_how_a_run_ended_is_no_noise(milestone: str) -> None:
     assert not is_noise(event("Nightly import", kind="task", role="task", event=milestone))
+
+
+def test_a_run_ends_with_its_outcome_and_with_nothing_else() -> None:
+    ends = {milestone for milestone in MILESTONES if ends_a_run(event("Import", kind="task", event=milestone))}
+    assert ends == {"run_finished", "run_failed", "run_blocked"}
+    assert not ends_a_run(event("Import", kind="task", event="tool_call"))
+    assert not ends_a_run(event("It has finished.", kind="user", event="run_finished")), "only tasks run"
 
 
 def test_what_people_say_is_no_noise() -> None:
