@@ -1,0 +1,27 @@
+"""Summaries of days: sentences chosen from what was said, attributed, the same for the same events.
+
+cut_segments splits a session's events of a day, summarize_segment chooses from each part, merge_lines puts parts
+together within a number of words.
+
+Must not know: where events and summaries are stored, and when a day is due.
+"""
+
+from domain.summaries.lines import FACETS, DaySummary, Facet, Line
+from domain.summaries.merging import merge_lines
+from domain.summaries.segment import MAX_SEGMENT_LINES, SUMMARIZER, summarize_segment
+from domain.summaries.segments import MAX_SEGMENT_CHARACTERS, MAX_SEGMENT_EVENTS, Segment, cut_segments
+
+__all__ = [
+    "FACETS",
+    "MAX_SEGMENT_CHARACTERS",
+    "MAX_SEGMENT_EVENTS",
+    "MAX_SEGMENT_LINES",
+    "SUMMARIZER",
+    "DaySummary",
+    "Facet",
+    "Line",
+    "Segment",
+    "cut_segments",
+    "merge_lines",
+    "summarize_segment",
+]

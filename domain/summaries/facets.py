@@ -1,0 +1,50 @@
+"""Which question a sentence answers: what was wanted, what was decided, what was executed, how things stand; or none
+of these, and it was just said.
+
+Must not know: how sentences are weighed, and who else said what.
+"""
+
+import re
+from collections.abc import Collection
+
+from domain.extraction.kinds import kind_of
+from domain.summaries.lines import Facet
+
+_OPEN = re.compile(
+    r"\b(?:still (?:need|needs|open|missing|fails?|failing|broken|have to|has to|waiting|to do)|next steps?|to-?dos?|"
+    r"remain(?:s|ing)|left to do|not (?:yet|done)|blocked (?:on|by)|waiting (?:for|on)|pending|unresolved|"
+    r"open (?:question|point|issue)s?)\b",
+    re.IGNORECASE,
+)
+_OUTCOME = re.compile(
+    r"\b(?:(?:is|are) (?:now |all )?(?:green|red|live|up|down|done|ready|complete|back|failing|broken|passing)|"
+    r"(?:now|all) pass(?:es|ing)?|tests (?:now )?(?:pass|fail)|(?:works|fails|runs) (?:now|again))\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:i|we|i've|we've|i have|we have|they) (?:just |already |also |now |have )*(?:fixed|deployed|merged|released|"
+    r"shipped|"
+    r"resolved|migrated|installed|implemented|pushed|configured|renamed|refactored|updated|added|removed|created|"
+    r"booked|sent|ordered|paid|cancelled|canceled|submitted|uploaded|scheduled|reserved|rolled back|finished|"
+    r"completed|reverted|restarted|closed|published|replaced|rewrote|wrote|set up|tested|ran)\b",
+    re.IGNORECASE,
+)
+_WANTS = re.compile(
+    r"\b(?:i|we) (?:really |just |also )?(?:want|need|hope|wish|would like|would love)\b|\b(?:i'd|we'd) "
+    r"(?:really )?(?:like|love)\b|\bmy (?:goal|dream|plan|aim) is\b|\b(?:i'm|we're|i am|we are) (?:looking for|hoping)"
+    r"\b",
+    re.IGNORECASE,
+)
+
+
+def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, past_date: bool) -> Facet:
+    """What a statement (no question, no request) as it was said answers."""
+    if "decision" in fired or "rule" in fired:
+        return "decided"
+    if _OPEN.search(sentence) is not None or (_OUTCOME.search(sentence) is not None and "hypothetical" not in fired):
+        return "state"
+    if "result" in fired or (is_agent and _DONE.search(sentence) is not None):
+        return "executed"
+    if not is_agent and _WANTS.search(sentence) is not None:
+        return "wanted"
+    return "state" if kind_of(sentence, fired, past_date=past_date) == "task" else "said"

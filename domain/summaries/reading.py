@@ -1,0 +1,116 @@
+"""From events to sentences that could stand in a summary: noise and secrets out, the speaker in the third person,
+dates resolved, each with the question that it answers and its signals.
+
+Must not know: how many sentences a summary takes, and how they compare.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from domain.dates import annotate, local_day, mentions
+from domain.events import Event
+from domain.extraction.answers import statement
+from domain.extraction.edges import trim, without_vocative
+from domain.extraction.person import Speaker, third_person
+from domain.extraction.sentences import MAX_SENTENCE, normalise, sentences
+from domain.extraction.signals import Seen, signals
+from domain.extraction.speech import Speech, name_of, speeches
+from domain.noise import is_chatter, is_noise, without_machinery
+from domain.redaction import redact
+from domain.summaries.facets import facet_of
+from domain.summaries.lines import Facet
+from domain.summaries.requests import asked_to
+from domain.summaries.segments import MAX_EVENT_CHARACTERS
+
+TASK = "task"
+"""The speaker of a milestone that bears no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence as a summary would show it. fired: its signals, and what else the weights know it by."""
+
+    facet: Facet
+    text: str
+    speaker: str
+    event: Event
+    fired: tuple[str, ...]
+
+
+def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequence[Event] = ()) -> list[Sentence]:
+    """The sentences of a segment in order. Raises ZoneInfoNotFoundError for an unknown zone."""
+    clean = [_cleaned(event) for event in events]
+    talk = {speech.event.seq: speech for speech in speeches(clean, map(_cleaned, preceding), agent)}
+    with_agent = any(speech.is_agent for speech in talk.values()) or all(event.kind != "assistant" for event in clean)
+    found: list[Sentence] = []
+    for event in clean:
+        if is_noise(event) or is_chatter(event.content):
+            continue
+        if event.kind == "task":
+            found.append(_milestone(event, agent))
+        elif event.seq in talk:
+            found += _spoken(talk[event.seq], time_zone, with_agent=with_agent)
+    return found
+
+
+def _cleaned(event: Event) -> Event:
+    """Without secrets first, then cut: half a secret would not be found."""
+    text = redact(event.content).text
+    if len(text) > MAX_EVENT_CHARACTERS:
+        half = MAX_EVENT_CHARACTERS // 2
+        text = f"{text[:half].rpartition(' ')[0]}\n{text[-half:].partition(' ')[2]}"
+    return replace(event, content=without_machinery(text).strip())
+
+
+def _milestone(event: Event, agent: str) -> Sentence:
+    outcome = str(event.metadata["event"])
+    told = " ".join(normalise(event.content).split())
+    cut = told if len(told) <= MAX_SENTENCE else told[:MAX_SENTENCE].rsplit(" ", 1)[0] + " …"
+    facet: Facet = "executed" if outcome == "run_finished" else "state"
+    name = name_of(event, agent) if event.name else TASK
+    return Sentence(facet, f"{outcome.replace('_', ' ').capitalize()}: {cut}", name, event, ("milestone", outcome))
+
+
+def _spoken(speech: Speech, time_zone: str, *, with_agent: bool) -> Iterator[Sentence]:
+    for at, spoken in enumerate(sentences(speech.event.content)):
+        said = without_vocative(spoken, speech.speaker.addressee)
+        seen = Seen()
+        if at == 0:
+            seen = Seen.after(speech.before)
+            said = said if speech.is_agent else _answer(speech.before, said) or said
+        if not is_chatter(said):
+            yield _sentence(speech, said, signals(said, seen), time_zone, with_agent=with_agent)
+
+
+def _answer(before: str | None, sentence: str) -> str | None:
+    """The statement that a short answer makes of the question before it."""
+    asked = [part for part in sentences((before or "")[-MAX_SENTENCE:]) if part.endswith("?")]
+    return statement(asked[-1], sentence) if asked else None
+
+
+def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str, *, with_agent: bool) -> Sentence:
+    event, speaker = speech.event, speech.speaker
+    named = mentions(said, local_day(event.happened_at, time_zone))
+    whole = annotate(said, named)
+    extra: Iterable[str] = (*(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
+    to_agent = with_agent and not speech.is_agent
+    what = asked_to(trim(whole) or whole, bids=to_agent and "imperative" in fired)
+    facet: Facet = "wanted"
+    if what is not None:
+        text, extra = _asked(what, speaker), (*extra, "request")
+    elif "question" in fired:
+        text = _asked(whole, speaker)
+    else:
+        past = any(mention.past for mention in named)
+        text, facet = third_person(whole, speaker), facet_of(said, fired, is_agent=speech.is_agent, past_date=past)
+        text = text if text.startswith(speaker.name) or speaker.name in text else f"{speaker.name}: {text}"
+    extra = (*extra, "to_agent") if to_agent else extra
+    return Sentence(facet, text, speaker.name, event, (*fired, *extra))
+
+
+def _asked(what: str, speaker: Speaker) -> str:
+    """A question or request behind "… asked", in the third person as it is."""
+    plain = third_person(what, speaker).removeprefix(f"{speaker.name}: ")
+    if what.startswith(("to ", "not to ")):
+        return f"{speaker.name} asked {plain[:1].lower()}{plain[1:]}"
+    return f"{speaker.name} asked: {plain}"
