@@ -34,7 +34,8 @@ class Erasure(Base):
 
 class ErasedName(Base):
     """A fence: what was taken for this agent and session before `erased_at`, and was kept waiting anywhere, is dropped
-    when it arrives. session '': all sessions of the agent.
+    when it arrives. session '': all sessions of the agent. A scope's fence has agent '' (which names no agent), and the
+    scope as `kind:name` in place of a session.
     """
 
     __tablename__ = "erased_names"

@@ -68,12 +68,14 @@ DECLARE
     v_turn integer;
     v_today date;
     v_counted boolean := false;
+    v_waited boolean := jsonb_path_exists(p_events, '$[*].taken');
 BEGIN
     added := 0;
     repeated := 0;
     due := false;
-    IF jsonb_path_exists(p_events, '$[*].taken') THEN
-        p_events := slowwave.not_forgotten(p_tenant, p_agent, p_session, p_events);
+    -- Before the session is made, so that what was forgotten makes none.
+    IF v_waited THEN
+        p_events := slowwave.not_forgotten(p_tenant, p_agent, p_session, p_about, p_events);
         v_count := jsonb_array_length(p_events);
     END IF;
     FOR attempt IN 1..2 LOOP
@@ -92,6 +94,11 @@ BEGIN
         END IF;
         PERFORM slowwave.open_session(p_tenant, p_agent, p_session, p_about, p_time_zone, p_cutoff_hour, v_now);
     END LOOP;
+    -- And again behind the lock: a forget that was under way has made this wait, and has committed by now.
+    IF v_waited THEN
+        p_events := slowwave.not_forgotten(p_tenant, p_agent, p_session, p_about, p_events);
+        v_count := jsonb_array_length(p_events);
+    END IF;
     IF p_about ->> 'scope_kind' IS NOT NULL THEN
         SELECT format('the session writes to scope %s:%s already', k.kind, k.name) INTO problem
         FROM slowwave.scopes k
@@ -334,16 +341,30 @@ BEGIN
 END
 $$;
 
--- not_forgotten: of p_events those that were taken after their agent or session was last forgotten.
-CREATE FUNCTION slowwave.not_forgotten(p_tenant text, p_agent text, p_session text, p_events jsonb) RETURNS jsonb
+-- not_forgotten: of p_events those that were taken after their agent, their session or their scope was last forgotten.
+--
+-- The scope is that of the session, or the one that it would be made with. A scope's fence has agent '' and names it as
+-- `kind:name` (models.erasures.ErasedName).
+CREATE FUNCTION slowwave.not_forgotten(p_tenant text, p_agent text, p_session text, p_about jsonb, p_events jsonb)
+RETURNS jsonb
 LANGUAGE plpgsql
 AS $$
 DECLARE
     v_erased timestamptz;
+    v_scope text;
 BEGIN
+    SELECT k.kind || ':' || k.name INTO v_scope
+    FROM slowwave.agents a
+    JOIN slowwave.sessions s ON s.agent_id = a.id
+    JOIN slowwave.scopes k ON k.id = s.scope_id
+    WHERE a.tenant = p_tenant AND a.name = p_agent AND s.name = p_session;
+    IF NOT FOUND THEN
+        SELECT k.kind || ':' || k.name INTO v_scope FROM slowwave.scope_of(p_agent, p_about) AS k;
+    END IF;
     SELECT max(n.erased_at) INTO v_erased
     FROM slowwave.erased_names n
-    WHERE n.tenant = p_tenant AND n.agent = p_agent AND n.session IN ('', p_session);
+    WHERE n.tenant = p_tenant AND (n.agent = p_agent AND n.session IN ('', p_session)
+                                   OR n.agent = '' AND n.session = v_scope);
     IF v_erased IS NULL THEN
         RETURN p_events;
     END IF;
