@@ -9,15 +9,16 @@ down_revision = "0005"
 branch_labels = None
 depends_on = None
 
-FILES = ("capture_2.sql", "days_1.sql", "weigh_2.sql", "outbox_1.sql", "jobs_2.sql")
+FILES = ("capture_2.sql", "days_1.sql", "weigh_2.sql", "outbox_1.sql", "retention_1.sql", "jobs_2.sql")
 SQL = Path(__file__).parent.parent / "sql"
 
-NEW = ("local_day", "not_forgotten")
+NEW = ("local_day", "not_forgotten", "day_status")
 OUTBOX = (
     ("queue_changed", "memory_changes_outbox", "memory_changes"),
     ("queue_weighed", "memories_outbox", "memories"),
 )
 OUTBOX_FUNCTIONS = ("register_backend", "unregister_backend", "queue_for_backends")
+RETENTION = ("remove_events", "removable_events", "bound_sessions", "close_sessions")
 JOBS = ("finalize-days", "retention", "curation")
 
 
@@ -39,6 +40,8 @@ def downgrade() -> None:
         op.execute(f"DROP TRIGGER {trigger} ON slowwave.{table}")
         op.execute(f"DROP FUNCTION slowwave.{function}")
     for name in OUTBOX_FUNCTIONS:
+        op.execute(f"DROP FUNCTION slowwave.{name}")
+    for name in RETENTION:
         op.execute(f"DROP FUNCTION slowwave.{name}")
     _run("capture_1.sql", again=True)
     for name in NEW:

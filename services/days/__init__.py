@@ -1,0 +1,4 @@
+"""Days of agents: their book, their summaries, and how they become final.
+
+Must not know: Celery, what a summary says.
+"""

@@ -1,0 +1,213 @@
+"""The book of days: how many events each day holds, how far it is summarised, and which days wait for a summary.
+
+What waits is found through indexes of what is pending or not final, never by going through history. What is due and
+what has ended are asked by workers, for all tenants at once, as the sweep of sessions is; everything else names one.
+
+Must not know: how a summary is made, who asks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Literal, get_args
+
+from sqlalchemy import Connection, text
+
+from services.reports.names import find_agent
+from slowwave.identity import SessionRef
+from slowwave.settings import Days
+
+DayStatus = Literal["open", "settling", "final"]
+STATUSES: tuple[DayStatus, ...] = get_args(DayStatus)
+
+
+@dataclass(frozen=True, slots=True)
+class DayRef:
+    """A local day of an agent in one scope. scope: None for the agent's own, else "room:NAME" or "team:NAME"."""
+
+    agent_id: int
+    scope_id: int
+    day: date
+    tenant: str
+    agent: str
+    scope: str | None
+
+    def __str__(self) -> str:
+        return f"{self.agent}/{self.day}" + (f" in {self.scope}" if self.scope else "")
+
+
+@dataclass(frozen=True, slots=True)
+class DayEntry:
+    """A day as it stands now. status is the true one: a final day that got an event since reads "open".
+
+    last_summarized_total: how many events the newest summary was made from; attempts, not_before, last_error: of the
+    summary that is due.
+    """
+
+    ref: DayRef
+    status: DayStatus
+    version: int
+    total_messages: int
+    last_summarized_total: int
+    messages_since_last_summary: int
+    summarized_at: datetime | None
+    finalized_at: datetime | None
+    attempts: int
+    not_before: datetime | None
+    last_error: str | None
+
+
+_NAMES = "a.tenant, a.name AS agent, CASE WHEN k.kind <> 'agent' THEN k.kind || ':' || k.name END AS scope"
+_COUNTED = """
+SELECT d.agent_id, d.scope_id, d.day, sum(d.total_messages)::bigint AS total,
+       sum(d.total_messages - d.summarized)::bigint AS unsummarized
+FROM slowwave.session_days d JOIN slowwave.agents a ON a.id = d.agent_id
+WHERE a.tenant = :tenant AND (CAST(:agent AS text) IS NULL OR a.name = :agent)
+  AND (CAST(:since AS date) IS NULL OR d.day >= :since) AND (CAST(:day AS date) IS NULL OR d.day = :day)
+GROUP BY 1, 2, 3
+"""
+_BOOK = text(f"""
+WITH counted AS ({_COUNTED}), kept AS (
+    SELECT y.* FROM slowwave.days y JOIN slowwave.agents a ON a.id = y.agent_id
+    WHERE a.tenant = :tenant AND (CAST(:agent AS text) IS NULL OR a.name = :agent)
+      AND (CAST(:since AS date) IS NULL OR y.day >= :since) AND (CAST(:day AS date) IS NULL OR y.day = :day)
+)
+SELECT agent_id, scope_id, day, {_NAMES}, coalesce(c.total, 0) AS total_messages,
+       coalesce(c.unsummarized, 0) AS messages_since_last_summary,
+       slowwave.day_status(y.status, y.last_summarized_total, coalesce(c.total, 0)) AS status,
+       coalesce(y.version, 0) AS version, coalesce(y.last_summarized_total, 0) AS last_summarized_total,
+       y.summarized_at, y.finalized_at, coalesce(y.attempts, 0) AS attempts, y.not_before, y.last_error
+FROM counted c FULL JOIN kept y USING (agent_id, scope_id, day)
+JOIN slowwave.agents a ON a.id = agent_id
+JOIN slowwave.scopes k ON k.id = scope_id
+ORDER BY day DESC, a.name COLLATE "C", k.kind, k.name COLLATE "C" LIMIT :limit
+""")
+_NOT_IN_BACK_OFF = "(y.not_before IS NULL OR y.not_before <= :now)"
+_DUE = text(f"""
+WITH waiting AS MATERIALIZED (
+    SELECT d.agent_id, d.scope_id, d.day, sum(d.total_messages - d.summarized) AS unsummarized,
+           max(s.last_seen_at) AS seen
+    FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id
+    WHERE d.pending
+    GROUP BY 1, 2, 3
+)
+SELECT w.agent_id, w.scope_id, w.day, {_NAMES}
+FROM waiting w
+JOIN slowwave.agents a ON a.id = w.agent_id
+JOIN slowwave.scopes k ON k.id = w.scope_id
+LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (w.agent_id, w.scope_id, w.day)
+WHERE (w.unsummarized >= :threshold OR w.seen <= :quiet_since) AND {_NOT_IN_BACK_OFF}
+ORDER BY w.seen, w.agent_id, w.scope_id, w.day LIMIT :limit
+""")
+_DUE_OF_SESSION = text(f"""
+SELECT d.agent_id, d.scope_id, d.day, {_NAMES}
+FROM slowwave.agents a
+JOIN slowwave.sessions s ON s.agent_id = a.id
+JOIN slowwave.session_days own ON own.session_id = s.id AND own.pending
+JOIN slowwave.session_days d ON (d.agent_id, d.day, d.scope_id) = (own.agent_id, own.day, own.scope_id)
+JOIN slowwave.scopes k ON k.id = d.scope_id
+LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (d.agent_id, d.scope_id, d.day)
+WHERE a.tenant = :tenant AND a.name = :agent AND s.name = :session AND {_NOT_IN_BACK_OFF}
+GROUP BY d.agent_id, d.scope_id, d.day, a.tenant, a.name, k.kind, k.name
+HAVING sum(d.total_messages - d.summarized) >= :threshold
+ORDER BY d.day
+""")
+# A local day is at most 15 hours ahead of the one in UTC: the index gives what may have ended, the agent's own zone and
+# cut-off hour say what has.
+_ENDED = text(f"""
+WITH unsettled AS MATERIALIZED (
+    SELECT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d WHERE d.pending AND d.day <= :latest
+    UNION
+    SELECT y.agent_id, y.scope_id, y.day FROM slowwave.days y WHERE y.status <> 'final' AND y.day <= :latest
+)
+SELECT u.agent_id, u.scope_id, u.day, {_NAMES}
+FROM unsettled u
+JOIN slowwave.agents a ON a.id = u.agent_id
+JOIN slowwave.scopes k ON k.id = u.scope_id
+LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (u.agent_id, u.scope_id, u.day)
+WHERE u.day < slowwave.local_day(:now, a.time_zone, a.cutoff_hour) AND {_NOT_IN_BACK_OFF}
+ORDER BY u.day, u.agent_id, u.scope_id LIMIT :limit
+""")
+_SETTLE = text("""
+INSERT INTO slowwave.days AS y (agent_id, scope_id, day, status)
+SELECT a.id, u.scope_id, u.day, 'settling'
+FROM unnest(CAST(:agents AS bigint[]), CAST(:scopes AS bigint[]), CAST(:days AS date[])) AS u(agent_id, scope_id, day)
+JOIN slowwave.agents a ON a.id = u.agent_id
+ORDER BY 1, 2, 3
+ON CONFLICT (agent_id, scope_id, day) DO UPDATE SET status = 'settling'
+WHERE y.status = 'open' OR (y.status = 'final' AND y.last_summarized_total <> (
+    SELECT coalesce(sum(d.total_messages), 0) FROM slowwave.session_days d
+    WHERE (d.agent_id, d.scope_id, d.day) = (y.agent_id, y.scope_id, y.day)))
+""")
+_FURTHEST_AHEAD = timedelta(hours=15)
+
+
+def day_book(
+    connection: Connection,
+    tenant: str,
+    agent: str | None = None,
+    *,
+    since: date | None = None,
+    day: date | None = None,
+    limit: int = 50,
+) -> list[DayEntry]:
+    """The days of a tenant, or of one of its agents, newest first. day: that one only; since: that one and later ones.
+
+    Raises UnknownName for an agent that isn't known.
+    """
+    if agent is not None:
+        find_agent(connection, tenant, agent)
+    values = {"tenant": tenant, "agent": agent, "since": since, "day": day, "limit": limit}
+    return [_entry(dict(row)) for row in connection.execute(_BOOK, values).mappings()]
+
+
+def due_days(connection: Connection, settings: Days, *, now: datetime, limit: int) -> list[DayRef]:
+    """Days that wait for a summary: enough new events, or none for a while. Those that wait longest first."""
+    values = {
+        "threshold": settings.realtime_summary_turn_threshold,
+        "quiet_since": now - timedelta(seconds=settings.quiet_seconds),
+        "now": now,
+        "limit": limit,
+    }
+    return [DayRef(**row) for row in connection.execute(_DUE, values).mappings()]
+
+
+def due_days_of_session(connection: Connection, session: SessionRef, settings: Days, *, now: datetime) -> list[DayRef]:
+    """Of the days on which this session has new events, those that have enough of them by now, with their others'."""
+    values = {
+        "tenant": session.tenant,
+        "agent": session.agent,
+        "session": session.session,
+        "threshold": settings.realtime_summary_turn_threshold,
+        "now": now,
+    }
+    return [DayRef(**row) for row in connection.execute(_DUE_OF_SESSION, values).mappings()]
+
+
+def ended_days(connection: Connection, *, now: datetime, limit: int) -> list[DayRef]:
+    """Days that are over in their agent's zone and are not final, or are no longer; oldest first."""
+    values = {"latest": (now + _FURTHEST_AHEAD).date(), "now": now, "limit": limit}
+    return [DayRef(**row) for row in connection.execute(_ENDED, values).mappings()]
+
+
+def mark_settling(connection: Connection, days: Sequence[DayRef]) -> None:
+    """Note of ended days that their final summary is on its way. Those that are truly final stay as they are."""
+    values = {
+        "agents": [day.agent_id for day in days],
+        "scopes": [day.scope_id for day in days],
+        "days": [day.day for day in days],
+    }
+    connection.execute(_SETTLE, values)
+
+
+def find_days(connection: Connection, tenant: str, agent: str, day: date, *, scope: str | None = None) -> list[DayRef]:
+    """One day of an agent: a reference a scope in which it has events or a summary. scope: that one only: "agent" for
+    the agent's own, "room:NAME" or "team:NAME". Raises UnknownName for an agent that isn't known.
+    """
+    entries = day_book(connection, tenant, agent, day=day, limit=10_000)
+    return [entry.ref for entry in entries if scope is None or (entry.ref.scope or "agent") == scope]
+
+
+def _entry(row: dict[str, Any]) -> DayEntry:
+    names = ("agent_id", "scope_id", "day", "tenant", "agent", "scope")
+    return DayEntry(ref=DayRef(**{name: row.pop(name) for name in names}), **row)
