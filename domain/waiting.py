@@ -27,6 +27,8 @@ _TRIGGERS = {
     "request": "another service wants it now",
     "failure": "its last flush failed",
     "stale": "nobody has seen it for so long",
+    "ttl": "nobody has seen it for memory.sessions.session_ttl_minutes, and it counts as over",
+    "capacity": "its agent has more open conversations than memory.sessions.max_active_sessions",
 }
 
 

@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 from services.maintenance import Scheduler
+from services.retention.sessions import bound_sessions
 from services.search_statistics import refresh_grown_scopes
 from services.sweep import sweep, wake_stale
 from slowwave.coordination.heartbeat import note_sweep
@@ -47,9 +48,12 @@ def sweep_sessions(self: SlowwaveTask, chain: str | None = None) -> None:
 
 @shared_task(name=WAKE_STALE, base=SlowwaveTask, bind=True)
 def wake_stale_sessions(self: SlowwaveTask) -> None:
-    """Give stale dirty sessions a last flush."""
+    """Give stale dirty sessions a last flush, and keep sessions that nobody ends within their bounds."""
     runtime = self.runtime
     wake_stale(runtime.engine, runtime.settings.memory.auto_flush, runtime.clock())
+    bounds = bound_sessions(runtime.engine, runtime.settings.memory.sessions, runtime.clock())
+    if bounds.closed or bounds.asked:
+        log.info("sessions: %d not seen for long, %d beyond their agent's most", bounds.closed, bounds.asked)
 
 
 @shared_task(name=REFRESH_SEARCH, base=SlowwaveTask, bind=True)

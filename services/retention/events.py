@@ -1,0 +1,142 @@
+"""Removing old events, where nothing needs them any more.
+
+An event goes when it was said and received so long ago, was flushed, lies on a day that is final, is no event that was
+set aside, and is not where a live memory comes from. Its day keeps its summaries and the segments that they were made
+from, and counts it as removed: a late event of that day is summarised with all that was there.
+
+Must not know: when this is done.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from sqlalchemy import Connection, Engine, Row, text
+
+from services.search_statistics import refresh_statistics
+
+BATCH = 1000
+"""So many events a transaction: a conversation that goes on waits for no more than that."""
+DAYS_PAGE = 500
+
+# The newest days first: of the older ones mostly that is left which must stay.
+_DAYS = text(
+    "SELECT y.agent_id, y.scope_id, y.day FROM slowwave.days y"
+    " WHERE y.status = 'final' AND y.day <= :newest AND (y.day, y.agent_id, y.scope_id) < (:day, :agent, :scope)"
+    "  AND EXISTS (SELECT FROM slowwave.session_days d WHERE d.agent_id = y.agent_id AND d.scope_id = y.scope_id"
+    "    AND d.day = y.day AND d.total_messages > d.removed)"
+    " ORDER BY y.day DESC, y.agent_id DESC, y.scope_id DESC LIMIT :most"
+)
+# A late event makes a day open again, whatever its row says: then it counts more than were summarised (I5).
+_SESSIONS = text(
+    "SELECT d.session_id FROM slowwave.session_days d"
+    " JOIN slowwave.days y ON y.agent_id = d.agent_id AND y.scope_id = d.scope_id AND y.day = d.day"
+    " WHERE d.agent_id = :agent AND d.scope_id = :scope AND d.day = :day AND d.total_messages > d.removed"
+    "  AND y.status = 'final' AND y.last_summarized_total = ("
+    "    SELECT sum(t.total_messages) FROM slowwave.session_days t"
+    "    WHERE t.agent_id = :agent AND t.scope_id = :scope AND t.day = :day)"
+    " ORDER BY d.session_id"
+)
+_REMOVE = text("SELECT slowwave.remove_events(:session, :day, :before, :logged, :most)")
+_COUNT = text("SELECT count(*) FROM slowwave.removable_events(:session, :day, :before, :logged, NULL)")
+_COUNTED = text("SELECT k.id FROM slowwave.scopes k WHERE k.id = :scope AND k.counted_at IS NOT NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What was removed, or would be. days: those that lost events; busy: sessions that somebody else was at.
+
+    done: False where it was stopped; the next call begins anew.
+    """
+
+    events: int = 0
+    sessions: int = 0
+    days: int = 0
+    busy: int = 0
+    done: bool = True
+
+
+def remove_old_events(
+    engine: Engine,
+    event_days: int,
+    *,
+    now: datetime,
+    logged: bool = False,
+    dry_run: bool = False,
+    go_on: Callable[[], bool] = lambda: True,
+) -> Removal:
+    """Remove the events of all tenants that are older than `event_days` days, where nothing needs them. 0: none.
+
+    logged: only what stands in its session's log. go_on: asked before each day; False stops. Doing it twice removes
+    nothing more.
+    """
+    if event_days == 0:
+        return Removal()
+    engine = engine.execution_options(isolation_level="READ COMMITTED")
+    before = now - timedelta(days=event_days)
+    events = sessions = days = busy = 0
+    shrunk: set[int] = set()
+    for day in _final_days(engine, before):
+        if not go_on():
+            return Removal(events, sessions, days, busy, done=False)
+        which = {"day": day.day, "before": before, "logged": logged}
+        gone = [
+            _of_session(engine, which | {"session": session}, dry_run=dry_run)
+            for session in _sessions_of(engine, day)
+        ]  # fmt: skip
+        events += sum(count or 0 for count in gone)
+        sessions += sum(1 for count in gone if count)
+        busy += gone.count(None)
+        days += any(gone)
+        if any(gone):
+            shrunk.add(day.scope_id)
+    if not dry_run:
+        _count_again(engine, shrunk, now)
+    return Removal(events, sessions, days, busy)
+
+
+def _final_days(engine: Engine, before: datetime) -> Iterator[Row[tuple[int, int, date]]]:
+    # A local day may be a day ahead of UTC: which of its events are old enough is looked at one by one.
+    newest = before.date() + timedelta(days=1)
+    last = {"day": date.max, "agent": 0, "scope": 0}
+    while True:
+        with engine.connect() as connection:
+            page = connection.execute(_DAYS, {"newest": newest, "most": DAYS_PAGE, **last}).all()
+        yield from page
+        if len(page) < DAYS_PAGE:
+            return
+        last = {"day": page[-1].day, "agent": page[-1].agent_id, "scope": page[-1].scope_id}
+
+
+def _sessions_of(engine: Engine, day: Row[tuple[int, int, date]]) -> list[int]:
+    values = {"agent": day.agent_id, "scope": day.scope_id, "day": day.day}
+    with engine.connect() as connection:
+        return list(connection.execute(_SESSIONS, values).scalars())
+
+
+def _of_session(engine: Engine, which: dict[str, object], *, dry_run: bool) -> int | None:
+    """How many events of a session's day went, or would go; None where somebody else is at the session."""
+    if dry_run:
+        with engine.connect() as connection:
+            return int(connection.execute(_COUNT, which).scalar_one())
+    total = 0
+    while True:
+        with engine.begin() as connection:
+            count: int | None = connection.execute(_REMOVE, {**which, "most": BATCH}).scalar_one()
+        if count is None:
+            return total or None
+        total += count
+        if count < BATCH:
+            return total
+
+
+def _count_again(engine: Engine, scopes: set[int], now: datetime) -> None:
+    """Statistics of search are refreshed when a scope grows; one that shrank says so here."""
+    for scope_id in sorted(scopes):
+        with engine.begin() as connection:
+            if _counted(connection, scope_id):
+                refresh_statistics(connection, scope_id, now)
+
+
+def _counted(connection: Connection, scope_id: int) -> bool:
+    return connection.execute(_COUNTED, {"scope": scope_id}).first() is not None
