@@ -1,0 +1,375 @@
+"""Mistake 39, I8: no reader is told what belongs to another tenant, another agent's own memory, or another room.
+
+Every function that answers with something of the database is called for one place of `tests/walls.py` at a time, and
+may answer with that place's words alone. Which functions there are is found by looking: a new one that is neither
+called here nor listed with a reason fails this module.
+"""
+
+import inspect
+import pkgutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import networkx as nx
+import psycopg
+import pytest
+import redis
+from sqlalchemy import Connection
+
+import services.graph
+import services.reports
+from models.engine import make_engine
+from services import graph
+from services.reports import (
+    conflicts,
+    dead_letters,
+    dirty,
+    explain,
+    memories,
+    names,
+    past,
+    quarantine,
+    relations,
+    review,
+    runs,
+    sides,
+    status,
+    why,
+    working,
+)
+from services.reports.names import UnknownName
+from slowwave import Memory
+from slowwave.errors import InvalidName
+from slowwave.identity import SessionRef
+from tests.walls import PLACES, RULES, Place, World, open_world, settings_on, words_in
+
+pytestmark = pytest.mark.servers
+
+Ask = Callable[[World, Connection, Place], Any]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reading function. ask: calls it for a place. wide: it answers for the whole tenant, or for all of an agent's
+    scopes. silent: its answer holds numbers and names of the caller alone.
+    """
+
+    function: Callable[..., Any]
+    ask: Ask
+    wide: str = "scope"
+    silent: bool = False
+
+
+def may_hold(reader: Reader, place: Place) -> set[str]:
+    """The words that the answer may hold."""
+    fits: Mapping[str, Callable[[Place], bool]] = {
+        "scope": lambda other: other.key == place.key,
+        "reader": lambda other: other.key in {place.key, ("agent", place.agent)},
+        "agent": lambda other: other.agent == place.agent,
+        "tenant": lambda _other: True,
+        "place": lambda other: other == place,
+    }
+    return {other.word for other in PLACES if other.tenant == place.tenant and fits[reader.wide](other)}
+
+
+def _scopes(place: Place) -> list[str]:
+    return [] if place.scope is None else [place.scope]
+
+
+def _shared(place: Place) -> tuple[str, str] | None:
+    return None if place.scope is None else place.key
+
+
+def _ref(place: Place, session: str = "talk") -> SessionRef:
+    return SessionRef(place.tenant, place.agent, f"{place.word}-{session}")
+
+
+def _graph(found: graph.EntityGraph) -> Any:
+    return nx.node_link_data(found.graph, edges="edges")
+
+
+def _of_relation(function: Callable[..., Any]) -> Reader:
+    return Reader(function, lambda w, c, p: [function(c, w.scope_id(p), memory) for memory in w.memories(p)])
+
+
+READERS = [
+    Reader(Memory.search, lambda w, _, p: w.of(p).search(p.agent, "editor boat key", 50, scopes=_scopes(p)), "reader"),
+    Reader(
+        Memory.search,
+        lambda w, _, p: w.of(p).search(p.agent, "editor", 50, scopes=_scopes(p), include_review=True),
+        "reader",
+    ),
+    Reader(Memory.context, lambda w, _, p: w.of(p).context(p.agent, scopes=_scopes(p)), "reader"),
+    Reader(Memory.context, lambda w, _, p: w.of(p).context(p.agent, None, "boat", 3, scopes=_scopes(p)), "reader"),
+    Reader(Memory.stats, lambda w, _, p: w.of(p).stats(p.agent, p.scope), silent=True),
+    Reader(Memory.status, lambda w, _, p: w.of(p).status(), "tenant", silent=True),
+    Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, scope=p.key)),
+    Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, status=None), "tenant"),
+    Reader(
+        conflicts.read_conflict,
+        lambda w, c, p: [conflicts.read_conflict(c, p.tenant, n) for n in w.numbers("memory_conflicts", p)],
+    ),
+    Reader(conflicts.read_conflicts, lambda _, c, p: conflicts.read_conflicts(c, p.tenant, limit=50), "tenant"),
+    Reader(dead_letters.list_letters, lambda _, c, p: dead_letters.list_letters(c, p.tenant), "tenant"),
+    Reader(dead_letters.read_letter, lambda w, c, p: dead_letters.read_letter(c, p.tenant, _letter(w, p)), "place"),
+    Reader(dead_letters.count_open, lambda _, c, p: dead_letters.count_open(c, p.tenant), silent=True),
+    Reader(dirty.dirty_sessions, lambda _, c, p: dirty.dirty_sessions(c, p.tenant, p.agent), "agent"),
+    Reader(dirty.goals_of, lambda _, c, p: dirty.goals_of(c, [_ref(p, "tail")]), "place"),
+    Reader(
+        explain.explain_memory,
+        lambda w, c, p: [explain.explain_memory(c, p.tenant, memory) for memory in w.memories(p)],
+    ),
+    Reader(memories.list_memories, lambda _, c, p: memories.list_memories(c, p.tenant, p.agent, scope=_shared(p))),
+    Reader(
+        memories.list_memories,
+        lambda _, c, p: memories.list_memories(
+            c, p.tenant, p.agent, scope=_shared(p), as_of=datetime.now(UTC), known_at=datetime.now(UTC)
+        ),
+    ),
+    Reader(
+        memories.list_memories,
+        lambda _, c, p: memories.list_memories(
+            c, p.tenant, p.agent, scope=_shared(p), session=f"{p.word}-talk", status="archived"
+        ),
+        silent=True,
+    ),
+    Reader(names.find_agent, lambda _, c, p: names.find_agent(c, p.tenant, p.agent), silent=True),
+    Reader(names.find_session, lambda _, c, p: names.find_session(c, p.tenant, p.agent, f"{p.word}-talk"), silent=True),
+    Reader(names.find_scope, lambda _, c, p: names.find_scope(c, p.tenant, *p.key), silent=True),
+    Reader(past.known_then, lambda w, c, p: past.known_then(c, w.scope_id(p), datetime.now(UTC)), silent=True),
+    Reader(quarantine.list_quarantined, lambda _, c, p: quarantine.list_quarantined(c, p.tenant), "tenant"),
+    Reader(
+        quarantine.list_quarantined,
+        lambda _, c, p: quarantine.list_quarantined(c, p.tenant, agent=p.agent, session=f"{p.word}-odd"),
+        "place",
+    ),
+    Reader(quarantine.count_quarantined, lambda _, c, p: quarantine.count_quarantined(c, p.tenant), silent=True),
+    _of_relation(relations.conflicts_of),
+    _of_relation(relations.questions_of),
+    _of_relation(relations.notes_of),
+    Reader(review.list_questions, lambda _, c, p: review.list_questions(c, p.tenant, review.Asked(scope=p.key))),
+    Reader(review.list_questions, lambda _, c, p: review.list_questions(c, p.tenant, review.Asked()), "tenant"),
+    Reader(
+        review.question_numbers,
+        lambda w, c, p: (
+            set(review.question_numbers(c, p.tenant, review.Asked(p.key), limit=50)) ^ set(w.numbers("review_items", p))
+        ),
+        silent=True,
+    ),
+    Reader(
+        review.read_question,
+        lambda w, c, p: [review.read_question(c, p.tenant, number) for number in w.numbers("review_items", p)],
+    ),
+    Reader(runs.list_runs, lambda _, c, p: runs.list_runs(c, p.tenant, scope=p.key)),
+    Reader(runs.list_runs, lambda _, c, p: runs.list_runs(c, p.tenant, limit=500), "tenant"),
+    Reader(
+        runs.read_run,
+        lambda w, c, p: [runs.read_run(c, p.tenant, run) for run in w.numbers("maintenance_runs", p)],
+    ),
+    Reader(sides.read_sides, lambda w, c, p: sides.read_sides(c, p.tenant, w.memories(p))),
+    Reader(
+        status.read_status, lambda w, c, p: status.read_status(c, w.queue, p.tenant, datetime.now(UTC)), silent=True
+    ),
+    Reader(
+        why.why_waiting,
+        lambda w, c, p: why.why_waiting(
+            c, w.queue, _ref(p, "tail"), w.memory.store.settings.memory.auto_flush, now=datetime.now(UTC)
+        ),
+        silent=True,
+    ),
+    Reader(working.list_notes, lambda _, c, p: working.list_notes(c, p.tenant, *p.key, RULES, datetime.now(UTC))),
+    Reader(
+        working.list_notes,
+        lambda _, c, p: working.list_notes(c, p.tenant, *p.key, RULES, datetime.now(UTC), settled=True),
+    ),
+    Reader(graph.best_connected, lambda _, c, p: _graph(graph.best_connected(c, p.tenant, p.agent, scope=_shared(p)))),
+    Reader(
+        graph.neighbourhood,
+        lambda _, c, p: _graph(graph.neighbourhood(c, p.tenant, p.agent, p.word, scope=_shared(p), depth=3)),
+    ),
+]
+
+NOT_CALLED = {
+    "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
+    "doctor.check_stranded": "of the whole installation, for its operator: counts, no names of sessions",
+    "doctor.check_maintenance": "jobs belong to the installation",
+    "doctor.check_quarantine": "of the whole installation: counts by tenant",
+    "doctor.check_letters": "of the whole installation: counts by tenant",
+    "maintenance.read_maintenance": "jobs belong to the installation; their runs' sentences hold counts",
+    "relations.links_of": "shown by explain_memory, which is called; it asks for one memory of one scope",
+    "relations.parts_of": "as links_of",
+    "relations.chain_of": "as links_of",
+    "relations.runs_of": "as links_of; a run's number, kind and who asked",
+    "relations.triples_of": "as links_of",
+    "review.what_answers_do": "called by read_question, which is called; answers in words of its own",
+}
+WRITING = {
+    "turn_completed", "task_event", "session_idle", "session_compacted", "session_reset", "prompt_arrived", "remember",
+    "consolidate_now", "flush", "close", "from_env", "for_tenant",
+}  # fmt: skip
+"""What of `Memory` answers with nothing that was said."""
+
+
+@pytest.fixture(scope="module")
+def walls_database(postgres_url: str, template_database: str) -> Iterator[str]:
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY file_copy")
+        yield postgres_url.replace("/postgres?", f"/{name}?")
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="module")
+def world(walls_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    engine = make_engine(walls_database)
+    client = redis.Redis.from_url(valkey_url)
+    client.flushall()
+    yield from open_world(engine, settings_on(walls_database, valkey_url, tmp_path_factory.mktemp("walls")), client)
+    client.close()
+    engine.dispose()
+
+
+def _letter(world: World, place: Place) -> int:
+    (row,) = world.sql(
+        "SELECT id FROM slowwave.dead_letters WHERE tenant = :tenant AND payload ->> 'content' = :word",
+        tenant=place.tenant,
+        word=place.word,
+    )
+    return int(row.id)
+
+
+def modules() -> Iterator[ModuleType]:
+    """Where reading functions stand."""
+    for package in (services.reports,):
+        for found in pkgutil.iter_modules(package.__path__):
+            yield import_module(f"{package.__name__}.{found.name}")
+    yield services.graph
+
+
+def readers() -> dict[str, Callable[..., Any]]:
+    """Every public function there that is given a connection, as `module.function`; every public method of Memory."""
+    found: dict[str, Callable[..., Any]] = {}
+    for module in modules():
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if name.startswith("_") or function.__module__ != module.__name__:
+                continue
+            if Connection in {parameter.annotation for parameter in inspect.signature(function).parameters.values()}:
+                found[f"{module.__name__.rpartition('.')[2]}.{name}"] = function
+    for name, method in inspect.getmembers(Memory, callable):
+        if not name.startswith("_") and name not in WRITING:
+            found[f"Memory.{name}"] = method
+    return found
+
+
+def test_mistake_39_every_reading_function_is_called_here_or_listed_with_a_reason() -> None:
+    called = {reader.function for reader in READERS}
+    known = readers()
+    assert {name for name, function in known.items() if function not in called} - set(NOT_CALLED) == set()
+    assert set(NOT_CALLED) - set(known) == set(), "these are no longer there"
+    assert {name for name in NOT_CALLED if known[name] in called} == set(), "these are called after all"
+    assert len(known) > 30
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.function.__qualname__)
+def test_mistake_39_no_answer_holds_what_belongs_elsewhere(world: World, reader: Reader) -> None:
+    for place in PLACES:
+        with world.engine.connect() as connection:
+            answer = reader.ask(world, connection, place)
+        held = words_in(answer)
+        assert held <= may_hold(reader, place), f"{place} was told of {held - may_hold(reader, place)}"
+        assert reader.silent or place.word in held, f"{place} was told nothing: {answer}"
+
+
+def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_that_never_was(world: World) -> None:
+    """And what the refusal says names nothing from there."""
+    for mine, theirs in ((PLACES[0], PLACES[5]), (PLACES[5], PLACES[1]), (PLACES[6], PLACES[1])):
+        asks: list[Callable[[Connection], Any]] = [
+            *(partial(explain.explain_memory, tenant=mine.tenant, memory=one) for one in world.memories(theirs)),
+            partial(conflicts.read_conflict, tenant=mine.tenant, conflict=world.numbers("memory_conflicts", theirs)[0]),
+            partial(review.read_question, tenant=mine.tenant, item=world.numbers("review_items", theirs)[0]),
+            partial(runs.read_run, tenant=mine.tenant, run_id=world.numbers("maintenance_runs", theirs)[0]),
+            partial(dead_letters.read_letter, tenant=mine.tenant, number=_letter(world, theirs)),
+            partial(names.find_session, tenant=mine.tenant, agent=mine.agent, session=f"{theirs.word}-talk"),
+        ]
+        for ask in asks:
+            with world.engine.connect() as connection, pytest.raises(UnknownName) as refused:
+                ask(connection)
+            said = str(refused.value).replace(repr(f"{theirs.word}-talk"), "")  # what the asker said itself
+            assert words_in(said) <= {place.word for place in PLACES if place.tenant == mine.tenant}
+        with world.engine.connect() as connection:
+            memories_there = world.memories(theirs)
+            assert sides.read_sides(connection, mine.tenant, memories_there) == {}
+            for function in (relations.links_of, relations.conflicts_of, relations.questions_of, relations.notes_of,
+                             relations.parts_of, relations.chain_of, relations.triples_of):  # fmt: skip
+                here = [function(connection, world.scope_id(mine), memory) for memory in memories_there]
+                assert here == [()] * len(memories_there), function.__name__
+
+
+def test_mistake_39_a_question_about_a_name_of_the_other_side_names_nothing_from_there(world: World) -> None:
+    with world.engine.connect() as connection:
+        with pytest.raises(UnknownName) as refused:
+            names.find_agent(connection, "globex", "boreas")
+        assert "boreas" in str(refused.value)
+        assert refused.value.nearest == ()
+        with pytest.raises(UnknownName) as unrelated:
+            graph.neighbourhood(connection, "globex", "atlas", "Quorve")
+        assert words_in(str(unrelated.value)) <= {"Jaskill"}
+
+
+def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everything(world: World) -> None:
+    own, memory = PLACES[0], world.memory.for_tenant("acme")
+    assert words_in(memory.search("atlas", "editor boat key", 50, scopes=[])) == {own.word}
+    assert words_in(memory.context("atlas", scopes=[])) == {own.word}
+    for agent, scopes in (("nobody", []), ("nobody", ["room:nowhere"]), ("Atlas", []), ("atl%", []), ("%", ["room:%"])):
+        assert memory.search(agent, "editor boat key", 50, scopes=scopes) == []
+        assert words_in(memory.context(agent, scopes=scopes)) == set()
+        assert memory.stats(agent).noted == 0
+    stranger = world.memory.for_tenant("initech")
+    assert words_in(stranger.context("atlas", scopes=["room:kitchen", "team:garden"])) == set()
+    assert stranger.search("atlas", "editor", scopes=["room:kitchen", "team:garden"]) == []
+    assert stranger.status().dirty_sessions == 0
+    for nameless in ("", "a\nb"):
+        for ask in (memory.search, memory.context):
+            with pytest.raises(InvalidName):
+                ask(nameless, "editor")
+        with pytest.raises(InvalidName):
+            memory.search("atlas", "editor", scopes=[f"room:{nameless}"])
+    with world.engine.connect() as connection:
+        assert dirty.goals_of(connection, []) == []
+        assert dirty.unmet(connection, []) == []
+        assert sides.read_sides(connection, "acme", []) == {}
+        assert conflicts.read_conflicts(connection, "", limit=50) == []
+        for tenant, key in (
+            ("acme", ("agent", "")),
+            ("acme", ("room", "nowhere")),
+            ("", own.key),
+            ("initech", own.key),
+        ):
+            assert conflicts.list_conflicts(connection, tenant, scope=key) == []
+            assert review.list_questions(connection, tenant, review.Asked(scope=key)) == []
+            assert review.question_numbers(connection, tenant, review.Asked(scope=key), limit=50) == []
+            assert runs.list_runs(connection, tenant, scope=key) == []
+            assert working.list_notes(connection, tenant, *key, RULES, datetime.now(UTC)) == []
+        assert quarantine.list_quarantined(connection, "acme", agent="") == []
+        assert quarantine.list_quarantined(connection, "acme", agent="atlas", session="") == []
+        assert dead_letters.list_letters(connection, "initech") == []
+
+
+def test_mistake_39_counts_are_those_of_the_tenant_alone(world: World) -> None:
+    for tenant in ("acme", "globex"):
+        its = [place for place in PLACES if place.tenant == tenant]
+        assert world.memory.for_tenant(tenant).status().dirty_sessions == len(its)
+        with world.engine.connect() as connection:
+            found = status.read_status(connection, world.queue, tenant, datetime.now(UTC))
+            assert (found.dirty_sessions, found.quarantined, found.dead_letters) == (len(its),) * 3
+            assert sum(found.flushes.values()) == 2 * len(its)
+        for place in its:
+            counted = world.of(place).stats(place.agent, place.scope)
+            here = [other for other in its if other.key == place.key]
+            assert (counted.noted, counted.open) == (2 * len(here), len(here))
