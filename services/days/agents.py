@@ -1,0 +1,67 @@
+"""The local day of an agent: its time zone and the hour at which its day begins.
+
+Must not know: settings (they hold what a new agent starts with), who asks.
+"""
+
+import difflib
+from dataclasses import dataclass
+from zoneinfo import available_timezones
+
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+
+from services.reports.names import find_agent
+from slowwave.errors import SlowwaveError
+
+LAST_HOUR = 23
+_READ = text("SELECT a.name, a.time_zone, a.cutoff_hour FROM slowwave.agents a WHERE a.id = :id")
+_WRITE = text("""
+UPDATE slowwave.agents a SET time_zone = coalesce(:time_zone, a.time_zone),
+                             cutoff_hour = coalesce(CAST(:cutoff_hour AS integer), a.cutoff_hour)
+WHERE a.id = :id RETURNING a.name, a.time_zone, a.cutoff_hour
+""")
+_TRY = text("SELECT now() AT TIME ZONE :time_zone")
+
+
+class InvalidDay(SlowwaveError, ValueError):
+    """A time zone or a cut-off hour that can't be used; the message says which and names the nearest zone."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDays:
+    """timezone: an IANA name; cutoff_hour: 0..23, the hour at which the agent's day begins."""
+
+    agent: str
+    timezone: str
+    cutoff_hour: int
+
+
+def configure_agent(
+    connection: Connection, tenant: str, agent: str, *, timezone: str | None = None, cutoff_hour: int | None = None
+) -> AgentDays:
+    """Set what is given and answer what holds now. Applies to events from now on: those that are stored keep their day.
+
+    Raises UnknownName, InvalidDay.
+    """
+    agent_id = find_agent(connection, tenant, agent)
+    if timezone is None and cutoff_hour is None:
+        return AgentDays(*connection.execute(_READ, {"id": agent_id}).one())
+    if cutoff_hour is not None and not 0 <= cutoff_hour <= LAST_HOUR:
+        raise InvalidDay(f"a day begins at an hour from 0 to {LAST_HOUR}, not {cutoff_hour}")
+    if timezone is not None:
+        _check_zone(connection, timezone)
+    values = {"id": agent_id, "time_zone": timezone, "cutoff_hour": cutoff_hour}
+    return AgentDays(*connection.execute(_WRITE, values).one())
+
+
+def _check_zone(connection: Connection, name: str) -> None:
+    known = available_timezones()
+    if name not in known:
+        by_fold = {zone.casefold(): zone for zone in sorted(known)}
+        close = difflib.get_close_matches(name.casefold(), by_fold, n=1)
+        raise InvalidDay(f"{name!r} is no IANA time zone" + (f"; did you mean {by_fold[close[0]]!r}?" if close else ""))
+    try:
+        with connection.begin_nested():
+            connection.execute(_TRY, {"time_zone": name})
+    except DBAPIError:
+        raise InvalidDay(f"this Postgres does not know the time zone {name!r}") from None

@@ -1,0 +1,130 @@
+"""Make ended days final: all that are due, or one that is named.
+
+Days are independent: what fails is noted on its day and told, and the others go on (mistake of real systems: one bad
+batch of yesterday kept every later day waiting).
+
+Must not know: Celery, maintenance jobs, how a day is summarised.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from sqlalchemy import Connection, Engine
+
+from services.days.book import DayRef, day_book, ended_days, find_days, mark_settling
+from services.days.store import describe, read_day
+from services.days.summarize import DayReport, summarize_day
+from slowwave.errors import SlowwaveError
+from slowwave.settings import Days
+
+log = logging.getLogger(__name__)
+
+_PAGE = 100
+
+
+class NoSuchDay(SlowwaveError):
+    """The agent has no events on that day; the message names the newest day that it has."""
+
+
+class DayNotOver(SlowwaveError):
+    """The local day goes on: it can be summarised, and not be final."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalizeReport:
+    """What became of each day, in the order in which they were taken. failed: those that are not final for an error."""
+
+    days: tuple[DayReport, ...]
+
+    @property
+    def failed(self) -> tuple[DayReport, ...]:
+        return tuple(report for report in self.days if report.outcome == "failed")
+
+    @property
+    def finalized(self) -> int:
+        return sum(report.outcome == "summarized" and report.status == "final" for report in self.days)
+
+
+def settle_ended(connection: Connection, *, now: datetime, limit: int) -> list[DayRef]:
+    """Ended days that are not final, oldest first; noted as settling. Their summaries are for the caller to ask for."""
+    days = ended_days(connection, now=now, limit=limit)
+    mark_settling(connection, days)
+    return days
+
+
+def finalize_ended(
+    engine: Engine,
+    settings: Days,
+    *,
+    now: datetime,
+    limit: int = 1000,
+    go_on: Callable[[], bool] = lambda: True,
+) -> FinalizeReport:
+    """Make final here, one by one, all days that are over in their agents' zones, at most `limit` of them.
+
+    go_on: asked before each day; False ends it early.
+    """
+    reports: list[DayReport] = []
+    for day in _ended(engine, now, limit):
+        if not go_on():
+            break
+        reports.append(_finalize(engine, day, settings, now))
+    return FinalizeReport(tuple(reports))
+
+
+def finalize_day(
+    engine: Engine,
+    tenant: str,
+    agent: str,
+    day: date,
+    *,
+    settings: Days,
+    now: datetime,
+    scope: str | None = None,
+    force: bool = False,
+) -> FinalizeReport:
+    """Make one day of an agent final, in each scope in which it has events, or in `scope` ("agent", "room:NAME" …).
+
+    force: a day that goes on is summarised all the same, and stays open.
+    Raises UnknownName for the agent, NoSuchDay, DayNotOver.
+    """
+    with engine.connect() as connection:
+        days = find_days(connection, tenant, agent, day, scope=scope)
+        if not days:
+            raise NoSuchDay(_no_such_day(connection, tenant, agent, day, scope))
+    reading = read_day(engine, days[0], now)
+    if reading is not None and not reading.over and not force:
+        raise DayNotOver(f"{day} is not over for agent {agent!r}: it can be summarised now and made final when it is")
+    return FinalizeReport(tuple(_finalize(engine, ref, settings, now) for ref in days))
+
+
+def _finalize(engine: Engine, day: DayRef, settings: Days, now: datetime) -> DayReport:
+    try:
+        return summarize_day(engine, day, settings=settings, now=now, final=True)
+    except Exception as error:  # noqa: BLE001 - not even the failure could be noted; the other days go on
+        said = describe(error)
+        log.warning("a day of agent %d could not be made final: %s", day.agent_id, said)
+        return DayReport(day, "failed", error=said)
+
+
+def _ended(engine: Engine, now: datetime, limit: int) -> Iterator[DayRef]:
+    """Page by page, each day once. One that failed without a note of it comes again, and others lie behind it."""
+    engine = engine.execution_options(isolation_level="READ COMMITTED")
+    seen: set[DayRef] = set()
+    while len(seen) < limit:
+        with engine.begin() as connection:
+            page = [d for d in settle_ended(connection, now=now, limit=len(seen) + _PAGE) if d not in seen]
+        if not page:
+            return
+        for day in page[: limit - len(seen)]:
+            seen.add(day)
+            yield day
+
+
+def _no_such_day(connection: Connection, tenant: str, agent: str, day: date, scope: str | None) -> str:
+    where = "" if scope is None else f" in scope {scope!r}"
+    newest = day_book(connection, tenant, agent, limit=1)
+    hint = f"; its newest day is {newest[0].ref.day}" if newest else "; it has none at all"
+    return f"agent {agent!r} has no events on {day}{where}{hint}"

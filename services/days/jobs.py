@@ -1,0 +1,55 @@
+"""The maintenance job of days: every ended day becomes final.
+
+Must not know: when the job is due, Celery.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import timedelta
+
+from domain.spoken_time import count_words
+from services.days.book import ended_days
+from services.days.finalize import FinalizeReport, finalize_ended
+from services.maintenance import JobContext, JobOutcome, JobRunner
+
+MAX_TIME = timedelta(minutes=45)
+"""A run that took so long stops between two days; what is left is due at the next one."""
+MAX_DAYS = 100_000
+
+
+def run_finalize_days(context: JobContext) -> JobOutcome:
+    """Make ended days final, one by one. A day that fails is told and keeps none of the others waiting."""
+    now = context.clock()
+    if context.dry_run:
+        with context.engine.connect() as connection:
+            days = ended_days(connection, now=now, limit=MAX_DAYS)
+        return JobOutcome(f"{count_words(len(days), 'day')} would be made final", {"ended": len(days)})
+    ends = now + MAX_TIME
+    report = finalize_ended(
+        context.engine,
+        context.settings.memory.days,
+        now=now,
+        limit=MAX_DAYS,
+        go_on=lambda: context.still_ours() and context.clock() < ends,
+    )
+    stopped = not context.still_ours() or context.clock() >= ends
+    return JobOutcome(_summary(report), _stats(report), "stopped" if stopped else "completed")
+
+
+def _stats(report: FinalizeReport) -> dict[str, int]:
+    counts: Counter[str] = Counter(day.outcome for day in report.days)
+    stats: dict[str, int] = {"ended": len(report.days), "finalized": report.finalized, **counts}
+    return {name: number for name, number in stats.items() if number}
+
+
+def _summary(report: FinalizeReport) -> str:
+    if not report.days:
+        return "every ended day is final"
+    said = f"{count_words(report.finalized, 'day')} of {len(report.days)} made final"
+    if report.failed:
+        said += f", {len(report.failed)} failed and are tried again"
+    return said
+
+
+RUNNERS: Mapping[str, JobRunner] = {"finalize_days": run_finalize_days}
+"""By job type."""

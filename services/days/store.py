@@ -1,0 +1,244 @@
+"""A day in Postgres: what is read before it is summarised, and the one short transaction that commits a summary.
+
+Every transaction that writes something about a day first holds the agent's row in share mode and compares its epoch:
+what was forgotten meanwhile is not written again (I10). A summary commits by compare-and-swap on the day's version.
+What it counts is what was read: events that arrived since stay pending.
+
+Must not know: how summaries are made, segments.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from domain.failures import backoff
+from domain.summaries import DaySummary
+from services.days.book import DayRef, DayStatus
+
+_AGENT = text("""
+SELECT a.epoch, CAST(:day AS date) < slowwave.local_day(:now, a.time_zone, a.cutoff_hour) AS over
+FROM slowwave.agents a WHERE a.id = :agent_id
+""")
+_DAY = text("""
+SELECT y.version, y.status, y.last_summarized_total FROM slowwave.days y
+WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day)
+""")
+_SESSIONS = text("""
+SELECT d.session_id, s.name, d.total_messages AS total, d.summarized, d.removed, d.from_seq, d.to_seq
+FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id
+WHERE d.agent_id = :agent_id AND d.day = :day AND d.scope_id = :scope_id
+ORDER BY s.name COLLATE "C"
+""")
+_FENCE = text("SELECT a.epoch FROM slowwave.agents a WHERE a.id = :agent_id FOR SHARE")
+_BEGIN = text("""
+INSERT INTO slowwave.days AS y (agent_id, scope_id, day, attempts) VALUES (:agent_id, :scope_id, :day, 1)
+ON CONFLICT (agent_id, scope_id, day) DO UPDATE SET attempts = least(y.attempts + 1, 1000), not_before = :again_at
+""")
+_VERSION = text("""
+SELECT y.version, y.attempts FROM slowwave.days y
+WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day) FOR UPDATE
+""")
+# In the order in which a capture of many sessions takes the same rows.
+_LOCK = text("""
+SELECT d.session_id FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id
+WHERE d.session_id = ANY(:changed) AND d.day = :day
+ORDER BY s.name COLLATE "C" FOR NO KEY UPDATE OF d
+""")
+_COUNT = text("""
+UPDATE slowwave.session_days d SET summarized = r.total, pending = d.total_messages > r.total
+FROM unnest(CAST(:changed AS bigint[]), CAST(:totals AS integer[])) AS r(session_id, total)
+WHERE d.session_id = r.session_id AND d.day = :day
+""")
+_NOW_THERE = text("""
+SELECT coalesce(sum(d.total_messages), 0) AS total, count(*) FILTER (WHERE d.session_id = ANY(:ids)) AS sessions
+FROM slowwave.session_days d
+WHERE d.agent_id = :agent_id AND d.day = :day AND d.scope_id = :scope_id
+""")
+_WRITE_DAY = text("""
+UPDATE slowwave.days y SET
+    status = :status, version = :version, last_summarized_total = :total, summarized_at = :now,
+    finalized_at = CASE WHEN :status = 'final' THEN :now ELSE y.finalized_at END,
+    attempts = 0, not_before = NULL, last_error = NULL
+WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day)
+""")
+_WRITE_SUMMARY = text("""
+INSERT INTO slowwave.day_summaries (
+    agent_id, scope_id, day, version, final, messages, segments, text, lines, made_by, summarizer, created_at)
+VALUES (:agent_id, :scope_id, :day, :version, :final, :total, :segments, :text, CAST(:lines AS jsonb), 'rules',
+        :summarizer, :now)
+""")
+_FAIL = text("""
+UPDATE slowwave.days y SET not_before = :again_at, last_error = :error
+WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day)
+""")
+
+
+class Forgotten(Exception):
+    """The agent, or a session of the day, was forgotten since the day was read: nothing may be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCount:
+    """A session's events of the day as they were counted when it was read: `total` of them, `removed` of these gone
+    through retention, the others between from_seq and to_seq.
+    """
+
+    session_id: int
+    name: str
+    total: int
+    summarized: int
+    removed: int
+    from_seq: int
+    to_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A day as it was read. epoch: of its agent; over: its local day has ended; status: as stored, None without a row;
+    version: of the newest summary, 0 without one.
+    """
+
+    epoch: int
+    over: bool
+    status: DayStatus | None
+    version: int
+    last_summarized_total: int
+    sessions: tuple[SessionCount, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(session.total for session in self.sessions)
+
+    def has_all(self) -> bool:
+        """Whether the newest summary was made from all events there are."""
+        counted = all(session.summarized == session.total for session in self.sessions)
+        return self.version > 0 and counted and self.last_summarized_total == self.total
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a commit made of a day."""
+
+    status: DayStatus
+    version: int
+
+
+def read_day(engine: Engine, day: DayRef, now: datetime) -> Reading | None:
+    """The day as it is; None where its agent is gone."""
+    with engine.connect() as connection:
+        agent = connection.execute(_AGENT, _key(day) | {"now": now}).first()
+        # The version first: counts of a later moment than it make a swap fail, never one that takes counts back.
+        row = connection.execute(_DAY, _key(day)).first()
+        sessions = tuple(SessionCount(**r) for r in connection.execute(_SESSIONS, _key(day)).mappings())
+    if agent is None:
+        return None
+    version, status, total = row or (0, None, 0)
+    return Reading(agent.epoch, agent.over, status, version, total, sessions)
+
+
+@contextmanager
+def fenced(engine: Engine, day: DayRef, epoch: int) -> Iterator[Connection]:
+    """A transaction about a day. Raises Forgotten where its agent is of another epoch by now, or gone."""
+    with engine.begin() as connection:
+        if connection.execute(_FENCE, _key(day)).scalar() != epoch:
+            raise Forgotten
+        yield connection
+
+
+def begin_attempt(engine: Engine, day: DayRef, epoch: int, now: datetime) -> None:
+    """Count an attempt before its work starts: one that kills its worker is seen in the count, and the second time on
+    the day waits like after any failure.
+    """
+    with fenced(engine, day, epoch) as connection:
+        before = _attempts(connection, day)
+        connection.execute(_BEGIN, _key(day) | {"again_at": now + _delay(day, before) if before else None})
+
+
+def commit_summary(
+    engine: Engine,
+    day: DayRef,
+    reading: Reading,
+    summary: DaySummary,
+    *,
+    final: bool,
+    segments: int,
+    summarizer: str,
+    now: datetime,
+) -> Written | None:
+    """Write a summary of what was read, as the next version; None where another one was faster.
+
+    final is granted where the day is over and no event has come since it was read. Raises Forgotten.
+    """
+    changed = {s.session_id: s.total for s in reading.sessions if s.summarized != s.total}
+    ids = [session.session_id for session in reading.sessions]
+    with fenced(engine, day, reading.epoch) as connection:
+        row = connection.execute(_VERSION, _key(day)).first()
+        if row is None or row.version != reading.version:
+            return None
+        connection.execute(_LOCK, {"changed": list(changed), "day": day.day})
+        values: dict[str, Any] = {"changed": list(changed), "totals": list(changed.values()), "day": day.day}
+        connection.execute(_COUNT, values)
+        there = connection.execute(_NOW_THERE, _key(day) | {"ids": ids}).one()
+        if there.sessions != len(ids):
+            raise Forgotten
+        status = _status(reading, final=final and there.total == reading.total)
+        written = Written(status, reading.version + 1)
+        values = _key(day) | {"status": status, "version": written.version, "total": reading.total, "now": now}
+        connection.execute(_WRITE_DAY, values)
+        lines = json.dumps([line.to_json() for line in summary.lines])
+        values |= {"final": status == "final", "segments": segments, "text": summary.text, "lines": lines}
+        connection.execute(_WRITE_SUMMARY, values | {"summarizer": summarizer})
+    return written
+
+
+def settle_empty(engine: Engine, day: DayRef, reading: Reading, now: datetime) -> None:
+    """Make final a day that has no event any more, so that nobody looks at it again. Raises Forgotten."""
+    with fenced(engine, day, reading.epoch) as connection:
+        row = connection.execute(_VERSION, _key(day)).first()
+        there = connection.execute(_NOW_THERE, _key(day) | {"ids": []}).one()
+        if row is not None and row.version == reading.version and there.total == 0:
+            values = {"status": "final", "version": row.version, "total": 0, "now": now}
+            connection.execute(_WRITE_DAY, _key(day) | values)
+
+
+def note_failure(engine: Engine, day: DayRef, error: Exception, now: datetime) -> str:
+    """Write down that an attempt failed and when the day is due again. Answers what was written of the error."""
+    said = describe(error)
+    with engine.begin() as connection:
+        again_at = now + _delay(day, max(_attempts(connection, day), 1))
+        connection.execute(_FAIL, _key(day) | {"again_at": again_at, "error": said})
+    return said
+
+
+def describe(error: Exception) -> str:
+    """An error's kind, and the database's code for it. Its text is left out: it may quote what somebody said."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    code = getattr(cause, "sqlstate", None)
+    return type(cause).__name__ + (f" ({code})" if code else "")
+
+
+def _attempts(connection: Connection, day: DayRef) -> int:
+    row = connection.execute(_VERSION, _key(day)).first()
+    return 0 if row is None else int(row.attempts)
+
+
+def _delay(day: DayRef, attempts: int) -> timedelta:
+    # Spread by the day itself, so that days that failed together do not come back together.
+    jitter = (day.agent_id * 31 + day.scope_id * 17 + day.day.toordinal()) % 100 / 100
+    return timedelta(seconds=backoff(attempts, jitter))
+
+
+def _status(reading: Reading, *, final: bool) -> DayStatus:
+    if not reading.over:
+        return "open"
+    return "final" if final else "settling"
+
+
+def _key(day: DayRef) -> dict[str, Any]:
+    return {"agent_id": day.agent_id, "scope_id": day.scope_id, "day": day.day}
