@@ -37,7 +37,9 @@ class MemoryLink(Base):
             unique=True,
             postgresql_where=text("ended_by IS NULL"),
         ),
+        Index("memory_links_source_idx", "source_id"),
         Index("memory_links_target_idx", "target_id"),
+        Index("memory_links_ended_idx", "ended_by", postgresql_where=text("ended_by IS NOT NULL")),
         Index("memory_links_run_idx", "run_id"),
     )
 
@@ -124,6 +126,8 @@ class ReviewItem(Base):
             unique=True,
             postgresql_where=text("state = 'open' AND conflict_id IS NOT NULL"),
         ),
+        Index("review_items_about_idx", "memory_id", postgresql_where=text("memory_id IS NOT NULL")),
+        Index("review_items_about_conflict_idx", "conflict_id", postgresql_where=text("conflict_id IS NOT NULL")),
         Index("review_items_expiry_idx", "expires_at", postgresql_where=text("state = 'open'")),
         Index("review_items_run_idx", "run_id"),
     )
@@ -210,6 +214,7 @@ class MemoryChange(Base):
     __tablename__ = "memory_changes"
     __table_args__ = (
         Index("memory_changes_memory_idx", "memory_id", "id"),
+        Index("memory_changes_flush_idx", "flush_id", postgresql_where=text("flush_id IS NOT NULL")),
         Index("memory_changes_run_idx", "run_id", "id", postgresql_where=text("run_id IS NOT NULL")),
     )
 

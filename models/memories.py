@@ -59,6 +59,7 @@ class Memory(Base):
             postgresql_where=text("status = 'archived'"),
         ),
         Index("memories_merged_idx", "merged_into", postgresql_where=text("merged_into IS NOT NULL")),
+        Index("memories_superseded_idx", "superseded_by", postgresql_where=text("superseded_by IS NOT NULL")),
         # What no pass has looked at since it was made or said again, the oldest first.
         Index(
             "memories_unchecked_idx",

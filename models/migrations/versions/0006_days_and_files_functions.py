@@ -9,7 +9,7 @@ down_revision = "0005"
 branch_labels = None
 depends_on = None
 
-FILES = ("capture_2.sql", "days_1.sql", "weigh_2.sql", "outbox_1.sql", "retention_1.sql", "jobs_2.sql")
+FILES = ("capture_2.sql", "days_1.sql", "weigh_2.sql", "outbox_1.sql", "retention_1.sql", "forget_1.sql", "jobs_2.sql")
 SQL = Path(__file__).parent.parent / "sql"
 
 NEW = ("local_day", "not_forgotten", "day_status")
@@ -19,6 +19,14 @@ OUTBOX = (
 )
 OUTBOX_FUNCTIONS = ("register_backend", "unregister_backend", "queue_for_backends")
 RETENTION = ("remove_events", "removable_events", "bound_sessions", "close_sessions")
+FORGET_INDEXES = (
+    "memories_superseded_idx",
+    "memory_changes_flush_idx",
+    "memory_links_source_idx",
+    "memory_links_ended_idx",
+    "review_items_about_idx",
+    "review_items_about_conflict_idx",
+)
 JOBS = ("finalize-days", "retention", "curation")
 
 
@@ -43,6 +51,9 @@ def downgrade() -> None:
         op.execute(f"DROP FUNCTION slowwave.{name}")
     for name in RETENTION:
         op.execute(f"DROP FUNCTION slowwave.{name}")
+    for name in FORGET_INDEXES:
+        op.execute(f"DROP INDEX slowwave.{name}")
+    op.execute("DROP FUNCTION slowwave.remember_waited")
     _run("capture_1.sql", again=True)
     for name in NEW:
         op.execute(f"DROP FUNCTION slowwave.{name}")

@@ -1,0 +1,239 @@
+"""Forgetting, the memories of scopes that stay: what rested on what goes is weighed anew, or goes with it.
+
+A memory stays where somebody else said it, in these words:
+
+- without any witness of its own words it goes; what had been merged into it and has a witness stands for itself again
+- a sentence that was made of several (synthesised) says again what it said first, and its parts stand for themselves
+- what rested on a note alone that says nearly the same goes, and the note is open again: it becomes a memory in its own
+  words
+- a statement that ended because of one that is gone holds on, up to the next that is known to have ended it
+
+Histories of what stays are kept, without words: they may quote what is gone.
+
+Must not know: events, days, files, who forgets.
+"""
+
+from collections import defaultdict
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from domain.candidates import first_status
+from domain.redaction import redact
+from domain.statements import content_hash
+from services.consolidation.neighbours import index_blocks, load
+from services.memory_changes import weigh
+from services.merging import sync_copies
+
+REASON = "something that it had to do with was forgotten"
+
+_TABLES = (
+    "CREATE TEMP TABLE hurt (id uuid PRIMARY KEY) ON COMMIT DROP",
+    "CREATE TEMP TABLE related (id uuid PRIMARY KEY) ON COMMIT DROP",
+    "CREATE TEMP TABLE reworded (id uuid PRIMARY KEY) ON COMMIT DROP",
+    "CREATE TEMP TABLE touched_runs (run_id bigint, memory_id text) ON COMMIT DROP",
+)
+# Lines that an export wrote and an import read say which sessions they came from.
+_FROM_SESSIONS = (
+    "SELECT i.memory_id, i.digest, jsonb_agg(p.value) FILTER (WHERE g.id IS NULL) AS others, count(g.id) AS gone"
+    " FROM slowwave.memory_imports i JOIN slowwave.memories m ON m.id = i.memory_id"
+    " CROSS JOIN LATERAL jsonb_array_elements(i.sources) AS p"
+    " LEFT JOIN gone_sessions g ON g.name = p.value ->> 0 AND g.scope_id = m.scope_id"
+    "  AND NOT EXISTS (SELECT FROM slowwave.sessions o WHERE o.scope_id = m.scope_id AND o.name = g.name"
+    "   AND o.id NOT IN (SELECT id FROM gone_sessions))"
+    " WHERE m.scope_id IN (SELECT scope_id FROM gone_sessions) GROUP BY i.memory_id, i.digest"
+)
+_HURT = (
+    "INSERT INTO hurt SELECT DISTINCT x.memory_id FROM slowwave.memory_sources x"
+    " JOIN gone_sessions s ON s.id = x.session_id"
+    " UNION SELECT n.memory_id FROM slowwave.memory_notes n JOIN gone_items i ON i.id = n.working_id"
+    f" UNION SELECT f.memory_id FROM ({_FROM_SESSIONS}) AS f WHERE f.gone > 0"
+    " UNION SELECT x.memory_id FROM slowwave.memory_sources x JOIN gone_memories g ON g.id = x.via"
+    " UNION SELECT x.memory_id FROM slowwave.memory_notes x JOIN gone_memories g ON g.id = x.via"
+    " UNION SELECT x.memory_id FROM slowwave.memory_imports x JOIN gone_memories g ON g.id = x.via"
+)
+_ALL_OF_SCOPES = (
+    "INSERT INTO gone_memories SELECT m.id, m.scope_id FROM slowwave.memories m JOIN gone_scopes k ON k.id = m.scope_id"
+    " ON CONFLICT DO NOTHING"
+)
+_NOT_GONE = "DELETE FROM hurt h USING gone_memories g WHERE g.id = h.id"
+# Who adds evidence holds the memory's row: behind this lock nothing is added that isn't seen.
+_LOCK = (
+    "SELECT m.id FROM slowwave.memories m"
+    " WHERE m.id IN (SELECT id FROM hurt UNION SELECT id FROM gone_memories) ORDER BY m.id FOR UPDATE"
+)
+_TAKE_EVIDENCE = (
+    "DELETE FROM slowwave.memory_sources x USING gone_sessions s WHERE s.id = x.session_id",
+    "DELETE FROM slowwave.memory_notes n USING gone_items i WHERE i.id = n.working_id",
+    (
+        f"DELETE FROM slowwave.memory_imports i USING ({_FROM_SESSIONS}) AS f"
+        " WHERE f.memory_id = i.memory_id AND f.digest = i.digest AND f.gone > 0 AND f.others IS NULL"
+    ),
+    (
+        f"UPDATE slowwave.memory_imports i SET sources = f.others FROM ({_FROM_SESSIONS}) AS f"
+        " WHERE f.memory_id = i.memory_id AND f.digest = i.digest AND f.gone > 0 AND f.others IS NOT NULL"
+    ),
+)
+_TAKE_COPIES = tuple(
+    f"DELETE FROM slowwave.{table} x USING gone_memories g WHERE g.id = x.via"
+    for table in ("memory_sources", "memory_notes", "memory_imports")
+)
+_UNSAID = (
+    "INSERT INTO gone_memories SELECT m.id, m.scope_id FROM slowwave.memories m JOIN hurt h ON h.id = m.id WHERE"
+    " NOT EXISTS (SELECT FROM slowwave.memory_sources x WHERE x.memory_id = m.id AND x.via IS NULL)"
+    " AND NOT EXISTS (SELECT FROM slowwave.memory_imports x WHERE x.memory_id = m.id AND x.via IS NULL)"
+    " AND NOT m.id = ANY(:noted) ON CONFLICT DO NOTHING"
+)
+_NOTES = (
+    "SELECT n.memory_id, m.content_hash, w.content FROM hurt h JOIN slowwave.memories m ON m.id = h.id"
+    " JOIN slowwave.memory_notes n ON n.memory_id = m.id AND n.via IS NULL"
+    " JOIN slowwave.working_memory w ON w.id = n.working_id"
+)
+_RELATED = (
+    "INSERT INTO related SELECT id FROM ("
+    " SELECT l.source_id AS id FROM slowwave.memory_links l JOIN gone_memories g ON g.id = l.target_id"
+    " UNION SELECT l.target_id FROM slowwave.memory_links l JOIN gone_memories g ON g.id = l.source_id"
+    " UNION SELECT c.memory_id FROM slowwave.memory_conflicts c JOIN gone_memories g ON g.id = c.conflicting_memory_id"
+    " UNION SELECT c.conflicting_memory_id FROM slowwave.memory_conflicts c JOIN gone_memories g ON g.id = c.memory_id"
+    " UNION SELECT m.id FROM slowwave.memories m JOIN gone_memories g ON g.id IN (m.merged_into, m.superseded_by)"
+    ") AS r WHERE r.id NOT IN (SELECT id FROM gone_memories)"
+)
+# Out of the way of what says the same and stands for itself from now on.
+_ARCHIVE = (
+    "UPDATE slowwave.memories m SET status = 'archived' FROM gone_memories g WHERE g.id = m.id"
+    " AND m.status <> 'archived' AND g.scope_id NOT IN (SELECT id FROM gone_scopes)"
+)
+_FIRST_WORDS = (
+    "SELECT DISTINCT ON (c.memory_id) c.memory_id, c.before ->> 'content' AS content"
+    " FROM slowwave.memory_changes c WHERE c.memory_id IN (SELECT id FROM hurt UNION SELECT id FROM related)"
+    " AND c.memory_id NOT IN (SELECT id FROM gone_memories)"
+    " AND c.before ? 'content' AND c.action = 'synthesised' ORDER BY c.memory_id, c.id"
+)
+_SAY_AGAIN = (
+    "UPDATE slowwave.memories m SET content = :content, content_hash = :hash, checked_at = NULL,"
+    " revision = m.revision + 1,"
+    " search = slowwave.memory_vector(m.scope_id, :content, m.valid_from, m.entities)"
+    " WHERE m.id = :memory AND (m.status = 'archived' OR NOT EXISTS (SELECT FROM slowwave.memories o"
+    "  WHERE o.scope_id = m.scope_id AND o.type = m.type AND o.content_hash = :hash AND o.status <> 'archived'"
+    "  AND o.id <> m.id)) RETURNING m.id"
+)
+_PARTS = (
+    "SELECT p.id, p.scope_id, p.type, p.content_hash FROM slowwave.memories p"
+    " WHERE p.merged_into = ANY(:survivors) AND p.id NOT IN (SELECT id FROM gone_memories)"
+    " ORDER BY p.content_hash, p.id"
+)
+_TWIN = (
+    "SELECT m.id FROM slowwave.memories m WHERE m.scope_id = :scope AND m.type = :type AND m.content_hash = :hash"
+    " AND m.status <> 'archived' AND m.id NOT IN (SELECT id FROM gone_memories)"
+)
+_STAND = (
+    "UPDATE slowwave.memories m SET status = :status, archive_reason = :why, merged_into = :into, checked_at = NULL,"
+    " revision = m.revision + 1 WHERE m.id = :memory"
+)
+_UNLINK = "DELETE FROM slowwave.memory_links l WHERE l.source_id = :memory AND l.predicate = 'merged_into'"
+# One part of each survivor: the copies of all of them are made anew with it.
+_A_PART = (
+    "SELECT DISTINCT ON (p.merged_into) p.id FROM slowwave.memories p"
+    " WHERE p.merged_into IN (SELECT id FROM hurt UNION SELECT id FROM related) ORDER BY p.merged_into, p.id"
+)
+_TO_WEIGH = (
+    "SELECT m.id FROM slowwave.memories m WHERE m.id IN (SELECT id FROM hurt UNION SELECT id FROM related)"
+    " ORDER BY m.id"
+)
+_HOLD_ON = (
+    "UPDATE slowwave.memories m SET superseded_by = n.id, valid_to = n.valid_from, checked_at = NULL,"
+    " revision = m.revision + 1 FROM gone_memories g JOIN slowwave.memories o ON o.id = g.id"
+    " LEFT JOIN slowwave.memories n ON n.id = o.superseded_by"
+    " WHERE m.superseded_by = g.id AND m.id NOT IN (SELECT id FROM gone_memories)"
+)
+
+
+class Remains:
+    """What becomes of the memories that stay. standing: parts that stand for themselves again; reworded: memories that
+    say again what they said before a sentence was made of them and others.
+    """
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self._connection = connection
+        self._now = now
+        self.standing: set[UUID] = set()
+        self.reworded: set[UUID] = set()
+
+    def find(self) -> None:
+        """Take the evidence away, and find what goes with it: fills gone_memories, hurt and related."""
+        for statement in (*_TABLES, _ALL_OF_SCOPES, _HURT, _NOT_GONE, _LOCK, *_TAKE_EVIDENCE):
+            self._run(statement)
+        said = self._said_in_these_words()
+        self._run(_UNSAID, noted=list(said))
+        for statement in (*_TAKE_COPIES, _RELATED):
+            self._run(statement)
+
+    def settle(self) -> None:
+        """Let what stays stand for itself; called while what goes is still there."""
+        self._run(_ARCHIVE)
+        tainted = self._first_words_again()
+        gone = list(self._run("SELECT id FROM gone_memories").scalars())
+        for part in self._run(_PARTS, survivors=[*gone, *sorted(tainted)]).all():
+            self._stand(part)
+        # A chain of values may have lost several links at once.
+        while self._run(_HOLD_ON).rowcount:
+            pass
+
+    def weigh(self) -> None:
+        """Weigh what has lost evidence; called when all that goes is gone."""
+        for part in self._run(_A_PART).scalars().all():
+            sync_copies(self._connection, part, self._now)
+        for memory in self._run(_TO_WEIGH).scalars().all():
+            weigh(self._connection, memory, self._now)
+        found: dict[int, list[UUID]] = defaultdict(list)
+        again = sorted(self.standing | self.reworded)
+        for row in self._run("SELECT id, scope_id FROM slowwave.memories WHERE id = ANY(:ids)", ids=again):
+            found[row.scope_id].append(row.id)
+        for scope_id, memories in found.items():
+            index_blocks(self._connection, scope_id, load(self._connection, scope_id, memories).values())
+
+    def _said_in_these_words(self) -> set[UUID]:
+        """Of what has lost evidence that which a note says word for word."""
+        return {
+            row.memory_id
+            for row in self._run(_NOTES)
+            if content_hash(redact(row.content).text) == bytes(row.content_hash)
+        }
+
+    def _first_words_again(self) -> set[UUID]:
+        """Take back sentences that were made of several."""
+        rows = self._run(_FIRST_WORDS).all()
+        for row in rows:
+            words = {"memory": row.memory_id, "content": row.content, "hash": content_hash(row.content)}
+            if self._run(_SAY_AGAIN, **words).first() is None:
+                # Somebody said just that meanwhile, and a memory of its own was made of it: that one stays.
+                self._run("INSERT INTO gone_memories SELECT id, scope_id FROM slowwave.memories WHERE id = :memory",
+                          memory=row.memory_id)  # fmt: skip
+                self._run("DELETE FROM related WHERE id = :memory", memory=row.memory_id)
+                continue
+            self._run("DELETE FROM slowwave.triples WHERE memory_id = :memory", memory=row.memory_id)
+            self._run("DELETE FROM slowwave.memory_blocks WHERE memory_id = :memory", memory=row.memory_id)
+            for table in ("related", "reworded"):
+                self._run(
+                    f"INSERT INTO {table} SELECT CAST(:memory AS uuid) ON CONFLICT DO NOTHING", memory=row.memory_id
+                )
+            self.reworded.add(row.memory_id)
+        return {row.memory_id for row in rows}
+
+    def _stand(self, part: Any) -> None:
+        key = {"scope": part.scope_id, "type": part.type, "hash": part.content_hash}
+        twin = self._run(_TWIN, **key).scalar()
+        values = {"memory": part.id, "status": first_status(part.type), "why": None, "into": None}
+        if twin is not None:
+            values |= {"status": "archived", "why": "merged", "into": twin}
+        self._run(_STAND, **values)
+        self._run(_UNLINK, memory=part.id)
+        self.standing.add(part.id)
+        for memory in (part.id, twin):
+            if memory is not None:
+                self._run("INSERT INTO related SELECT CAST(:memory AS uuid) ON CONFLICT DO NOTHING", memory=memory)
+
+    def _run(self, statement: str, **values: Any) -> Any:
+        return self._connection.execute(text(statement), values)

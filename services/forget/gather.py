@@ -1,0 +1,164 @@
+"""Forgetting, the first step: find the rows that go, and lock whatever could add to them meanwhile.
+
+What is found stands in temporary tables of the transaction, so that a large agent never passes through this process:
+gone_agents (whose epoch rises), gone_scopes (all of which goes), near_scopes (which may be concerned), gone_sessions,
+gone_items (of working memory), gone_days, gone_memories.
+
+Order of locks: the scopes' passes and cycles, agents, scopes, sessions. Others take them in another order; so whoever
+waits too long here gives up, and the whole is tried again.
+
+Must not know: what is deleted, and in which order.
+"""
+
+from sqlalchemy import Connection, text
+
+from services.forget.target import Target
+
+LOCK_MILLISECONDS = 700
+"""Less than Postgres waits before it looks for a deadlock: so it is the forget that gives up, and never a hook."""
+
+_TABLES = (
+    "CREATE TEMP TABLE gone_agents (id bigint PRIMARY KEY) ON COMMIT DROP",
+    "CREATE TEMP TABLE gone_scopes (id bigint PRIMARY KEY) ON COMMIT DROP",
+    "CREATE TEMP TABLE near_scopes (id bigint PRIMARY KEY) ON COMMIT DROP",
+    (
+        "CREATE TEMP TABLE gone_sessions (id bigint PRIMARY KEY, agent_id bigint, scope_id bigint, name text)"
+        " ON COMMIT DROP"
+    ),
+    "CREATE TEMP TABLE gone_items (id uuid PRIMARY KEY) ON COMMIT DROP",
+    (
+        "CREATE TEMP TABLE gone_days (agent_id bigint, scope_id bigint, day date,"
+        " PRIMARY KEY (agent_id, scope_id, day)) ON COMMIT DROP"
+    ),
+    "CREATE TEMP TABLE gone_memories (id uuid PRIMARY KEY, scope_id bigint) ON COMMIT DROP",
+)
+
+# What each kind of target names. Every statement names the tenant; of what isn't named nothing is found.
+_NAMED = {
+    "agent": (
+        "INSERT INTO gone_agents SELECT a.id FROM slowwave.agents a WHERE a.tenant = :tenant AND a.name = :agent",
+        (
+            "INSERT INTO gone_scopes SELECT k.id FROM slowwave.scopes k"
+            " WHERE k.tenant = :tenant AND k.kind = 'agent' AND k.name = :agent"
+        ),
+    ),
+    "session": (
+        "INSERT INTO gone_agents SELECT a.id FROM slowwave.agents a WHERE a.tenant = :tenant AND a.name = :agent",
+    ),
+    "scope": (
+        (
+            "INSERT INTO gone_scopes SELECT k.id FROM slowwave.scopes k"
+            " WHERE k.tenant = :tenant AND k.kind = :kind AND k.name = :name"
+        ),
+        (
+            "INSERT INTO gone_agents SELECT s.agent_id FROM slowwave.sessions s JOIN gone_scopes k ON k.id = s.scope_id"
+            " UNION SELECT w.agent_id FROM slowwave.working_memory w JOIN gone_scopes k ON k.id = w.scope_id"
+            " UNION SELECT d.agent_id FROM slowwave.days d JOIN gone_scopes k ON k.id = d.scope_id"
+        ),
+    ),
+    "memory": (
+        (
+            "INSERT INTO gone_memories SELECT m.id, m.scope_id FROM slowwave.memories m"
+            " JOIN slowwave.scopes k ON k.id = m.scope_id AND k.tenant = :tenant WHERE m.id = :memory"
+        ),
+        # Parts say the same in other words; they stand again only where a session is forgotten, not where this is.
+        (
+            "INSERT INTO gone_memories SELECT p.id, p.scope_id FROM slowwave.memories p"
+            " JOIN gone_memories g ON g.id = p.merged_into ON CONFLICT DO NOTHING"
+        ),
+        # Whose own scope it stands in: work about that agent that is under way is fenced, too.
+        (
+            "INSERT INTO gone_agents SELECT DISTINCT a.id FROM slowwave.agents a JOIN slowwave.scopes k"
+            " ON k.tenant = a.tenant AND k.kind = 'agent' AND k.name = a.name JOIN gone_memories g ON g.scope_id = k.id"
+        ),
+    ),
+}
+# Who shares a scope with what goes: their memories may rest on it.
+_NEAR = (
+    "INSERT INTO near_scopes"
+    " SELECT k.id FROM gone_scopes k"
+    " UNION SELECT s.scope_id FROM slowwave.sessions s JOIN gone_agents a ON a.id = s.agent_id"
+    " UNION SELECT w.scope_id FROM slowwave.working_memory w JOIN gone_agents a ON a.id = w.agent_id"
+    " UNION SELECT m.scope_id FROM gone_memories m"
+)
+_SESSIONS = {
+    "agent": "JOIN gone_agents a ON a.id = s.agent_id",
+    "session": "JOIN gone_agents a ON a.id = s.agent_id AND s.name = :session",
+    "scope": "JOIN gone_scopes k ON k.id = s.scope_id",
+    "memory": "WHERE false",
+}
+_ITEMS = {
+    "agent": "WHERE w.agent_id IN (SELECT id FROM gone_agents) OR w.scope_id IN (SELECT id FROM gone_scopes)",
+    "session": "JOIN gone_agents a ON a.id = w.agent_id AND w.session = :session",
+    "scope": "JOIN gone_scopes k ON k.id = w.scope_id",
+    # What an agent noted in the words of this memory, and nothing else rests on.
+    "memory": "WHERE EXISTS (SELECT FROM slowwave.memory_notes n JOIN gone_memories g ON g.id = n.memory_id"
+    " WHERE n.working_id = w.id) AND NOT EXISTS (SELECT FROM slowwave.memory_notes n WHERE n.working_id = w.id"
+    " AND n.memory_id NOT IN (SELECT id FROM gone_memories))",
+}
+_LOCK_PASSES = (
+    "SELECT pg_advisory_xact_lock(hashtextextended('slowwave.consolidate ' || k.id, 0)),"
+    " pg_advisory_xact_lock(hashtextextended('slowwave.working ' || k.id, 0)) FROM near_scopes k ORDER BY k.id"
+)
+_LOCK_ROWS = (
+    "SELECT a.id FROM slowwave.agents a WHERE a.id IN (SELECT id FROM gone_agents) ORDER BY a.id FOR UPDATE",
+    "SELECT k.id FROM slowwave.scopes k WHERE k.id IN (SELECT id FROM gone_scopes) ORDER BY k.id FOR UPDATE",
+    "SELECT s.id FROM slowwave.sessions s WHERE s.id IN (SELECT id FROM gone_sessions) ORDER BY s.id FOR UPDATE",
+)
+
+
+def gather(connection: Connection, target: Target) -> None:
+    """Fill the temporary tables and hold the locks until the transaction ends.
+
+    Raises OperationalError where a lock is not to be had in time.
+    """
+    values = parameters(target)
+    connection.execute(text("SELECT set_config('lock_timeout', :ms, true)"), {"ms": str(LOCK_MILLISECONDS)})
+    for statement in _TABLES:
+        connection.execute(text(statement))
+    for statement in _NAMED[target.kind]:
+        connection.execute(text(statement), values)
+    connection.execute(text(_NEAR))
+    connection.execute(text(_LOCK_PASSES))
+    agents, scopes, sessions = _LOCK_ROWS
+    connection.execute(text(agents))
+    connection.execute(text(scopes))
+    # Only now no session can be opened any more: what is found from here on is all that there is.
+    connection.execute(
+        text(
+            "INSERT INTO gone_sessions SELECT s.id, s.agent_id, s.scope_id, s.name FROM slowwave.sessions s "
+            + _SESSIONS[target.kind]
+        ),
+        values,
+    )
+    connection.execute(text(sessions))
+    connection.execute(
+        text(f"INSERT INTO gone_items SELECT w.id FROM slowwave.working_memory w {_ITEMS[target.kind]}"), values
+    )
+    connection.execute(text("INSERT INTO near_scopes SELECT scope_id FROM gone_sessions ON CONFLICT DO NOTHING"))
+    connection.execute(
+        text(
+            "INSERT INTO gone_days SELECT DISTINCT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d"
+            " JOIN gone_sessions s ON s.id = d.session_id"
+            " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.days d WHERE d.scope_id IN"
+            " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
+            " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d WHERE d.scope_id IN"
+            " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
+        ),
+        {"whole": target.kind == "agent"},
+    )
+    for table in ("gone_sessions", "gone_items", "gone_days", "gone_memories"):
+        connection.execute(text(f"ANALYZE {table}"))
+
+
+def parameters(target: Target) -> dict[str, object]:
+    """The names of a target, as all statements of a forget take them."""
+    kind, name = target.scope or (None, None)
+    return {
+        "tenant": target.tenant,
+        "agent": target.agent,
+        "session": target.session,
+        "kind": kind,
+        "name": name,
+        "memory": target.memory,
+    }

@@ -1,0 +1,23 @@
+"""Which tables a forget goes through, and why it leaves the others: a table that stands in neither list fails a test.
+
+Must not know: how.
+"""
+
+TAKEN = frozenset(
+    """
+    events session_days flushes passages sessions day_summaries day_segments days
+    memories memory_sources memory_notes memory_imports memory_links memory_blocks memory_changes memory_conflicts
+    review_items triples working_memory outbox memory_files memory_file_lines maintenance_runs dead_letters common_terms
+    """.split()
+)
+"""Tables of which rows are deleted."""
+
+LEFT = {
+    "agents": "a name, a time zone and numbers; the epoch rises",
+    "scopes": "a name, and figures that are counted anew",
+    "memory_backends": "names of backends",
+    "maintenance_jobs": "schedules, and how many of what a job's last run came to",
+    "erasures": "the receipts: names and numbers",
+    "erased_names": "the fences: names and times",
+}
+"""Tables that hold nothing that was said, each with what it holds."""

@@ -1,0 +1,86 @@
+"""Receipts of what was forgotten, and the fences that keep it from coming back (I10).
+
+Must not know: what was said, how it is deleted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, text, update
+
+from models import Erasure
+from services.forget.target import Target
+
+_FENCE = (
+    " ON CONFLICT (tenant, agent, session) DO UPDATE SET erased_at = greatest(n.erased_at, excluded.erased_at),"
+    " erasure_id = excluded.erasure_id"
+)
+_NAMED = (
+    "INSERT INTO slowwave.erased_names AS n (tenant, agent, session, erased_at, erasure_id)"
+    " VALUES (:tenant, :agent, :session, :at, :erasure)" + _FENCE
+)
+_SESSIONS = (
+    "INSERT INTO slowwave.erased_names AS n (tenant, agent, session, erased_at, erasure_id)"
+    " SELECT a.tenant, a.name, g.name, :at, :erasure FROM gone_sessions g"
+    " JOIN slowwave.agents a ON a.id = g.agent_id" + _FENCE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One forget: what was named, when, by whom, and how many rows, messages and files of each kind went."""
+
+    id: int
+    what: str
+    target: str
+    at: datetime
+    by: str | None
+    counts: dict[str, int]
+
+
+def write_receipt(connection: Connection, target: Target, *, at: datetime, by: str, counts: Mapping[str, int]) -> int:
+    """Note that it was forgotten, in the transaction that does it, and put up the fence; answer the receipt's number.
+
+    at: nothing that was taken by then comes in any more.
+    """
+    values = {
+        "tenant": target.tenant,
+        "kind": target.kind,
+        "agent": target.agent,
+        "session": target.session,
+        "scope": target.scope_label,
+        "memory_id": target.memory,
+        "erased_at": at,
+        "erased_by": by,
+        "counts": dict(counts),
+    }
+    erasure: int = connection.execute(insert(Erasure).values(**values).returning(Erasure.id)).scalar_one()
+    fence: dict[str, Any] = {"tenant": target.tenant, "at": at, "erasure": erasure}
+    if target.kind in {"agent", "session"}:
+        connection.execute(text(_NAMED), fence | {"agent": target.agent, "session": target.session or ""})
+    elif target.kind == "scope":
+        connection.execute(text(_NAMED), fence | {"agent": "", "session": target.scope_label})
+        connection.execute(text(_SESSIONS), fence)
+    return erasure
+
+
+def add_counts(connection: Connection, erasure: int, counts: Mapping[str, int]) -> None:
+    """Note on a receipt what went outside of Postgres."""
+    known = connection.execute(select(Erasure.counts).where(Erasure.id == erasure)).scalar_one()
+    connection.execute(update(Erasure).where(Erasure.id == erasure).values(counts={**known, **counts}))
+
+
+def receipts(connection: Connection, tenant: str, *, limit: int) -> Sequence[Receipt]:
+    """The receipts of a tenant, the newest first."""
+    query = select(Erasure).where(Erasure.tenant == tenant).order_by(Erasure.id.desc()).limit(limit)
+    return [_receipt(row) for row in connection.execute(query).mappings()]
+
+
+def _receipt(row: Any) -> Receipt:
+    kind, _, name = (row["scope"] or "").partition(":")
+    target = Target(
+        row["kind"], row["tenant"], row["agent"], row["session"], (kind, name) if kind else None, row["memory_id"]
+    )
+    return Receipt(row["id"], row["kind"], str(target), row["erased_at"], row["erased_by"], row["counts"])

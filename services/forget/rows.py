@@ -1,0 +1,202 @@
+"""Forgetting, the rows: every statement that takes something away, in the order of the foreign keys.
+
+All of them work on the temporary tables of services.forget.gather; none knows what was asked for.
+
+Must not know: names, clocks, Redis, files.
+"""
+
+from collections import Counter
+
+from sqlalchemy import Connection, text
+
+# What histories of memories that stay may go on telling: numbers, times and ids, never words.
+_WORDLESS = (
+    "status,type,valid_to,valid_from,superseded_by,merged_into,confidence,importance,sources,target,predicate,from,"
+    "parts,conflict,with,review_item,state,noted"
+).split(",")
+_STRIPPED = (
+    "CASE WHEN c.{0} IS NOT NULL THEN (SELECT coalesce(jsonb_object_agg(e.key, e.value), '{{}}')"
+    " FROM jsonb_each(c.{0}) e WHERE e.key = ANY(:wordless)) END"
+)
+_GONE = "IN (SELECT id FROM gone_memories)"
+_FLUSHES = "SELECT f.id FROM slowwave.flushes f JOIN gone_sessions s ON s.id = f.session_id"
+_RUNS = "SELECT r.id FROM slowwave.maintenance_runs r JOIN gone_scopes k ON k.id = r.scope_id"
+
+# Of memories that an undo took away only changes are left, and the last of them tells what the memory said.
+_ORPHANS = (
+    "CREATE TEMP TABLE orphans ON COMMIT DROP AS SELECT DISTINCT c.memory_id AS id FROM slowwave.memory_changes c"
+    f" WHERE (c.flush_id IN ({_FLUSHES}) OR c.run_id IN ({_RUNS})"
+    " OR c.after ->> 'noted' IN (SELECT CAST(id AS text) FROM gone_items)"
+    " OR CAST(c.before ->> 'scope_id' AS bigint) IN (SELECT id FROM gone_scopes))"
+    " AND NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = c.memory_id)"
+)
+_TOUCHED = (
+    "INSERT INTO touched_runs SELECT c.run_id, min(CAST(c.memory_id AS text)) FILTER (WHERE g.id IS NOT NULL"
+    " OR o.id IS NOT NULL) FROM slowwave.memory_changes c LEFT JOIN gone_memories g ON g.id = c.memory_id"
+    " LEFT JOIN orphans o ON o.id = c.memory_id LEFT JOIN related r ON r.id = c.memory_id"
+    " WHERE c.run_id IS NOT NULL AND num_nonnulls(g.id, o.id, r.id) > 0"
+    f" AND c.run_id NOT IN ({_RUNS}) GROUP BY c.run_id"
+)
+# A run that such a row names is never undone: it would bring words back, or half of what it did.
+_TOMBSTONES = (
+    "INSERT INTO slowwave.memory_changes (memory_id, run_id, action, reason, made_at)"
+    " SELECT coalesce(CAST(t.memory_id AS uuid), gen_random_uuid()), t.run_id, 'forgotten', 'forgotten', :now"
+    " FROM touched_runs t"
+)
+
+MEMORIES: tuple[tuple[str, str], ...] = (
+    ("outbox", "DELETE FROM slowwave.outbox o USING gone_scopes k WHERE k.id = o.scope_id"),
+    (
+        "",
+        (
+            "INSERT INTO slowwave.outbox AS o (memory_id, backend, scope_id) SELECT g.id, b.name, g.scope_id"
+            " FROM gone_memories g CROSS JOIN slowwave.memory_backends b"
+            " WHERE g.scope_id NOT IN (SELECT id FROM gone_scopes)"
+            " ON CONFLICT (memory_id, backend) DO UPDATE SET changes = o.changes + 1, not_before = NULL"
+        ),
+    ),
+    ("file lines", "DELETE FROM slowwave.memory_file_lines l USING gone_scopes k WHERE k.id = l.scope_id"),
+    ("file states", "DELETE FROM slowwave.memory_files f USING gone_scopes k WHERE k.id = f.scope_id"),
+    (
+        "questions",
+        (
+            f"DELETE FROM slowwave.review_items i WHERE i.memory_id {_GONE} OR i.conflict_id IN ("
+            "SELECT c.id FROM slowwave.memory_conflicts c"
+            f" WHERE c.memory_id {_GONE} OR c.conflicting_memory_id {_GONE})"
+        ),
+    ),
+    (
+        "",
+        (
+            "UPDATE slowwave.review_items i SET why = :reason WHERE i.memory_id IN (SELECT id FROM related) OR"
+            " i.conflict_id IN (SELECT c.id FROM slowwave.memory_conflicts c JOIN reworded w"
+            " ON w.id IN (c.memory_id, c.conflicting_memory_id))"
+        ),
+    ),
+    (
+        "conflicts",
+        f"DELETE FROM slowwave.memory_conflicts c WHERE c.memory_id {_GONE} OR c.conflicting_memory_id {_GONE}",
+    ),
+    (
+        "",
+        (
+            "UPDATE slowwave.memory_conflicts c SET evidence = '{}', reason = :reason, resolution = CASE WHEN"
+            " c.resolution IS NOT NULL THEN :reason END FROM reworded w"
+            " WHERE w.id IN (c.memory_id, c.conflicting_memory_id)"
+        ),
+    ),
+    ("links", f"DELETE FROM slowwave.memory_links l WHERE l.source_id {_GONE} OR l.target_id {_GONE}"),
+    ("relations", f"DELETE FROM slowwave.triples t WHERE t.memory_id {_GONE}"),
+    ("", f"DELETE FROM slowwave.memory_blocks b WHERE b.memory_id {_GONE}"),
+    ("sources", f"DELETE FROM slowwave.memory_sources x WHERE x.memory_id {_GONE}"),
+    ("sources", f"DELETE FROM slowwave.memory_imports x WHERE x.memory_id {_GONE}"),
+    (
+        "",
+        # What a note says nearly goes; the note is in working memory again, and becomes a memory in its own words.
+        (
+            "UPDATE slowwave.working_memory w SET outcome = NULL, settled_at = NULL, run_id = NULL, error = NULL,"
+            " marked = true, expires_at = greatest(w.expires_at, CAST(:now AS timestamptz) + interval '7 days')"
+            f" FROM slowwave.memory_notes n WHERE n.memory_id {_GONE} AND n.via IS NULL AND w.id = n.working_id"
+            " AND w.id NOT IN (SELECT id FROM gone_items) AND w.scope_id NOT IN (SELECT id FROM gone_scopes)"
+        ),
+    ),
+    ("sources", f"DELETE FROM slowwave.memory_notes x WHERE x.memory_id {_GONE}"),
+    (
+        "changes",
+        (
+            "DELETE FROM slowwave.memory_changes c WHERE c.memory_id IN (SELECT id FROM gone_memories UNION SELECT id"
+            f" FROM orphans) OR c.flush_id IN ({_FLUSHES}) OR c.run_id IN ({_RUNS}) OR c.memory_id IN"
+            " (SELECT id FROM hurt) AND c.after ->> 'noted' IN (SELECT CAST(id AS text) FROM gone_items)"
+        ),
+    ),
+    (
+        "",
+        (
+            f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
+            f" after = {_STRIPPED.format('after')}"
+            " WHERE c.memory_id IN (SELECT id FROM related) AND c.run_id IS NOT NULL"
+        ),
+    ),
+    ("memories", f"DELETE FROM slowwave.memories m WHERE m.id {_GONE}"),
+)
+CONVERSATIONS: tuple[tuple[str, str], ...] = (
+    ("notes in working memory", "DELETE FROM slowwave.working_memory w USING gone_items i WHERE i.id = w.id"),
+    (
+        "day summaries",
+        (
+            "DELETE FROM slowwave.day_summaries d USING gone_days g"
+            " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)"
+        ),
+    ),
+    ("day segments", "DELETE FROM slowwave.day_segments d USING gone_sessions s WHERE s.id = d.session_id"),
+    ("", "DELETE FROM slowwave.session_days d USING gone_sessions s WHERE s.id = d.session_id"),
+    # What is left of these days is to be summarised anew.
+    (
+        "",
+        (
+            "UPDATE slowwave.session_days d SET summarized = 0, pending = d.total_messages > 0 FROM gone_days g"
+            " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)"
+        ),
+    ),
+    (
+        "days",
+        (
+            "DELETE FROM slowwave.days d USING gone_days g"
+            " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day) AND NOT EXISTS ("
+            " SELECT FROM slowwave.session_days x"
+            " WHERE (x.agent_id, x.scope_id, x.day) = (g.agent_id, g.scope_id, g.day))"
+        ),
+    ),
+    # The version counts on, so that none is ever given twice.
+    (
+        "days to summarise again",
+        (
+            "UPDATE slowwave.days d SET status = 'open', last_summarized_total = 0, summarized_at = NULL,"
+            " finalized_at = NULL, attempts = 0, not_before = NULL, last_error = NULL FROM gone_days g"
+            " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)"
+        ),
+    ),
+    ("", "DELETE FROM slowwave.passages p USING gone_sessions s WHERE s.id = p.session_id"),
+    ("flushes", "DELETE FROM slowwave.flushes f USING gone_sessions s WHERE s.id = f.session_id"),
+    ("events", "DELETE FROM slowwave.events e USING gone_sessions s WHERE s.id = e.session_id"),
+    ("sessions", "DELETE FROM slowwave.sessions s USING gone_sessions g WHERE g.id = s.id"),
+    ("runs", f"DELETE FROM slowwave.maintenance_runs r WHERE r.id IN ({_RUNS})"),
+    (
+        "",
+        (
+            "UPDATE slowwave.maintenance_runs r SET error = :reason FROM near_scopes k"
+            " WHERE k.id = r.scope_id AND r.error IS NOT NULL"
+        ),
+    ),
+    # Common words are counted anew, from what is left.
+    ("", "DELETE FROM slowwave.common_terms t USING near_scopes k WHERE k.id = t.scope_id"),
+    (
+        "",
+        (
+            "UPDATE slowwave.scopes k SET counted_documents = 0, counted_mean_length = 0, counted_events = 0,"
+            " counted_at = NULL FROM near_scopes n WHERE n.id = k.id"
+        ),
+    ),
+    ("", "UPDATE slowwave.agents a SET epoch = a.epoch + 1 FROM gone_agents g WHERE g.id = a.id"),
+)
+
+
+def mark_runs(connection: Connection) -> None:
+    """Find the runs whose histories lose something; called before anything is taken away."""
+    connection.execute(text(_ORPHANS))
+    connection.execute(text(_TOUCHED))
+
+
+def close_runs(connection: Connection, values: dict[str, object]) -> None:
+    """Let these runs never be undone."""
+    connection.execute(text(_TOMBSTONES), values)
+
+
+def take_away(connection: Connection, steps: tuple[tuple[str, str], ...], values: dict[str, object]) -> Counter[str]:
+    """Carry out these steps; answers how many rows of each named kind are concerned."""
+    counts: Counter[str] = Counter()
+    for label, statement in steps:
+        found = connection.execute(text(statement), values | {"wordless": _WORDLESS}).rowcount
+        if label:
+            counts[label] += found
+    return counts

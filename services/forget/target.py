@@ -1,0 +1,62 @@
+"""What is to be forgotten: an agent, a session, a scope or a memory, by name; and how a sentence speaks of it.
+
+Must not know: rows, keys, files.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from slowwave.errors import SlowwaveError
+from slowwave.identity import check_name
+
+Kind = Literal["agent", "session", "scope", "memory"]
+
+
+class CannotForget(SlowwaveError):
+    """It can't be forgotten now; the message says why, and what was done nevertheless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One thing to forget, of one tenant. scope: (kind, name), kind being agent, room or team."""
+
+    kind: Kind
+    tenant: str
+    agent: str | None = None
+    session: str | None = None
+    scope: tuple[str, str] | None = None
+    memory: UUID | None = None
+
+    @classmethod
+    def of_agent(cls, tenant: str, agent: str) -> "Target":
+        """Everything of an agent, whatever scope it wrote to. Raises InvalidName."""
+        return cls("agent", check_name("tenant", tenant), agent=check_name("agent", agent))
+
+    @classmethod
+    def of_session(cls, tenant: str, agent: str, session: str) -> "Target":
+        """One conversation, and what it alone is the evidence of. Raises InvalidName."""
+        check_name("tenant", tenant)
+        return cls("session", tenant, agent=check_name("agent", agent), session=check_name("session", session))
+
+    @classmethod
+    def of_scope(cls, tenant: str, kind: str, name: str) -> "Target":
+        """A room, a team or an agent's own scope: its conversations and all that is known there. Raises InvalidName."""
+        return cls("scope", check_name("tenant", tenant), scope=(kind, check_name(kind, name)))
+
+    @classmethod
+    def of_memory(cls, tenant: str, memory: UUID) -> "Target":
+        """One memory with what was merged into it; the conversations that it came from stay. Raises InvalidName."""
+        return cls("memory", check_name("tenant", tenant), memory=memory)
+
+    @property
+    def scope_label(self) -> str | None:
+        """The scope as `kind:name`."""
+        return None if self.scope is None else ":".join(self.scope)
+
+    def __str__(self) -> str:
+        if self.kind == "agent":
+            return f"agent {self.agent!r}"
+        if self.kind == "session":
+            return f"session {self.session!r} of agent {self.agent!r}"
+        return f"scope {self.scope_label!r}" if self.kind == "scope" else f"memory {self.memory}"

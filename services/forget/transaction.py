@@ -1,0 +1,124 @@
+"""Forgetting in Postgres: one transaction, and its preview, which is the same transaction rolled back.
+
+Must not know: Redis, files, who is asked.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from services.forget.evidence import REASON, Remains
+from services.forget.gather import gather
+from services.forget.letters import take_letters
+from services.forget.receipts import write_receipt
+from services.forget.rows import CONVERSATIONS, MEMORIES, close_runs, mark_runs, take_away
+from services.forget.target import CannotForget, Target
+
+STATEMENT_MINUTES = 30
+PATIENCE_SECONDS = 60.0
+FIRST_PAUSE_SECONDS = 0.05
+LAST_PAUSE_SECONDS = 1.0
+# A lock that wasn't to be had, a deadlock, a row that points to what goes and was written in between.
+_AGAIN = frozenset({"55P03", "40P01", "40001", "23503"})
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What went, or would go, in Postgres. known: whether there was anything by that name.
+
+    sessions: (agent, session) of the conversations that go; scopes: those of which all goes, as (id, kind, name);
+    near: others that are concerned.
+    """
+
+    erasure: int | None
+    known: bool
+    counts: dict[str, int]
+    sessions: tuple[tuple[str, str], ...] = ()
+    scopes: tuple[tuple[int, str, str], ...] = ()
+    near: tuple[tuple[int, str, str], ...] = ()
+
+
+def erase(
+    engine: Engine,
+    target: Target,
+    *,
+    clock: Callable[[], datetime],
+    by: str,
+    dry_run: bool,
+    pause: Callable[[float], None] = time.sleep,
+) -> Erased:
+    """Delete all rows of the target, or nothing. dry_run: carry it out, count, and roll it back.
+
+    Raises CannotForget where others held on to the rows for a minute; then nothing was changed.
+    """
+    until, rest = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection:
+                erased = _erase(connection, target, clock=clock, by=by)
+                if dry_run:
+                    connection.rollback()
+                else:
+                    connection.commit()
+                return erased
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) not in _AGAIN:
+                raise
+            if time.monotonic() > until:
+                raise CannotForget(
+                    f"{target} can't be forgotten now: a pass or other work has been at it for a minute; nothing was"
+                    " deleted, try again"
+                ) from None
+        pause(rest)
+        rest = min(2 * rest, LAST_PAUSE_SECONDS)
+
+
+def _erase(connection: Connection, target: Target, *, clock: Callable[[], datetime], by: str) -> Erased:
+    connection.execute(text("SELECT set_config('statement_timeout', :t, true)"), {"t": f"{STATEMENT_MINUTES}min"})
+    gather(connection, target)
+    values: dict[str, object] = {"now": clock(), "reason": REASON}
+    remains = Remains(connection, clock())
+    remains.find()
+    remains.settle()
+    mark_runs(connection)
+    sessions, scopes, near = _names(connection)
+    known = bool(sessions) or _any(connection)
+    counts: Counter[str] = take_away(connection, MEMORIES, values)
+    counts += take_away(connection, CONVERSATIONS, values)
+    remains.weigh()
+    close_runs(connection, values)
+    counts["dead letters"] = take_letters(connection, target)
+    counts["memories that stand for themselves again"] = len(remains.standing)
+    shown = {label: number for label, number in counts.items() if number}
+    # Read as late as may be: whatever was taken before this moment is kept out.
+    erasure = write_receipt(connection, target, at=clock(), by=by, counts=shown)
+    return Erased(erasure, known, shown, sessions, scopes, near)
+
+
+def _names(
+    connection: Connection,
+) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[int, str, str], ...], tuple[tuple[int, str, str], ...]]:
+    sessions = connection.execute(
+        text("SELECT a.name, g.name FROM gone_sessions g JOIN slowwave.agents a ON a.id = g.agent_id ORDER BY 1, 2")
+    )
+    found = [tuple(row) for row in sessions]
+    scopes = []
+    for table in ("gone_scopes", "near_scopes"):
+        rows = connection.execute(
+            text(f"SELECT k.id, k.kind, k.name FROM slowwave.scopes k JOIN {table} g ON g.id = k.id ORDER BY k.id")
+        )
+        scopes.append([(row.id, row.kind, row.name) for row in rows])
+    gone, near = scopes
+    return tuple((a, b) for a, b in found), tuple(gone), tuple(scope for scope in near if scope not in gone)
+
+
+def _any(connection: Connection) -> bool:
+    """Whether there is anything but conversations."""
+    tables = ("gone_items", "gone_memories", "gone_scopes", "gone_days")
+    query = " OR ".join(f"EXISTS (SELECT FROM {table})" for table in tables)
+    return bool(connection.execute(text(f"SELECT {query}")).scalar_one())

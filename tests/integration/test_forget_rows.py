@@ -1,0 +1,69 @@
+"""Forgetting in Postgres: what goes, what stays, and that nothing dangles (I10, mistakes 38 and 40)."""
+
+import pytest
+from sqlalchemy import Engine, text
+
+from models import Base
+from services.forget.plan import LEFT, TAKEN
+from services.forget.target import Target
+from services.forget.transaction import Erased, erase
+from tests.flushing import Clock
+from tests.passing import Past, day
+
+pytestmark = pytest.mark.servers
+
+
+def forget(engine: Engine, target: Target, *, dry_run: bool = False) -> Erased:
+    return erase(engine, target, clock=Clock(), by="test", dry_run=dry_run)
+
+
+def count(engine: Engine, table: str) -> int:
+    with engine.connect() as connection:
+        return int(connection.execute(text(f"SELECT count(*) FROM slowwave.{table}")).scalar_one())
+
+
+def test_mistake_40_every_table_is_known_to_forget() -> None:
+    tables = {table.name for table in Base.metadata.tables.values()}
+    assert tables == TAKEN | set(LEFT)
+    assert not TAKEN & set(LEFT)
+
+
+def test_an_agent_with_all_that_hangs_on_it(engine: Engine) -> None:
+    past = Past(engine, agent="maya")
+    a, b, c = past.say("Maya likes tea"), past.say("Maya loves tea", session="tuesday"), past.say("Maya is in Rome")
+    d = past.say("Maya is in Oslo", at=day(3))
+    with past.run("light", at=day(4)) as step:
+        step.merge(b, a)
+        step.supersede(c, d, day(3))
+        step.conflict(d, c)
+        step.ask(memory=a)
+        step.triple(d, "Maya", "lives in", "Oslo")
+    item = past.note("Maya has a cat")
+    with past.run("working", at=day(5)) as step:
+        step.keep(item, "Maya has a cat")
+    preview = forget(engine, Target.of_agent("default", "maya"), dry_run=True)
+    assert count(engine, "memories") == 5
+    done = forget(engine, Target.of_agent("default", "maya"))
+    assert done.counts == preview.counts
+    assert {table: count(engine, table) for table in sorted(TAKEN) if count(engine, table)} == {}
+
+
+def test_a_session_takes_what_it_alone_said(engine: Engine) -> None:
+    past = Past(engine, agent="maya")
+    a, b = past.say("Maya likes tea"), past.say("Maya likes green tea", session="tuesday")
+    both = past.say("Maya has a cat")
+    past.say("Maya has a cat", session="tuesday", at=day(1))
+    with past.run("light", at=day(4)) as step:
+        step.merge(b, a)
+    run = step.id
+    forget(engine, Target.of_session("default", "maya", "monday"))
+    assert past.row(a) is None
+    assert past.row(b)["status"] == "inbox"
+    assert past.row(b)["merged_into"] is None
+    assert past.row(both)["confidence"] == pytest.approx(0.6)
+    assert count(engine, "memories") == 2
+    with engine.connect() as connection:
+        rest = connection.execute(
+            text("SELECT action, reason FROM slowwave.memory_changes WHERE run_id = :r"), {"r": run}
+        ).all()
+    assert {row.action for row in rest} == {"merged", "forgotten"}
