@@ -1,0 +1,73 @@
+"""The maintenance job `curate`: a pass over every scope in which there is something to curate, each a run of its own.
+
+Must not know: when the job is due, Celery.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+from sqlalchemy import text
+
+from domain.spoken_time import count_words
+from services.curation import ELIGIBLE, CurationRules, curate
+from services.maintenance import JobContext, JobOutcome, JobRunner
+
+log = logging.getLogger(__name__)
+
+SCOPES_PAGE = 500
+MAX_TIME = timedelta(minutes=45)
+"""A run that took so long stops between two scopes."""
+
+_SCOPES = text(
+    "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND EXISTS ("
+    f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND {ELIGIBLE})"
+    " ORDER BY s.id LIMIT :most"
+)
+
+
+def run_curation(context: JobContext) -> JobOutcome:
+    """Curate each scope that has something. One that fails keeps none of the others waiting."""
+    settings = context.settings.memory
+    if not settings.auto_flush.curation.enabled:
+        return JobOutcome("curation is switched off (memory.auto_flush.curation.enabled)")
+    rules = CurationRules(settings.auto_flush.curation, settings.consolidation)
+    counts: Counter[str] = Counter()
+    ends = context.clock() + MAX_TIME
+    for scope_id in _scopes(context, settings.consolidation.min_importance):
+        if context.clock() >= ends or not context.still_ours():
+            return JobOutcome(f"{_summary(counts)}; stopped early, the next run goes on", dict(counts), "stopped")
+        by = f"{context.job.id}, run {context.run.id}"
+        try:
+            report = curate(context.engine, scope_id, rules=rules, clock=context.clock, by=by, dry_run=context.dry_run)
+        except Exception:
+            log.exception("scope %d could not be curated", scope_id)
+            counts["scopes_failed"] += 1
+            continue
+        counts["scopes" if report.state == "completed" else f"scopes_{report.state}"] += 1
+        counts["curated"] += report.curated
+    return JobOutcome(_summary(counts), {name: number for name, number in counts.items() if number})
+
+
+def _scopes(context: JobContext, least: float) -> Iterator[int]:
+    after = 0
+    while True:
+        values = {"after": after, "now": context.clock(), "least": least, "most": SCOPES_PAGE}
+        with context.engine.connect() as connection:
+            page = connection.execute(_SCOPES, values).scalars().all()
+        yield from page
+        if len(page) < SCOPES_PAGE:
+            return
+        after = page[-1]
+
+
+def _summary(counts: Counter[str]) -> str:
+    parts = [f"{count_words(counts['curated'], 'note')} curated in {count_words(counts['scopes'], 'scope')}"]
+    words = {"scopes_spent": "had their passes of the day", "scopes_busy": "in use", "scopes_failed": "failed"}
+    parts += [f"{counts[name]:,} {said}" for name, said in words.items() if counts[name]]
+    return ", ".join(parts)
+
+
+RUNNERS: Mapping[str, JobRunner] = {"curate": run_curation}
+"""By job type."""
