@@ -8,7 +8,14 @@ Must not know: what the tasks do.
 from dataclasses import dataclass
 from typing import Any
 
-from slowwave.messages import CONSOLIDATE_WORKING, MAINTENANCE_TICK, REFRESH_SEARCH, SWEEP_SESSIONS, WAKE_STALE
+from slowwave.messages import (
+    CONSOLIDATE_WORKING,
+    MAINTENANCE_TICK,
+    REFRESH_SEARCH,
+    SUMMARIZE_DUE_DAYS,
+    SWEEP_SESSIONS,
+    WAKE_STALE,
+)
 from slowwave.settings import Settings
 
 
@@ -28,6 +35,7 @@ def schedule(settings: Settings) -> dict[str, Tick]:
         "wake-stale": Tick(WAKE_STALE, 600),
         "refresh-search": Tick(REFRESH_SEARCH, 60),
         "consolidate-working": Tick(CONSOLIDATE_WORKING, settings.memory.consolidation.interval_seconds),
+        "summarize-days": Tick(SUMMARIZE_DUE_DAYS, 60, queue="days"),
         "maintenance": Tick(MAINTENANCE_TICK, settings.memory.maintenance.tick_seconds),
     }
 

@@ -30,7 +30,7 @@ from services.flush import Flusher
 from services.maintenance import JobRunner
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
-from slowwave.messages import MAINTENANCE_TICK, SWEEP_SESSIONS
+from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
 from tasks.base import Runtime
 from workers.celery_settings import celery_settings
@@ -38,6 +38,8 @@ from workers.jobs import job_runners
 from workers.leases import LeaseThread
 
 log = logging.getLogger(__name__)
+
+_AT_START = ((SWEEP_SESSIONS, "maintenance"), (FINALIZE_DAYS, "days"), (MAINTENANCE_TICK, "maintenance"))
 
 
 class SlowwaveApp(Celery):
@@ -116,7 +118,7 @@ def make_app(
     extractor: what turns a window into memories; None: the rules. runners: what runs maintenance jobs, by their type;
     None: those of this version.
     """
-    tasks = ["tasks.capture", "tasks.consolidate", "tasks.flush", "tasks.maintenance"]
+    tasks = ["tasks.capture", "tasks.consolidate", "tasks.days", "tasks.flush", "tasks.maintenance"]
     app = SlowwaveApp(
         settings, extractor or RulesExtractor(), job_runners() if runners is None else runners, include=tasks
     )
@@ -152,11 +154,11 @@ def refuse_wrong_schema(sender: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def look_around_at_start(sender: Any = None, **_: Any) -> None:
-    """What became due while everything was off, sessions and jobs, is seen as soon as a worker is there."""
+    """What became due while everything was off, sessions, days and jobs, is seen as soon as a worker is there."""
     app = getattr(sender, "app", None)
     if isinstance(app, SlowwaveApp):
-        for task in (SWEEP_SESSIONS, MAINTENANCE_TICK):
-            app.send_task(task, queue="maintenance", expires=60)
+        for task, queue in _AT_START:
+            app.send_task(task, queue=queue, expires=60)
 
 
 @worker_ready.connect

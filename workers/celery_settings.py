@@ -9,12 +9,20 @@ from kombu import Queue
 
 from beat_schedule import celery_schedule
 from slowwave.coordination.keys import QUEUES
-from slowwave.messages import CONSOLIDATE_SCOPE, FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, REMEMBER
+from slowwave.messages import (
+    CONSOLIDATE_SCOPE,
+    FINALIZE_DAYS,
+    FLUSH_SESSION,
+    PROMPT_ARRIVED,
+    RECORD_TURN,
+    REMEMBER,
+    SUMMARIZE_DAY,
+)
 from slowwave.settings import Settings
 
 # A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has
 # long offered the session again. (A maintenance job may run longer: its message comes back meanwhile, finds the job no
-# longer due, and stops.)
+# longer due, and stops. So may a summary of a day: then two make it, and one of them commits.)
 VISIBILITY_SECONDS = 180.0
 # A worker that is told to stop gives its work this long before it hands the messages back.
 SOFT_SHUTDOWN_SECONDS = 4.0
@@ -31,6 +39,8 @@ _FIXED: dict[str, Any] = {
         REMEMBER: {"queue": "capture"},
         CONSOLIDATE_SCOPE: {"queue": "consolidate"},
         FLUSH_SESSION: {"queue": "flush"},
+        SUMMARIZE_DAY: {"queue": "days"},
+        FINALIZE_DAYS: {"queue": "days"},
     },
     # A message is acknowledged when its work is done; a killed child gives it back; a failure is not tried again by
     # the broker, since Postgres knows what is still to do.

@@ -5,10 +5,11 @@ Must not know: when jobs are due; the work itself.
 
 from collections.abc import Mapping
 
-from services.consolidation.jobs import RUNNERS
+from services.consolidation.jobs import RUNNERS as CONSOLIDATION
+from services.days.jobs import RUNNERS as DAYS
 from services.maintenance import JobRunner
 
 
 def job_runners() -> Mapping[str, JobRunner]:
     """The runner of each job type that this version knows."""
-    return RUNNERS
+    return {**CONSOLIDATION, **DAYS}

@@ -19,7 +19,7 @@ from redis import Redis
 
 import slowwave
 from domain.waiting_facts import Reason
-from slowwave import errors, messages, working
+from slowwave import days, errors, messages, working
 from slowwave.coordination.keys import QUEUES
 from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
@@ -38,6 +38,7 @@ PAYLOADS: dict[str, type[BaseModel]] = {
     messages.REMEMBER: working.Remember,
     messages.CONSOLIDATE_SCOPE: working.ConsolidateScope,
     messages.RUN_MAINTENANCE: messages.RunMaintenance,
+    messages.SUMMARIZE_DAY: days.SummarizeDay,
 }
 PYTHON = blocks(info="python")
 RUNNABLE = [block for block in PYTHON if "runnable" in block.info]

@@ -1,0 +1,108 @@
+"""One day of an agent as its summary tells it: any version, with what its lines trace to.
+
+Must not know: how summaries are made and shown.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from models import DaySummary
+from services.days.book import DayEntry, DayStatus, day_book
+from services.reports.names import UnknownName
+
+SCOPES_READ = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One version of a day's summary. messages: how many events it was made from. lines: what the text consists of,
+    each with `facet`, `text`, `speaker`, `session`, `seq` and `at`.
+    """
+
+    version: int
+    final: bool
+    messages: int
+    segments: int
+    made_by: str
+    summarizer: str
+    made_at: datetime
+    text: str
+    lines: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class DayStory:
+    """A day as it stands, and one version of its summary: None where there is none yet. versions: those there are."""
+
+    agent: str
+    scope: str | None
+    day: date
+    status: DayStatus
+    version: int
+    total_messages: int
+    last_summarized_total: int
+    messages_since_last_summary: int
+    finalized_at: datetime | None
+    last_error: str | None
+    versions: tuple[int, ...]
+    summary: Told | None
+
+
+def read_day(
+    connection: Connection,
+    tenant: str,
+    agent: str,
+    day: date,
+    *,
+    scope: str | None = None,
+    version: int | None = None,
+) -> DayStory:
+    """One day of an agent in its own scope, or in "room:NAME" or "team:NAME". version: None for the newest.
+
+    Raises UnknownName for an agent, a day or a version that isn't there.
+    """
+    entry = _entry(connection, tenant, agent, day, scope)
+    ref = entry.ref
+    its = select(DaySummary).where(
+        DaySummary.agent_id == ref.agent_id, DaySummary.scope_id == ref.scope_id, DaySummary.day == day
+    )
+    numbers = its.with_only_columns(DaySummary.version).order_by(DaySummary.version)
+    versions = tuple(connection.execute(numbers).scalars())
+    wanted = version if version is not None else max(versions, default=None)
+    if wanted is not None and wanted not in versions:
+        known = f"; there is {', '.join(map(str, versions))}" if versions else "; there is none yet"
+        raise UnknownName(f"{ref} has no version {wanted} of its summary{known}")
+    told = None if wanted is None else _told(connection, its.where(DaySummary.version == wanted))
+    return DayStory(
+        agent=ref.agent,
+        scope=ref.scope,
+        day=day,
+        status=entry.status,
+        version=entry.version,
+        total_messages=entry.total_messages,
+        last_summarized_total=entry.last_summarized_total,
+        messages_since_last_summary=entry.messages_since_last_summary,
+        finalized_at=entry.finalized_at,
+        last_error=entry.last_error,
+        versions=versions,
+        summary=told,
+    )
+
+
+def _told(connection: Connection, query: Select[DaySummary]) -> Told:
+    row = connection.execute(query.with_only_columns(*DaySummary.__table__.columns)).mappings().one()
+    plain = {name: row[name] for name in Told.__dataclass_fields__ if name != "made_at"}
+    return Told(**plain, made_at=row["created_at"])
+
+
+def _entry(connection: Connection, tenant: str, agent: str, day: date, scope: str | None) -> DayEntry:
+    found = {entry.ref.scope: entry for entry in day_book(connection, tenant, agent, day=day, limit=SCOPES_READ)}
+    if scope in found:
+        return found[scope]
+    where = "" if scope is None else f" in {scope}"
+    others = [name or "its own scope" for name in found]
+    hint = f"; there is one in {', '.join(others)}" if others else "; `slowwave days` lists those there are"
+    raise UnknownName(f"{agent!r} has no day {day}{where}{hint}")

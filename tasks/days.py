@@ -1,0 +1,141 @@
+"""Queue `days`: summaries of local days, and what asks for them.
+
+    a flush ── enough is new ──▶ ask ─┐
+    every minute: enough, or quiet ───┼──▶ summarize_day, once a day while it is on its way
+    worker start, every 12 hours, ────┘
+    a run of a task ended: finalize_days
+
+A lost or doubled message changes nothing: what is due stands in Postgres, and a summary that finds nothing new makes no
+version.
+
+Must not know: what a summary says, which days are due, or why.
+"""
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from celery import shared_task
+from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError
+
+from services.days.book import (
+    DayEntry,
+    DayRef,
+    day_book,
+    due_days,
+    due_days_of_session,
+)
+from services.days.finalize import settle_ended
+from services.days.summarize import summarize_day as make_summary
+from services.flush import FlushResult
+from services.reports.names import UnknownName
+from slowwave.coordination.day_queue import ask_for_finalize, ask_for_summary, begin_summary
+from slowwave.coordination.keys import DAYS_QUEUE
+from slowwave.days import SummarizeDay
+from slowwave.identity import SessionRef
+from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
+from tasks.base import Runtime, SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+DAY_SECONDS = 600
+"""A summary that takes longer is ended: first by an error that counts as its failure, a minute later by a kill."""
+SCOPES_READ = 10_000
+MAX_ASKED = 1000
+"""With so many messages in `days` nothing is added: what is due waits in Postgres."""
+
+
+@shared_task(name=SUMMARIZE_DAY, base=SlowwaveTask, bind=True, soft_time_limit=DAY_SECONDS, time_limit=DAY_SECONDS + 60)
+def summarize_day(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+    """Summarise a day of one scope. One without new events is left as it is, so a message too many changes nothing."""
+    asked = self.parse(SummarizeDay, args, kwargs)
+    if asked is None:
+        return None
+    runtime = self.runtime
+    tenant = asked.tenant or runtime.settings.tenant
+    if asked.ticket is not None:
+        begin_summary(runtime.redis, tenant, asked.agent, asked.scope, asked.day, asked.ticket, final=asked.final)
+    now = runtime.clock()
+    entry = _entry(runtime, tenant, asked)
+    if entry is None:
+        log.info("day %s of %s: nothing was ever said then", asked.day, asked.agent)
+        return "unknown"
+    if entry.not_before is not None and entry.not_before > now:
+        # The message of a day that kills its workers comes back at once, again and again: it ends here.
+        log.info("day %s: backing off until %s", entry.ref, entry.not_before)
+        return "early"
+    settings = runtime.settings.memory.days
+    report = make_summary(runtime.engine, entry.ref, settings=settings, now=now, final=asked.final)
+    log.info("day %s: %s, %s (%d)", entry.ref, report.outcome, report.status, report.version)
+    return report.outcome
+
+
+@shared_task(name=SUMMARIZE_DUE_DAYS, base=SlowwaveTask, bind=True)
+def summarize_due_days(self: SlowwaveTask) -> None:
+    """Ask for a summary of each day that has enough new events, or new ones and quiet since, as many as there is room
+    for in the queue. A day that is over becomes final by it.
+    """
+    runtime = self.runtime
+    room = _room(runtime)
+    if room <= 0:
+        return
+    with runtime.engine.connect() as connection:
+        days = due_days(connection, runtime.settings.memory.days, now=runtime.clock(), limit=room)
+    sent = _ask(runtime, days, final=True)
+    if days:
+        log.info("days: %d are due, %d are asked for now", len(days), sent)
+
+
+@shared_task(name=FINALIZE_DAYS, base=SlowwaveTask, bind=True)
+def finalize_days(self: SlowwaveTask) -> None:
+    """Ask for the final summary of each day that is over and is not final: a message each, so that they spread over the
+    workers, and a bad one keeps no other waiting.
+    """
+    runtime = self.runtime
+    room = _room(runtime)
+    if room <= 0:
+        return
+    with runtime.engine.connect() as connection:
+        days = settle_ended(connection, now=runtime.clock(), limit=room)
+        connection.commit()
+    sent = _ask(runtime, days, final=True)
+    if days:
+        log.info("days: %d have ended, %d are asked for now", len(days), sent)
+
+
+def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> None:
+    """Ask for what a committed flush may have made due: the session's days, and a sweep where a run of a task ended.
+
+    What fails here is no failure of the flush, and beat asks again anyway.
+    """
+    if result.window is None:
+        return
+    try:
+        with runtime.engine.connect() as connection:
+            days = due_days_of_session(connection, ref, runtime.settings.memory.days, now=runtime.clock())
+        # Tickets end: without this bound a queue that nobody reads would grow with every flush.
+        if (days or result.ended_run) and _room(runtime) > 0:
+            _ask(runtime, days, final=False)
+            if result.ended_run:
+                ask_for_finalize(runtime.redis)
+    except (DBAPIError, RedisError) as error:
+        log.warning("no day was asked for after a flush: %s", type(error).__name__)
+
+
+def _entry(runtime: Runtime, tenant: str, asked: SummarizeDay) -> DayEntry | None:
+    try:
+        with runtime.engine.connect() as connection:
+            found = day_book(connection, tenant, asked.agent, day=asked.day, limit=SCOPES_READ)
+    except UnknownName:
+        return None
+    return next((entry for entry in found if entry.ref.scope == asked.scope), None)
+
+
+def _room(runtime: Runtime) -> int:
+    return MAX_ASKED - runtime.queue.depths()[DAYS_QUEUE]
+
+
+def _ask(runtime: Runtime, days: Iterable[DayRef], *, final: bool) -> int:
+    """How many of them were asked for; the others are on their way."""
+    return sum(ask_for_summary(runtime.redis, d.tenant, d.agent, d.scope, d.day, final=final) for d in days)

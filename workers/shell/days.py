@@ -1,0 +1,298 @@
+"""`slowwave days | day | finalize | agent`: the book of days, what a summary says, and when an agent's day begins.
+
+Must not know: SQL, how summaries are made.
+"""
+
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from domain.spoken_time import count_words
+from workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
+from workers.shell.output import console, one_line, print_json, print_rows, safe, styled
+from workers.shell.sentences import FOUND
+from workers.shell.state import Shell, shell_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+    from services.days.book import DayEntry, DayRef
+    from services.days.summarize import DayReport
+    from services.reports.days import DayStory, Told
+
+MOST_ENDED = 100_000
+"""Days that one call makes final at most; the next one goes on."""
+SameDay = Annotated[str, typer.Argument(metavar="DAY", help="A local day, as 2026-03-05.", show_default=False)]
+Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=REMEMBER)(days)
+    app.command(rich_help_panel=REMEMBER)(day)
+    app.command(rich_help_panel=OPERATE)(finalize)
+    app.command(rich_help_panel=OPERATE)(agent)
+
+
+def days(
+    context: typer.Context,
+    agent: Annotated[str | None, typer.Argument(help="Only this agent's.", show_default=False)] = None,
+    *,
+    since: Annotated[str | None, typer.Option(metavar="DAY", help="Only this day and later ones.")] = None,
+    limit: Limit = 50,
+    as_json: Json = False,
+) -> None:
+    """List the days, the newest first: how much was said, how far it is summarised, what is final."""
+    from services.days.book import day_book
+
+    first = None if since is None else _day("--since", since)
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        found = day_book(connection, shell.tenant, agent, since=first, limit=limit)
+    if as_json:
+        print_json([_document(entry) for entry in found])
+        return
+    out = console()
+    if not found:
+        out.print("There are no such days.")
+        return
+    head = ("day", "agent", "scope", "messages", "new", "status", "last error")
+    rows = [tuple(styled(title, "dim") for title in head), *(_row(entry) for entry in found)]
+    print_rows(out, rows)
+    if len(found) == limit:
+        console(stderr=True).print(f"These are the newest {limit}; --limit shows more.")
+
+
+def _row(entry: "DayEntry") -> tuple[Any, ...]:
+    return (
+        styled(entry.ref.day.isoformat(), "bold"), entry.ref.agent, entry.ref.scope or "own",
+        f"{entry.total_messages:,}", f"{entry.messages_since_last_summary:,}",
+        _status(entry.status, entry.version), one_line(entry.last_error or "", 200),
+    )  # fmt: skip
+
+
+def _status(status: str, version: int) -> str:
+    return f"{status} ({version})" if version else status
+
+
+def _document(entry: "DayEntry") -> dict[str, Any]:
+    """An entry of the book without the numbers of rows."""
+    from workers.shell.output import document
+
+    ref = entry.ref
+    fields: dict[str, Any] = document(entry)
+    del fields["ref"]
+    return {"agent": ref.agent, "scope": ref.scope, "day": ref.day} | fields
+
+
+def day(
+    context: typer.Context,
+    agent: Agent,
+    day: SameDay,
+    *,
+    scope: Scope = None,
+    version: Annotated[int | None, typer.Option(min=1, help="Default: the newest.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the summary of a day, each line with the event that it traces to."""
+    from services.reports.days import read_day
+
+    if scope is not None:
+        scope_parts(scope)
+    which, shell = _day("DAY", day), shell_of(context)
+    with shell.connection() as connection:
+        found = read_day(connection, shell.tenant, agent, which, scope=scope, version=version)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+def _show(story: "DayStory") -> None:
+    out = console()
+    where = "" if story.scope is None else f" in {story.scope}"
+    new = story.messages_since_last_summary
+    said = count_words(story.total_messages, "message") + (f", {new:,} of them not summarised yet" if new else "")
+    rows = [("day", f"{story.day} of {story.agent}{where}"), ("status", _status(story.status, story.version))]
+    rows.append(("messages", said))
+    if story.summary is not None:
+        rows.append(("summary", _made(story.summary)))
+    if len(story.versions) > 1:
+        rows.append(("versions", ", ".join(map(str, story.versions))))
+    if story.last_error:
+        rows.append(("error", one_line(story.last_error, 300)))
+    print_rows(out, rows)
+    if story.summary is None:
+        out.print("There is no summary yet; one is made when enough was said, or when it has been quiet for a while.")
+        return
+    _show_lines(story.summary)
+
+
+def _made(told: "Told") -> str:
+    ending = ", final" if told.final else ""
+    made = f"{told.made_at:%Y-%m-%d %H:%M} UTC"
+    return f"version {told.version}{ending}, of {count_words(told.messages, 'message')}, {made}, by {told.summarizer}"
+
+
+def _show_lines(told: "Told") -> None:
+    from domain.summaries.lines import HEADINGS
+
+    out, facet = console(), None
+    for line in told.lines:
+        if line["facet"] != facet:
+            facet = line["facet"]
+            out.print()
+            out.print(styled(HEADINGS.get(facet, facet), "bold"))
+        out.print(f"- {safe(line['text'])}", soft_wrap=True)
+        trace = f"  {line['session']}#{line['seq']} · {line['at'][:16].replace('T', ' ')} UTC · {line['speaker']}"
+        out.print(styled(trace, "dim"), soft_wrap=True)
+    if not told.lines:
+        out.print("Nothing of it was worth telling.")
+
+
+def finalize(
+    context: typer.Context,
+    agent: Annotated[str | None, typer.Argument(help="Whose day.", show_default=False)] = None,
+    day: Annotated[str | None, typer.Argument(metavar="DAY", help="As 2026-03-05.", show_default=False)] = None,
+    *,
+    ended: Annotated[bool, typer.Option("--ended", help="Every day of the tenant that is over and not final.")] = False,
+    scope: Annotated[str | None, typer.Option(help=f"Only in {SCOPE_HELP} Default: wherever the agent spoke.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="A day that goes on: summarise it all the same; it stays open.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --ended: only tell which days these are.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Summarise a day here and now from all that was said, and make it final. Exit 1 if a day failed."""
+    _check_call(agent, day, scope, ended=ended, force=force, dry_run=dry_run)
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        days = _ended(connection, shell) if ended else []
+    if dry_run:
+        _tell_ended(days, as_json=as_json)
+        return
+    if agent is not None and day is not None:
+        reports = _named(shell, agent, _day("DAY", day), scope, force=force)
+    else:
+        reports = [_final(shell, one) for one in days]
+    if as_json:
+        print_json([_result(report) for report in reports])
+    else:
+        console().print("\n".join(map(_words, reports)) or "Every day that is over is final.", soft_wrap=True)
+    if any(report.outcome in {"failed", "lost"} for report in reports):
+        raise typer.Exit(FOUND)
+
+
+def _check_call(
+    agent: str | None, day: str | None, scope: str | None, *, ended: bool, force: bool, dry_run: bool
+) -> None:
+    if ended and (agent is not None or scope is not None or force):
+        raise typer.BadParameter("--ended takes no agent, no --scope and no --force")
+    if not ended and (agent is None or day is None):
+        raise typer.BadParameter("give an agent and a day, or --ended")
+    if dry_run and not ended:
+        raise typer.BadParameter("--dry-run goes with --ended; `slowwave day AGENT DAY` shows how a day stands")
+    if scope is not None:
+        scope_parts(scope)
+
+
+def _ended(connection: "Connection", shell: Shell) -> "list[DayRef]":
+    from services.days.book import ended_days
+
+    found = ended_days(connection, now=shell.now(), limit=MOST_ENDED)
+    return [day for day in found if day.tenant == shell.tenant]
+
+
+def _tell_ended(days: "list[DayRef]", *, as_json: bool) -> None:
+    if as_json:
+        print_json([{"agent": day.agent, "scope": day.scope, "day": day.day} for day in days])
+    else:
+        would = [f"{day} would be made final." for day in days]
+        console().print("\n".join(map(safe, would)) or "Every day that is over is final.", soft_wrap=True)
+
+
+def _named(shell: Shell, agent: str, day: date, scope: str | None, *, force: bool) -> "Sequence[DayReport]":
+    from services.days.finalize import DayNotOver, finalize_day
+    from slowwave.errors import SlowwaveError
+
+    settings = shell.settings.memory.days
+    try:
+        return finalize_day(
+            shell.engine, shell.tenant, agent, day, settings=settings, now=shell.now(), scope=scope, force=force
+        ).days
+    except DayNotOver as error:
+        raise SlowwaveError(f"{error}; --force summarises it now") from None
+
+
+def _final(shell: Shell, day: "DayRef") -> "DayReport":
+    from services.days.summarize import summarize_day
+
+    return summarize_day(shell.engine, day, settings=shell.settings.memory.days, now=shell.now(), final=True)
+
+
+def _result(report: "DayReport") -> dict[str, Any]:
+    from workers.shell.output import document
+
+    fields: dict[str, Any] = document(report)
+    return fields | {"agent": report.day.agent, "scope": report.day.scope, "day": report.day.day}
+
+
+def _words(report: "DayReport") -> str:
+    made = f"version {report.version}, of {count_words(report.messages, 'message')}"
+    went = {
+        "summarized": {
+            "final": f"final, {made}",
+            "settling": f"{made}; more came meanwhile, so it is not final yet",
+            "open": f"{made}; the day goes on",
+        }.get(report.status or "open", made),
+        "unchanged": f"nothing new since version {report.version}, {report.status}",
+        "empty": "nothing of it is left",
+        "lost": "others summarise it at this moment; look again with `slowwave days`",
+        "forgotten": "forgotten meanwhile, and nothing was written",
+        "failed": f"failed with {report.error}, and is tried again",
+    }
+    return safe(f"{report.day}: {went[report.outcome]}.")
+
+
+def agent(
+    context: typer.Context,
+    agent: Agent,
+    *,
+    timezone: Annotated[str | None, typer.Option(help="An IANA name, as Europe/Berlin.")] = None,
+    cutoff_hour: Annotated[int | None, typer.Option(min=0, max=23, help="The hour at which its day begins.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show when an agent's local day begins, or set it: for what is said from now on; earlier days stay as they are."""
+    from domain.local_days import bounds_of, local_day
+    from services.days.agents import configure_agent
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        found = configure_agent(connection, shell.tenant, agent, timezone=timezone, cutoff_hour=cutoff_hour)
+        connection.commit()
+    today = local_day(shell.now(), found.timezone, found.cutoff_hour)
+    since, until = bounds_of(today, found.timezone, found.cutoff_hour)
+    if as_json:
+        fields = {"agent": found.agent, "timezone": found.timezone, "cutoff_hour": found.cutoff_hour}
+        print_json(fields | {"today": today, "since": since, "until": until})
+        return
+    rows = [
+        ("agent", found.agent),
+        ("time zone", found.timezone),
+        ("day begins", f"{found.cutoff_hour:02}:00"),
+        ("today", f"{today}, from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC"),
+    ]
+    print_rows(console(), rows)
+
+
+def _day(option: str, text: str) -> date:
+    from slowwave.days import day_of
+    from slowwave.errors import InvalidMessage
+
+    try:
+        return day_of(text)
+    except InvalidMessage as error:
+        raise typer.BadParameter(f"{option}: {error}") from None
