@@ -128,17 +128,9 @@ LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (u.agent_id, u.sc
 WHERE u.day < slowwave.local_day(:now, a.time_zone, a.cutoff_hour) AND {_NOT_IN_BACK_OFF}
 ORDER BY u.day, u.agent_id, u.scope_id LIMIT :limit
 """)
-_SETTLE = text("""
-INSERT INTO slowwave.days AS y (agent_id, scope_id, day, status)
-SELECT a.id, u.scope_id, u.day, 'settling'
-FROM unnest(CAST(:agents AS bigint[]), CAST(:scopes AS bigint[]), CAST(:days AS date[])) AS u(agent_id, scope_id, day)
-JOIN slowwave.agents a ON a.id = u.agent_id
-ORDER BY 1, 2, 3
-ON CONFLICT (agent_id, scope_id, day) DO UPDATE SET status = 'settling'
-WHERE y.status = 'open' OR (y.status = 'final' AND y.last_summarized_total <> (
-    SELECT coalesce(sum(d.total_messages), 0) FROM slowwave.session_days d
-    WHERE (d.agent_id, d.scope_id, d.day) = (y.agent_id, y.scope_id, y.day)))
-""")
+_SETTLE = text(
+    "SELECT slowwave.settle_days(CAST(:agents AS bigint[]), CAST(:scopes AS bigint[]), CAST(:days AS date[]))"
+)
 _FURTHEST_AHEAD = timedelta(hours=15)
 
 
