@@ -121,8 +121,11 @@ def curate(
 
     dry_run: the very pass in a transaction that is rolled back; it is shown even where the day's passes are spent.
     """
-    engine = engine.execution_options(isolation_level="READ COMMITTED")
-    with engine.connect() as connection, connection.begin() as whole:
+    # Whatever the engine is used for otherwise: here it is all or nothing.
+    with (
+        engine.connect().execution_options(isolation_level="READ COMMITTED") as connection,
+        connection.begin() as whole,
+    ):
         connection.execute(_HOLD_AGENTS, {"scope": scope_id})
         # After that one, which may wait: this one never does, so that no two wait for each other crosswise.
         if not lock_scope(connection, scope_id):

@@ -72,7 +72,6 @@ def remove_old_events(
     """
     if event_days == 0:
         return Removal()
-    engine = engine.execution_options(isolation_level="READ COMMITTED")
     before = now - timedelta(days=event_days)
     events = sessions = days = busy = 0
     shrunk: set[int] = set()

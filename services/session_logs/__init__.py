@@ -1,0 +1,16 @@
+"""Logs of sessions as files: one JSON object an event a line, in full, in order, each event once. Off by default.
+
+Must not know: when logs are written, who asks for their removal.
+"""
+
+from services.session_logs.folders import CleanUp, cleanup_session_logs_older_than, log_path, remove_session_logs
+from services.session_logs.writing import LogReport, write_session_logs
+
+__all__ = [
+    "CleanUp",
+    "LogReport",
+    "cleanup_session_logs_older_than",
+    "log_path",
+    "remove_session_logs",
+    "write_session_logs",
+]

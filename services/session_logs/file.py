@@ -1,0 +1,101 @@
+"""One log: found, locked, rid of what a crash has torn, and appended to.
+
+A line is confirmed once the database says so; that is never touched again. What stands behind it is the file's own:
+whole lines are the truth, a line without its end is cut off.
+
+Must not know: where the lines come from.
+"""
+
+import fcntl
+import json
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_TRIES = 5
+
+
+class Disk:
+    """What is done to a file, step by step, so that each step can be made to fail."""
+
+    def cut(self, descriptor: int, size: int) -> None:
+        """Cut the file off behind its first `size` bytes."""
+        os.ftruncate(descriptor, size)
+
+    def append(self, descriptor: int, data: bytes) -> None:
+        """Write all of `data` at the end. Raises OSError, with a part of it written perhaps."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+
+    def sync(self, descriptor: int, folder: Path) -> None:
+        """Wait until the file, and its name in the folder, are on the disk."""
+        os.fsync(descriptor)
+        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+@contextmanager
+def open_log(path: Path) -> Iterator[int]:
+    """Open the log for the block, made where there is none, and keep others from writing or removing it meanwhile."""
+    descriptor = _open(path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    for _ in range(_TRIES):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            continue  # its folder was empty, and was just removed
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)  # it was old, and was removed before it was ours
+    raise OSError(f"the log is removed again and again: {path.name}")
+
+
+def mend(descriptor: int, confirmed: int, disk: Disk) -> int:
+    """Cut off what is torn; answer the number of the last event that the log holds, at least `confirmed`."""
+    size = os.fstat(descriptor).st_size
+    if not size:
+        return confirmed
+    with mmap.mmap(descriptor, 0, prot=mmap.PROT_READ) as lines:
+        whole = lines.rfind(b"\n") + 1
+        end, seq = _last_readable(lines, whole)
+    # Whole lines that nobody can read were never confirmed, unless what was confirmed is gone from before them.
+    keep = end if seq >= confirmed else whole
+    if keep < size:
+        disk.cut(descriptor, keep)
+    return max(seq, confirmed)
+
+
+def _last_readable(lines: mmap.mmap, whole: int) -> tuple[int, int]:
+    """Where the last readable line ends, and its number; (0, 0) where there is none."""
+    end = whole
+    while end:
+        start = lines.rfind(b"\n", 0, end - 1) + 1
+        seq = _number(lines[start : end - 1])
+        if seq is not None:
+            return end, seq
+        end = start
+    return 0, 0
+
+
+def _number(line: bytes) -> int | None:
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    seq = event.get("seq") if isinstance(event, dict) else None
+    return seq if isinstance(seq, int) and not isinstance(seq, bool) else None
