@@ -1,0 +1,33 @@
+"""Memory as Markdown that people read, edit, carry away and diff: names of folders, lines, documents.
+
+Must not know: where files stand, how they are written, who reads them.
+"""
+
+from domain.memory_files.documents import Document, Entry, decode_bytes, encode_document, parse_document
+from domain.memory_files.headers import FileHeader
+from domain.memory_files.lines import BadMark, FileMemory, parse_line, render_line
+from domain.memory_files.names import LongName, decode_name, encode_name, scope_folder
+from domain.memory_files.rendering import render_daily, render_memory_md
+from domain.memory_files.rewriting import rewrite
+from domain.memory_files.summaries import FileSummary
+
+__all__ = [
+    "BadMark",
+    "Document",
+    "Entry",
+    "FileHeader",
+    "FileMemory",
+    "FileSummary",
+    "LongName",
+    "decode_bytes",
+    "decode_name",
+    "encode_document",
+    "encode_name",
+    "parse_document",
+    "parse_line",
+    "render_daily",
+    "render_line",
+    "render_memory_md",
+    "rewrite",
+    "scope_folder",
+]

@@ -1,0 +1,58 @@
+"""Memory files written anew: `MEMORY.md`, what an agent should always know, and `daily/YYYY-MM-DD.md`, its log.
+
+Sections stand in one order, memories by their ids within them, so that the same memories are always the same bytes.
+
+Must not know: what stands in a file already (rewriting), which memories belong into which file.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from domain.memory_files.headers import FileHeader, render_header
+from domain.memory_files.lines import FileMemory, render_line
+from domain.memory_files.summaries import FileSummary, render_summary
+
+TITLES = {
+    "fact": "Facts",
+    "preference": "Preferences",
+    "decision": "Decisions",
+    "task": "Tasks",
+    "event": "Events",
+    "summary": "Summaries",
+}
+"""The sections of `MEMORY.md`, in their order."""
+NOTES = "Notes"
+"""The one section of memories in a day's file."""
+
+
+def section_of(header: FileHeader, memory: FileMemory) -> str:
+    """The heading below which a memory stands."""
+    return TITLES[memory.type] if header.day is None else NOTES
+
+
+def section_order(header: FileHeader) -> list[str]:
+    """The headings of a file, in their order."""
+    return list(TITLES.values()) if header.day is None else [NOTES]
+
+
+def render_memory_md(header: FileHeader, memories: Iterable[FileMemory]) -> Iterator[str]:
+    """The lines of `MEMORY.md`, ends of lines included. memories: by type in the order of TITLES, then by id."""
+    return _render(header, memories, ())
+
+
+def render_daily(
+    header: FileHeader, memories: Iterable[FileMemory], summaries: Sequence[FileSummary] = ()
+) -> Iterator[str]:
+    """The lines of a day's file. memories: by id; summaries: by agent."""
+    return _render(header, memories, summaries)
+
+
+def _render(header: FileHeader, memories: Iterable[FileMemory], summaries: Sequence[FileSummary]) -> Iterator[str]:
+    yield f"{render_header(header)}\n"
+    for summary in summaries:
+        yield "\n"
+        yield render_summary(summary, shared=header.shared)
+    for title, part in groupby(memories, key=lambda memory: section_of(header, memory)):
+        yield f"\n## {title}\n\n"
+        for memory in part:
+            yield f"{render_line(memory)}\n"

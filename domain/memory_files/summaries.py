@@ -1,0 +1,133 @@
+"""The summary of a day as a section of its file: the text that people read, and in a comment its lines with
+their sources.
+
+A digest in the heading's mark tells whether somebody edited the text since it was written.
+
+Must not know: how a summary is made; which version is the newest.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from domain.memory_files.escapes import comment_json, escape, escape_lines, unescape
+from domain.memory_files.lines import BadMark, parse_time, render_time, storable
+
+BEGIN = "<!-- slowwave summary "
+LINES = "<!-- slowwave lines"
+END = "<!-- slowwave end -->"
+CLOSE = "-->"
+_DIGEST_CHARACTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class FileSummary:
+    """A day's summary as it stands in a file. lines: as in `day_summaries.lines`. made_at: aware.
+
+    agent: whose day; of a scope that agents share there may be one of each. edited: the text isn't what was written.
+    """
+
+    agent: str
+    version: int
+    final: bool
+    messages: int
+    segments: int
+    summarizer: str
+    made_at: datetime
+    text: str
+    lines: tuple[Mapping[str, Any], ...]
+    edited: bool = False
+
+
+def render_summary(summary: FileSummary, *, shared: bool) -> str:
+    """The section, from its heading to its end mark and end of line. shared: the heading names the agent."""
+    body = escape_lines(summary.text)
+    mark = {
+        "agent": summary.agent,
+        "version": summary.version,
+        "final": summary.final,
+        "messages": summary.messages,
+        "segments": summary.segments,
+        "summarizer": summary.summarizer,
+        "made": render_time(summary.made_at),
+        "digest": _digest(summary.text),
+    }
+    title = f"## Summary of {escape(summary.agent)}" if shared else "## Summary"
+    parts = [f"{title} {BEGIN}{comment_json(mark)} -->", "", body, "", LINES]
+    parts.extend(comment_json(dict(line)) for line in summary.lines)
+    return "\n".join([*parts, CLOSE, END, ""])
+
+
+def parse_summary(raw: str) -> FileSummary:
+    """What `render_summary` wrote, edited or not. Raises BadMark."""
+    heading, _, rest = raw.replace("\r\n", "\n").partition("\n")
+    mark = _mark(heading)
+    body, found, after = rest.partition(f"\n{LINES}\n")
+    if not found:
+        body, _, after = rest.partition(END)
+    text = unescape(_inside(body))
+    if not storable(text):
+        raise BadMark("the summary holds NUL or bytes that are no UTF-8")
+    try:
+        return FileSummary(
+            agent=_text(mark["agent"]),
+            version=_count(mark["version"]),
+            final=mark["final"] is True,
+            messages=_count(mark["messages"]),
+            segments=_count(mark["segments"]),
+            summarizer=_text(mark["summarizer"]),
+            made_at=parse_time(mark["made"]),
+            text=text,
+            lines=tuple(_lines(after)),
+            edited=mark.get("digest") != _digest(text),
+        )
+    except KeyError as error:
+        raise BadMark(f"the mark of the summary says no {error}") from None
+
+
+def _inside(body: str) -> str:
+    # One empty line on either side belongs to the section, all others to the text.
+    return body.removeprefix("\n").removesuffix("\n")
+
+
+def _mark(heading: str) -> dict[str, Any]:
+    written = heading[heading.index(BEGIN) + len(BEGIN) :].rstrip().removesuffix(CLOSE)
+    try:
+        mark = json.loads(written)
+    except (ValueError, RecursionError):
+        mark = None
+    if not isinstance(mark, dict):
+        raise BadMark("the mark of the summary is no JSON")
+    return mark
+
+
+def _lines(after: str) -> list[dict[str, Any]]:
+    lines = []
+    for line in after.partition(f"{CLOSE}\n")[0].splitlines():
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise BadMark("a line of the summary's sources is no JSON object")
+        lines.append(value)
+    return lines
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+        raise BadMark("a number in the mark of the summary is none")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not storable(value):
+        raise BadMark("a name in the mark of the summary is none")
+    return value
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARACTERS]
