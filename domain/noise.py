@@ -44,8 +44,13 @@ _MACHINE_LINE = re.compile(
     r"\$ \S|>>> |(?:diff --git|index [0-9a-f]{7}|@@ -\d)|"
     r"(?:import|from|def|class|return|const|let|var|function|SELECT|INSERT|UPDATE|DELETE)\s\S.{0,300}[;:{(]\s{0,20}$)",
 )
-# The mark that a prompt's context and `search` print behind a memory; the line is quoted, whatever stands around it.
-_RECALLED_LINE = re.compile(r"\[memory [0-9a-f]{8}-[0-9a-f-]{27}\]")
+# The marks that a prompt's context and `search` print behind a memory, a line of a day's summary and a line of another
+# conversation; the line is quoted, whatever stands around it.
+_RECALLED_LINE = re.compile(
+    r"\[(?:memory [0-9a-f]{8}-[0-9a-f-]{27}|day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|"
+    r"said [^\n]{1,250}#\d{1,19})\]"
+)
+_RECALLED = ("[memory ", "[day ", "[said ")
 _CHATTER = re.compile(
     r"(?:(?:hi|hello|hey|yo|good (?:morning|afternoon|evening|night)|thanks|thank you|thx|ty|cheers|ok|okay|k|sure|"
     r"great|cool|nice|"
@@ -90,7 +95,7 @@ def without_machinery(text: str) -> str:
     """
     if "```" in text or "~~~" in text or "<" in text:
         text = _without_blocks(text)
-    if "[memory " in text:
+    if any(mark in text for mark in _RECALLED):
         text = "\n".join(line for line in text.split("\n") if not _RECALLED_LINE.search(line))
     if "\n" not in text and len(text) < 4 * 80 and text[:1] not in "[{$>\"'":
         return "" if _MACHINE_LINE.match(text) else text

@@ -1,6 +1,7 @@
 """Noise: machinery and courtesies go, what people mean and how runs ended stays."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,8 +10,7 @@ from domain.candidates import ExtractionContext, Window
 from domain.events import Event, EventKind
 from domain.extraction import RulesExtractor
 from domain.noise import MILESTONES, ends_a_run, is_chatter, is_noise, without_machinery
-from slowwave.recall.briefing import Context
-from slowwave.recall.hits import Hit
+from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance
 
 AT = datetime(2024, 3, 4, 9, tzinfo=UTC)
 
@@ -81,12 +81,22 @@ def test_mistake_24_what_a_context_block_said_is_not_said_again() -> None:
         scope=None,
         type="preference",
     )
-    block = Context((hit,), (), (), 2).to_text()
-    line = next(line for line in block.splitlines() if "Priya" in line)
-    for pasted in (block, f"From memory:\n{line}\nIs that right?", line):
-        said = Event(1, "user", "user", pasted, AT)
+    other = replace(hit, id="01890000-0000-7000-8000-000000000002", content="Priya likes black tea")
+    said = Utterance("tea#room", 4, "helper", "Priya", "Priya likes white tea", AT, None)
+    lines = (DayLine("said", "Priya likes tea at four", "Priya", "tea#room", 3, AT), DayLine("said", "Priya likes it"))
+    known = Context(
+        days=(Day(AT.date(), "helper", None, 2, final=False, lines=lines, unsummarised=(said,)),),
+        memories=(hit,),
+        conflicts=(Contradiction(1, "two teas", (hit, other)),),
+        elsewhere=(said,),
+    )
+    block = known.to_text()
+    quoted = [line for line in block.splitlines() if "Priya" in line]
+    assert len(quoted) == 6
+    for pasted in (block, f"From memory:\n{quoted[0]}\nIs that right?", "\n".join(quoted), *quoted):
+        heard = Event(1, "user", "user", pasted, AT)
         assert "Priya" not in without_machinery(pasted)
-        assert RulesExtractor().extract(Window((said,)), ExtractionContext("helper", "UTC", ()), AT).candidates == ()
+        assert RulesExtractor().extract(Window((heard,)), ExtractionContext("helper", "UTC", ()), AT).candidates == ()
 
 
 @pytest.mark.parametrize(

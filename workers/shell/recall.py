@@ -3,7 +3,7 @@
 Must not know: ranking, SQL.
 """
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from slowwave.recall import Hit
 
+Form = Literal["markdown", "messages", "json"]
 Scopes = Annotated[list[str] | None, typer.Option("--scope", help=f"Besides the agent's own: {SCOPE_HELP}")]
 
 
@@ -77,8 +78,15 @@ def context(
     *,
     session: Annotated[str | None, typer.Option(help="The session that asks: its own tail is left out.")] = None,
     query: Annotated[str | None, typer.Option(help="What the prompt is about.")] = None,
-    days: Annotated[int | None, typer.Option(min=1, help="How far back recent memories go.")] = None,
+    days: Annotated[
+        int | None,
+        typer.Option(min=0, help="Local days to look back on, today included.  [memory.days.autoload_summary_days]"),
+    ] = None,
     scopes: Scopes = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=0, help="Leave out what finds no room in so many tokens, by estimate.")
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="The form in which a prompt takes it.")] = "markdown",
     as_json: Json = False,
 ) -> None:
     """Print what would stand in the agent's next prompt."""
@@ -86,6 +94,7 @@ def context(
     from slowwave import recall
 
     shell, wanted = shell_of(context), _checked(scopes)
+    chosen = "json" if as_json and form == "markdown" else form
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
         found = recall.context(
@@ -94,14 +103,20 @@ def context(
             agent,
             session=session,
             query=query,
-            days=days,
+            days=shell.settings.memory.days.autoload_summary_days if days is None else days,
             scopes=wanted,
+            max_tokens=max_tokens,
+            format=chosen,
             now=shell.now(),
         )
-    if as_json:
-        print_json(found.to_json())
+    if chosen != "markdown" and max_tokens is None:
+        print_json(found.to_messages() if chosen == "messages" else found.to_json())
     else:
-        console().print(safe(found.to_text()), soft_wrap=True)
+        # As it was counted: indented it would take more.
+        console().print(safe(found.render(chosen)), soft_wrap=True)
+    if found.left_out:
+        left = "1 line" if found.left_out == 1 else f"{found.left_out} lines"
+        console(stderr=True).print(f"{left} found no room in {max_tokens} tokens.")
 
 
 def _checked(scopes: list[str] | None) -> tuple[str, ...]:

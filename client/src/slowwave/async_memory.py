@@ -17,7 +17,7 @@ from slowwave.store import Mode
 from slowwave.working import Noted, NoteType, WorkingStats
 
 if TYPE_CHECKING:
-    from slowwave.recall import Context, Hit
+    from slowwave.recall import Context, Format, Hit
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -150,9 +150,22 @@ class AsyncMemory:
         days: int | None = None,
         *,
         scopes: Sequence[str] = (),
+        max_tokens: int | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        format: "Format" = "markdown",  # noqa: A002 (as in `Memory`)
     ) -> "Context":
-        """See `Memory.context`."""
-        return await self._run(self.memory.context, agent, session, query, days, scopes=scopes)
+        """See `Memory.context`; `count_tokens` runs in a thread."""
+        return await self._run(
+            self.memory.context,
+            agent,
+            session,
+            query,
+            days,
+            scopes=scopes,
+            max_tokens=max_tokens,
+            count_tokens=count_tokens,
+            format=format,
+        )
 
     async def status(self) -> Status:
         """See `Memory.status`."""

@@ -3,7 +3,7 @@
 Must not know: how events are stored, spooled or flushed; celery.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -20,7 +20,7 @@ from slowwave.store import Mode, Store, Stored
 from slowwave.working import Noted, NoteType, WorkingStats, note, read_stats, scope_of
 
 if TYPE_CHECKING:
-    from slowwave.recall import Context, Hit
+    from slowwave.recall import Context, Format, Hit
 
 _DIRTY = Statement(
     b"slowwave_dirty",
@@ -226,15 +226,22 @@ class Memory:
         days: int | None = None,
         *,
         scopes: Sequence[str] = (),
+        max_tokens: int | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        format: "Format" = "markdown",  # noqa: A002 (the word that callers know)
     ) -> "Context":
-        """What the agent should know as it goes on; see `slowwave.recall.context`. Raises StoreUnavailable."""
+        """What the agent should know as it goes on; see `slowwave.recall.context`. Raises StoreUnavailable.
+
+        days: `memory.days.autoload_summary_days` unless given.
+        """
         from slowwave import recall  # noqa: PLC0415 (as above)
 
+        options: dict[str, Any] = {"session": session, "query": query, "scopes": scopes}
+        options |= {"max_tokens": max_tokens, "count_tokens": count_tokens, "format": format}
+        options |= {"days": self.store.settings.memory.days.autoload_summary_days if days is None else days}
         now = datetime.now(UTC)
         return self.store.postgres.read(
-            lambda connection: recall.context(
-                connection, self.tenant, agent, session=session, query=query, days=days, scopes=scopes, now=now
-            )
+            lambda connection: recall.context(connection, self.tenant, agent, now=now, **options)
         )
 
     def status(self) -> Status:

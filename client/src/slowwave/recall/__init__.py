@@ -6,19 +6,34 @@ read-only and leave the transaction of a connection that is not in autocommit to
 Must not know: how memories come about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 from psycopg import Connection
 
-from slowwave.recall.briefing import Context, Utterance, context_steps
+from slowwave.recall.briefing import Context, Format
 from slowwave.recall.finding import search_steps
+from slowwave.recall.gathering import context_steps, wanted_of
 from slowwave.recall.hits import Hit
+from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
 from slowwave.recall.scopes import reader
 from slowwave.recall.steps import run
+from slowwave.recall.tokens import estimate
+from slowwave.recall.trimming import budget_of, trimmed
 
-__all__ = ["Context", "Hit", "Utterance", "context", "search"]
+__all__ = [
+    "Context",
+    "Contradiction",
+    "Day",
+    "DayLine",
+    "Format",
+    "Hit",
+    "Utterance",
+    "context",
+    "estimate",
+    "search",
+]
 
 
 def search(
@@ -51,13 +66,19 @@ def context(
     query: str | None = None,
     days: int | None = None,
     scopes: Sequence[str] = (),
+    max_tokens: int | None = None,
+    count_tokens: Callable[[str], int] | None = None,
+    format: Format = "markdown",  # noqa: A002 (the word that callers know)
     now: datetime,
 ) -> Context:
     """Read what the agent should know in `session` (which is left out of what is said elsewhere), at `now` (aware).
 
-    query: what the conversation is about, where known; days: what counts as recent, 2 unless given; scopes as in
-    `search`. Bounded whatever the scope holds. Raises as `search` does.
+    query: what the conversation is about, where known; days: how many local days count as recent, 2 unless given;
+    scopes as in `search`. max_tokens: what the context takes in this `format` is at most that, as `count_tokens` counts
+    (by default an estimate); an allowance too small for anything gives an empty context. Without it, everything that
+    was found, which is bounded whatever the scopes hold. Raises as `search` does.
     """
-    return run(
-        connection, context_steps(reader(tenant, agent, scopes), session=session, query=query, days=days, now=now)
-    )
+    wanted = wanted_of(session, query, days, now)
+    budget = budget_of(max_tokens, format, count_tokens)
+    found = run(connection, context_steps(reader(tenant, agent, scopes), wanted))
+    return found if budget is None else trimmed(found, budget)

@@ -1,0 +1,145 @@
+"""What a context is made of besides memories: days with their summaries, things said, contradictions. Each knows where
+it comes from, and how it reads as a line.
+
+The mark at the end of a line says its origin, and tells a memory that hears the line again that it is no news:
+
+    [memory 0190…]                      a memory
+    [day 2024-05-09 v2 monday#4]        a line of version 2 of that day's summary, made from the session's event
+    [said monday#4]                     an event
+
+Must not know: where they are read, which of them are shown.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from typing import Any
+
+from slowwave.recall.hits import Hit
+from slowwave.recall.rendering import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Something said elsewhere, as it was said: no flush has read it yet, or no summary. content: its beginning, with
+    what looks like a secret masked.
+    """
+
+    session: str
+    seq: int
+    agent: str
+    speaker: str
+    content: str
+    at: datetime
+    scope: str | None
+
+    @property
+    def id(self) -> str:
+        return f"{self.session}#{self.seq}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"id": self.id} | asdict(self) | {"at": self.at.isoformat()}
+
+    def to_line(self) -> str:
+        said = f"{one_line(self.speaker)}: {one_line(self.content)}"
+        return f"- {self.at:%Y-%m-%d %H:%M} {_place(self.scope)}{said} [said {one_line(self.id)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class DayLine:
+    """A line of a day's summary. content: in the third person, who said it included; facet: wanted, decided, executed,
+    state or said; session, seq, at: the event behind it, None where nobody knows; weight: the higher, the sooner it is
+    shown where not all of them can be.
+    """
+
+    facet: str
+    content: str
+    speaker: str | None = None
+    session: str | None = None
+    seq: int | None = None
+    at: datetime | None = None
+    weight: float = 0.0
+
+    @property
+    def id(self) -> str | None:
+        return None if self.session is None or self.seq is None else f"{self.session}#{self.seq}"
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("facet", "content", "speaker", "session", "seq")
+        at = None if self.at is None else self.at.isoformat()
+        return {name: getattr(self, name) for name in names} | {"at": at}
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A local day of one agent in one scope.
+
+    version: of its newest summary, whose lines these are; 0 where there is none. final: the day is over and nothing
+    was added since. unsummarised: the last of what the summary doesn't cover, oldest first.
+    """
+
+    day: date
+    agent: str
+    scope: str | None
+    version: int
+    final: bool
+    lines: tuple[DayLine, ...] = ()
+    unsummarised: tuple[Utterance, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "day": self.day.isoformat(),
+            "agent": self.agent,
+            "scope": self.scope,
+            "version": self.version,
+            "final": self.final,
+            "lines": [line.to_json() for line in self.lines],
+            "unsummarised": [line.to_json() for line in self.unsummarised],
+        }
+
+    def line_text(self, line: DayLine) -> str:
+        """A line of its summary, with its mark."""
+        origin = "" if line.id is None else f" {one_line(line.id)}"
+        mark = f"[day {self.day.isoformat()} v{self.version}{origin}]"
+        return f"- {_place(self.scope)}{one_line(line.facet)}: {one_line(line.content)} {mark}"
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two memories that can't both hold, undecided as yet: both are shown, the one that is said to hold longer first.
+
+    conflict: its number, as `slowwave conflicts` has it.
+    """
+
+    conflict: int
+    reason: str
+    sides: tuple[Hit, Hit]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "conflict": self.conflict,
+            "reason": self.reason,
+            "contradicting": [side.id for side in self.sides],
+            "sides": [side.to_json() for side in self.sides],
+        }
+
+    def to_line(self) -> str:
+        one, other = (_statement(side) for side in self.sides)
+        return f"- {_place(self.sides[0].scope)}either {one} or {other}"
+
+
+def memory_line(hit: Hit) -> str:
+    """A memory as a line, with its mark."""
+    return f"- {_place(hit.scope)}{_statement(hit)}"
+
+
+def wording(text: str) -> str:
+    """The words of a text, whatever its capitals, blanks and last sign: equal where two texts say the same."""
+    return one_line(text).casefold().rstrip(".!?… ")
+
+
+def _statement(hit: Hit) -> str:
+    return f"{hit.valid_from:%Y-%m-%d} {one_line(hit.content)} [memory {hit.id}]"
+
+
+def _place(scope: str | None) -> str:
+    return "" if scope is None else f"({one_line(scope)}) "

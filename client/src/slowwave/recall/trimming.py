@@ -1,0 +1,207 @@
+"""Make a context fit a budget of tokens: whole lines are left out, the least important first; a long one is cut.
+
+The parts, the most important first, and the share of the room that each is sure of; what one does not need goes to the
+others in this order:
+
+    summaries 40 %       the newest days first, of each the weightiest lines
+    unsummarised 10 %    the newest lines first
+    memories 30 %        in their order, then the recent ones
+    conflicts 10 %       in their order
+    elsewhere 10 %       the newest lines of each conversation in turn
+
+Must not know: where a context is read.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from slowwave.errors import InvalidQuery
+from slowwave.recall.briefing import (
+    CONFLICTS,
+    ELSEWHERE,
+    FORMATS,
+    INTRODUCTION,
+    MEMORIES,
+    Context,
+    Format,
+    recent_heading,
+    summary_heading,
+    unsummarised_heading,
+)
+from slowwave.recall.budget import Fit, Offer
+from slowwave.recall.hits import Hit
+from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance, memory_line
+from slowwave.recall.rendering import Block, fenced, fenced_blocks, shorten
+from slowwave.recall.tokens import estimate
+
+Count = Callable[[str], int]
+
+SHARES = {"summaries": 0.4, "unsummarised": 0.1, "memories": 0.3, "conflicts": 0.1, "elsewhere": 0.1}
+MESSAGE_TOKENS = 4  # what chat APIs add to each message for its role and its ends
+PER_DAY_FIRST = 3  # so many lines of a day come before the first of the day before
+LONGEST_SHARE = 6  # no line takes more than this part of the budget
+SHORTEST_CUT = 24  # tokens; shorter lines are never cut
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many tokens a context may take in which form, and who counts them."""
+
+    max_tokens: int
+    form: Format = "markdown"
+    count: Count = estimate
+
+
+def budget_of(max_tokens: int | None, form: str, count: Count | None) -> Budget | None:
+    """Check a budget; None: there is none. Raises `InvalidQuery`."""
+    known = next((name for name in FORMATS if name == form), None)
+    if known is None:
+        raise InvalidQuery(f"format: one of {', '.join(FORMATS)} is meant, not {form!r:.40}")
+    if max_tokens is None:
+        return None
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
+        raise InvalidQuery(f"max_tokens: a number from 0 on is meant, not {max_tokens!r:.40}")
+    return Budget(max_tokens, known, count or estimate)
+
+
+def cost_of(context: Context, budget: Budget) -> int:
+    """What the context takes in the budget's form; nothing where there is nothing to show."""
+    if not context:
+        return 0
+    if budget.form == "messages":
+        return sum(budget.count(message["content"]) + MESSAGE_TOKENS for message in context.to_messages())
+    return budget.count(context.render(budget.form))
+
+
+def trimmed(context: Context, budget: Budget) -> Context:
+    """The context with as much of it as the budget has room for; its `tokens` are never more than that."""
+    entries = [_cut(entry, budget) for entry in _entries(context)]
+    fit = Fit(
+        [Offer(entry.part, _heading(entry, budget.form), _text(entry, budget.form)) for entry in entries],
+        SHARES,
+        count=budget.count,
+        frame=_frame(context.span, budget),
+    )
+    room = budget.max_tokens
+    while True:
+        chosen = fit.choose(room)
+        kept = _put_together(context, [entry for place, entry in enumerate(entries) if place in chosen])
+        cost = cost_of(kept, budget)
+        if cost <= budget.max_tokens:
+            return replace(kept, tokens=cost, left_out=len(entries) - len(chosen))
+        # Costs of parts need not add up to the cost of the whole, whoever counts: try with less room.
+        room = min(room - (cost - budget.max_tokens), room * 9 // 10)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A line on its way from one context into another. place: its number in the list that it comes from; day: whose it
+    is; shown: the order in which such lines are offered.
+    """
+
+    part: str
+    heading: str
+    item: Hit | DayLine | Utterance | Contradiction
+    place: int
+    day: Day | None = None
+    recent: bool = False
+
+
+def _entries(context: Context) -> Iterator[_Entry]:
+    """All lines, of each part the most important first."""
+    yield from _summary_entries(context.days)
+    for day in context.days:
+        for place, line in reversed(list(enumerate(day.unsummarised))):
+            yield _Entry("unsummarised", unsummarised_heading(day.day), line, place, day)
+    for place, hit in enumerate(context.memories):
+        yield _Entry("memories", MEMORIES, hit, place)
+    for place, hit in enumerate(context.recent):
+        yield _Entry("memories", recent_heading(context.span), hit, place, recent=True)
+    for place, conflict in enumerate(context.conflicts):
+        yield _Entry("conflicts", CONFLICTS, conflict, place)
+    sessions: dict[tuple[str, str], int] = {}
+    turns = []
+    for place, line in reversed(list(enumerate(context.elsewhere))):
+        turn = sessions[line.agent, line.session] = sessions.get((line.agent, line.session), -1) + 1
+        turns.append((turn, place, line))
+    for _, place, line in sorted(turns, key=lambda turn: turn[:2]):
+        yield _Entry("elsewhere", ELSEWHERE, line, place)
+
+
+def _summary_entries(days: Sequence[Day]) -> Iterator[_Entry]:
+    dates = sorted({day.day for day in days}, reverse=True)
+    ranked = []
+    for number, day in enumerate(days):
+        by_weight = sorted(enumerate(day.lines), key=lambda line: -line[1].weight)
+        for rank, (place, line) in enumerate(by_weight):
+            ranked.append((rank + PER_DAY_FIRST * dates.index(day.day), number, place, line, day))
+    for _, _, place, line, day in sorted(ranked, key=lambda entry: entry[:3]):
+        yield _Entry("summaries", summary_heading(day.day), line, place, day)
+
+
+def _text(entry: _Entry, form: Format) -> str:
+    """The entry as the form has it."""
+    item = entry.item
+    if form == "json":
+        return json.dumps(item.to_json(), ensure_ascii=False) + ", "
+    if isinstance(item, DayLine):
+        return f"{entry.day.line_text(item)}\n" if entry.day else ""
+    return f"{memory_line(item) if isinstance(item, Hit) else item.to_line()}\n"
+
+
+def _frame(span: int, budget: Budget) -> int:
+    """What is there before the first line is."""
+    if budget.form == "json":
+        return budget.count(Context(span=span).render("json"))
+    if budget.form == "messages":
+        return budget.count(INTRODUCTION) + 2 * MESSAGE_TOKENS
+    return budget.count(fenced([Block("", [""])]))
+
+
+def _heading(entry: _Entry, form: Format) -> str:
+    """What the form has above the entry: a heading and its fence, or what a day says of itself."""
+    if form != "json":
+        return fenced_blocks([Block(entry.heading, [""])]) + "\n"
+    return "" if entry.day is None else json.dumps(replace(entry.day, lines=(), unsummarised=()).to_json())
+
+
+def _cut(entry: _Entry, budget: Budget) -> _Entry:
+    """The entry with its text cut to the longest that a line may take."""
+    item = entry.item
+    longest = max(SHORTEST_CUT, budget.max_tokens // LONGEST_SHARE)
+    if isinstance(item, Contradiction):
+        one, other = (replace(side, content=_fitting(side.content, longest // 2, budget.count)) for side in item.sides)
+        return replace(entry, item=replace(item, sides=(one, other)))
+    content = _fitting(item.content, longest, budget.count)
+    return entry if content == item.content else replace(entry, item=replace(item, content=content))
+
+
+def _fitting(text: str, tokens: int, count: Count) -> str:
+    if len(text) <= tokens:  # no text has more tokens than characters, as good as ever
+        return text
+    while len(text) > 1 and (cost := count(text)) > tokens:
+        text = shorten(text, min(len(text) * tokens // cost, len(text) - 1))
+    return text
+
+
+def _put_together(context: Context, entries: Sequence[_Entry]) -> Context:
+    """The context with these lines alone, each in its old place."""
+    parts: dict[tuple[str, int | None, bool], list[_Entry]] = {}
+    for entry in sorted(entries, key=lambda e: e.place):
+        key = (entry.part, None if entry.day is None else id(entry.day), entry.recent)
+        parts.setdefault(key, []).append(entry)
+
+    def of(part: str, day: Day | None = None, *, recent: bool = False) -> tuple[Any, ...]:
+        return tuple(e.item for e in parts.get((part, None if day is None else id(day), recent), ()))
+
+    days = (replace(day, lines=of("summaries", day), unsummarised=of("unsummarised", day)) for day in context.days)
+    return replace(
+        context,
+        days=tuple(day for day in days if day.lines or day.unsummarised),
+        memories=of("memories"),
+        recent=of("memories", recent=True),
+        conflicts=of("conflicts"),
+        elsewhere=of("elsewhere"),
+    )
