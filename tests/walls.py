@@ -7,7 +7,7 @@ The names of tenants' agents, rooms and sessions' kinds are the same on both sid
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,6 +17,8 @@ from sqlalchemy import Engine, text
 
 from domain.extraction import RulesExtractor
 from services.consolidation.scope_pass import Order, consolidate
+from services.days.book import find_days
+from services.days.summarize import summarize_day
 from services.dead_letters import bury
 from services.flush import Flusher
 from services.reports.names import find_scope
@@ -24,7 +26,7 @@ from services.working import consolidate_working
 from slowwave import Memory, Settings
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
-from slowwave.settings import Consolidation
+from slowwave.settings import Consolidation, Days
 from workers.leases import LeaseThread
 
 RULES = Consolidation(min_age_days=0)
@@ -55,7 +57,9 @@ PLACES = (
     Place("globex", "atlas", None, "Jaskill"),
     Place("globex", "atlas", "room:kitchen", "Brovane"),
 )
-YESTERDAY = datetime.now(UTC) - timedelta(days=1)
+TODAY = datetime.now(UTC).date()
+EARLY = datetime.combine(TODAY, time(0), UTC)
+YESTERDAY = datetime.combine(TODAY, time(12), UTC) - timedelta(days=1)
 
 
 @dataclass
@@ -101,6 +105,7 @@ def settle(world: World) -> None:
         _talk(world, place)
     for place in PLACES:
         _keep(world, place)
+        _summarise(world, place)
 
 
 def told(answer: Any) -> str:
@@ -136,7 +141,7 @@ def _talk(world: World, place: Place) -> None:
     memory.turn_completed(place.agent, f"{word}-talk", [milestone | {"at": YESTERDAY}], scope=place.scope)
     _flush(world, SessionRef(place.tenant, place.agent, f"{word}-talk"))
     memory.turn_completed(
-        place.agent, f"{word}-odd", [{"role": "user", "content": f"{word} is odd."}], scope=place.scope
+        place.agent, f"{word}-odd", [{"role": "user", "content": f"{word} is odd.", "at": EARLY}], scope=place.scope
     )
     _flush(world, SessionRef(place.tenant, place.agent, f"{word}-odd"))
     world.sql(
@@ -151,7 +156,7 @@ def _talk(world: World, place: Place) -> None:
         error=f"{word}Error",
     )
     memory.turn_completed(
-        place.agent, f"{word}-tail", [{"role": "user", "content": f"Tomorrow {word}!"}], scope=place.scope
+        place.agent, f"{word}-tail", [{"role": "user", "content": f"Tomorrow {word}!", "at": EARLY}], scope=place.scope
     )
 
 
@@ -207,6 +212,16 @@ def _keep(world: World, place: Place) -> None:
             connection, task="slowwave.remember", tenant=place.tenant, payload=payload, error=f"{word} is too long",
             now=datetime.now(UTC),
         )  # fmt: skip
+
+
+def _summarise(world: World, place: Place) -> None:
+    """Both of its days; the summaries of the one that is over are final."""
+    for day in (YESTERDAY.date(), TODAY):
+        with world.engine.connect() as connection:
+            found = find_days(connection, place.tenant, place.agent, day, scope=place.scope or "agent")
+        (ref,) = found
+        report = summarize_day(world.engine, ref, settings=Days(), now=datetime.now(UTC), final=True)
+        assert report.outcome == "summarized", report
 
 
 def open_world(engine: Engine, settings: Settings, redis: Redis) -> Iterator[World]:

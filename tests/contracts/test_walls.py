@@ -26,8 +26,10 @@ import services.graph
 import services.reports
 from models.engine import make_engine
 from services import graph
+from services.days import agents, book
 from services.reports import (
     conflicts,
+    days,
     dead_letters,
     dirty,
     explain,
@@ -47,7 +49,8 @@ from services.reports.names import UnknownName
 from slowwave import Memory
 from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
-from tests.walls import PLACES, RULES, Place, World, open_world, settings_on, words_in
+from slowwave.settings import Days
+from tests.walls import PLACES, RULES, TODAY, YESTERDAY, Place, World, open_world, settings_on, words_in
 
 pytestmark = pytest.mark.servers
 
@@ -116,6 +119,24 @@ READERS = [
         lambda w, c, p: [conflicts.read_conflict(c, p.tenant, n) for n in w.numbers("memory_conflicts", p)],
     ),
     Reader(conflicts.read_conflicts, lambda _, c, p: conflicts.read_conflicts(c, p.tenant, limit=50), "tenant"),
+    Reader(
+        days.read_day, lambda _, c, p: days.read_day(c, p.tenant, p.agent, YESTERDAY.date(), scope=p.scope), "place"
+    ),
+    Reader(
+        days.read_day, lambda _, c, p: days.read_day(c, p.tenant, p.agent, TODAY, scope=p.scope, version=1), "place"
+    ),
+    Reader(book.day_book, lambda _, c, p: book.day_book(c, p.tenant, p.agent), silent=True),
+    Reader(
+        book.find_days,
+        lambda _, c, p: book.find_days(c, p.tenant, p.agent, TODAY, scope=p.scope or "agent"),
+        silent=True,
+    ),
+    Reader(
+        book.due_days_of_session,
+        lambda _, c, p: book.due_days_of_session(c, _ref(p, "tail"), Days(), now=datetime.now(UTC)),
+        silent=True,
+    ),
+    Reader(agents.configure_agent, lambda _, c, p: agents.configure_agent(c, p.tenant, p.agent), silent=True),
     Reader(dead_letters.list_letters, lambda _, c, p: dead_letters.list_letters(c, p.tenant), "tenant"),
     Reader(dead_letters.read_letter, lambda w, c, p: dead_letters.read_letter(c, p.tenant, _letter(w, p)), "place"),
     Reader(dead_letters.count_open, lambda _, c, p: dead_letters.count_open(c, p.tenant), silent=True),
@@ -196,6 +217,9 @@ READERS = [
 ]
 
 NOT_CALLED = {
+    "book.due_days": "asked by workers for all tenants, as the sweep of sessions is: names of days, no words",
+    "book.ended_days": "as due_days; `slowwave finalize --ended` shows those of its tenant",
+    "book.mark_settling": "writes",
     "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
     "doctor.check_stranded": "of the whole installation, for its operator: counts, no names of sessions",
     "doctor.check_maintenance": "jobs belong to the installation",
@@ -249,7 +273,7 @@ def modules() -> Iterator[ModuleType]:
     for package in (services.reports,):
         for found in pkgutil.iter_modules(package.__path__):
             yield import_module(f"{package.__name__}.{found.name}")
-    yield services.graph
+    yield from (services.graph, book, agents)
 
 
 def readers() -> dict[str, Callable[..., Any]]:
@@ -359,6 +383,28 @@ def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everythi
         assert quarantine.list_quarantined(connection, "acme", agent="") == []
         assert quarantine.list_quarantined(connection, "acme", agent="atlas", session="") == []
         assert dead_letters.list_letters(connection, "initech") == []
+
+
+def test_mistake_39_a_day_of_a_room_is_none_of_the_agents_own_and_none_of_the_other_agents(world: World) -> None:
+    with world.engine.connect() as connection:
+        for tenant, agent in {(place.tenant, place.agent) for place in PLACES}:
+            here = [place for place in PLACES if (place.tenant, place.agent) == (tenant, agent)]
+            entries = book.day_book(connection, tenant, agent)
+            assert {(entry.ref.tenant, entry.ref.agent) for entry in entries} == {(tenant, agent)}
+            assert sorted(str(entry.ref.scope) for entry in entries) == sorted(2 * [str(place.scope) for place in here])
+            counted = {(entry.ref.day, entry.total_messages) for entry in entries}
+            assert counted == {(YESTERDAY.date(), 9), (TODAY, 2)}, "each of them counts its own events"
+        everybody = book.day_book(connection, "acme", limit=500)
+        assert len(everybody) == 2 * sum(place.tenant == "acme" for place in PLACES)
+        assert book.day_book(connection, "initech") == book.day_book(connection, "") == []
+        for agent, scope in (("boreas", "team:garden"), ("boreas", "room:nowhere"), ("boreas", "")):
+            assert book.find_days(connection, "acme", agent, TODAY, scope=scope) == []
+            with pytest.raises(UnknownName) as refused:
+                days.read_day(connection, "acme", agent, TODAY, scope=scope)
+            assert words_in(str(refused.value)) == set()
+        for tenant, agent in (("initech", "atlas"), ("globex", "boreas"), ("acme", "")):
+            with pytest.raises(UnknownName):
+                book.day_book(connection, tenant, agent)
 
 
 def test_mistake_39_counts_are_those_of_the_tenant_alone(world: World) -> None:
