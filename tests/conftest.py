@@ -40,6 +40,10 @@ def postgres_url() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="slowwave-pg-"))
     server = pgserver.get_server(folder / "data", cleanup_mode="delete")
     try:
+        # These databases live as long as the run: no test pulls the plug of the machine.
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
     finally:
         server.cleanup()
@@ -75,7 +79,7 @@ def database_url(postgres_url: str, template_database: str) -> Iterator[str]:
     """A database of this test alone, at the newest revision."""
     name = f"test_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY file_copy")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY wal_log")
         yield _database(postgres_url, name)
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
