@@ -31,8 +31,8 @@ _AGAIN = frozenset({"55P03", "40P01", "40001", "23503"})
 class Erased:
     """What went, or would go, in Postgres. known: whether there was anything by that name.
 
-    sessions: (agent, session) of the conversations that go; scopes: those of which all goes, as (id, kind, name);
-    near: others that are concerned.
+    sessions: (agent, session) of the conversations that go; elsewhere: others of these agents. scopes: those of which
+    all goes, as (id, kind, name); near: others that are concerned.
     """
 
     erasure: int | None
@@ -41,6 +41,7 @@ class Erased:
     sessions: tuple[tuple[str, str], ...] = ()
     scopes: tuple[tuple[int, str, str], ...] = ()
     near: tuple[tuple[int, str, str], ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
 
 
 def erase(
@@ -86,8 +87,10 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     remains.find()
     remains.settle()
     mark_runs(connection)
-    sessions, scopes, near = _names(connection)
-    known = bool(sessions) or _any(connection)
+    sessions, elsewhere = _sessions(connection, "IN"), _sessions(connection, "NOT IN")
+    scopes = _scopes(connection, "gone_scopes")
+    near = tuple(scope for scope in _scopes(connection, "near_scopes") if scope not in scopes)
+    known = _is_known(connection, target)
     counts: Counter[str] = take_away(connection, MEMORIES, values)
     counts += take_away(connection, CONVERSATIONS, values)
     remains.weigh()
@@ -97,28 +100,33 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     shown = {label: number for label, number in counts.items() if number}
     # Read as late as may be: whatever was taken before this moment is kept out.
     erasure = write_receipt(connection, target, at=clock(), by=by, counts=shown)
-    return Erased(erasure, known, shown, sessions, scopes, near)
+    return Erased(erasure, known, shown, sessions, scopes, near, elsewhere)
 
 
-def _names(
-    connection: Connection,
-) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[int, str, str], ...], tuple[tuple[int, str, str], ...]]:
-    sessions = connection.execute(
-        text("SELECT a.name, g.name FROM gone_sessions g JOIN slowwave.agents a ON a.id = g.agent_id ORDER BY 1, 2")
-    )
-    found = [tuple(row) for row in sessions]
-    scopes = []
-    for table in ("gone_scopes", "near_scopes"):
-        rows = connection.execute(
-            text(f"SELECT k.id, k.kind, k.name FROM slowwave.scopes k JOIN {table} g ON g.id = k.id ORDER BY k.id")
+def _sessions(connection: Connection, which: str) -> tuple[tuple[str, str], ...]:
+    found = connection.execute(
+        text(
+            "SELECT a.name AS agent, s.name AS session FROM slowwave.sessions s JOIN gone_agents g ON g.id = s.agent_id"
+            f" JOIN slowwave.agents a ON a.id = g.id WHERE s.id {which} (SELECT id FROM gone_sessions) ORDER BY 1, 2"
         )
-        scopes.append([(row.id, row.kind, row.name) for row in rows])
-    gone, near = scopes
-    return tuple((a, b) for a, b in found), tuple(gone), tuple(scope for scope in near if scope not in gone)
+    )
+    return tuple((row.agent, row.session) for row in found)
 
 
-def _any(connection: Connection) -> bool:
-    """Whether there is anything but conversations."""
-    tables = ("gone_items", "gone_memories", "gone_scopes", "gone_days")
-    query = " OR ".join(f"EXISTS (SELECT FROM {table})" for table in tables)
+def _scopes(connection: Connection, table: str) -> tuple[tuple[int, str, str], ...]:
+    found = connection.execute(
+        text(f"SELECT k.id, k.kind, k.name FROM slowwave.scopes k JOIN {table} g ON g.id = k.id ORDER BY k.id")
+    )
+    return tuple((row.id, row.kind, row.name) for row in found)
+
+
+def _is_known(connection: Connection, target: Target) -> bool:
+    """Whether there is anything by that name."""
+    tables = {
+        "agent": ("gone_agents",),
+        "session": ("gone_sessions", "gone_items"),
+        "scope": ("gone_scopes",),
+        "memory": ("gone_memories",),
+    }
+    query = " OR ".join(f"EXISTS (SELECT FROM {table})" for table in tables[target.kind])
     return bool(connection.execute(text(f"SELECT {query}")).scalar_one())

@@ -14,6 +14,7 @@ from workers.shell import (
     consolidate,
     days,
     dead_letters,
+    forget,
     graph,
     ingest,
     maintenance,
@@ -65,6 +66,7 @@ for _module in (
     runs,
     review,
     conflicts,
+    forget,
 ):
     _module.register(app)
 

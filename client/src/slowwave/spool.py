@@ -74,7 +74,7 @@ class Segment:
     def finish(self, rejected: Sequence[dict[str, Any]]) -> None:
         """Remove the file. What was rejected is written beside it before, in one step. Raises OSError."""
         if rejected:
-            _write(self.path.with_name(f"{self.path.name}.rejected"), b"".join(map(_line, rejected)))
+            replace_file(self.path.with_name(f"{self.path.name}.rejected"), b"".join(map(_line, rejected)))
         self.path.unlink(missing_ok=True)
         self.close()
 
@@ -89,7 +89,7 @@ class Spool:
 
     def __init__(self, folder: Path, database_url: str) -> None:
         self.folder = folder.expanduser()
-        self._database = _digest(database_url)
+        self._database = database_digest(database_url)
         self._lock = threading.Lock()
         self._segments: list[Segment] = []
         self._active: Segment | None = None
@@ -124,7 +124,7 @@ class Spool:
         name = f"{self._database}-{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl.rejected"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(self.folder / name, b"".join(map(_line, rejected)))
+            replace_file(self.folder / name, b"".join(map(_line, rejected)))
         except OSError as error:
             raise SpoolFull(f"the spool in {self.folder} can't be written: {error}") from error
 
@@ -149,7 +149,7 @@ class Spool:
         with self._lock:
             ours = {segment.path for segment in self._segments}
             for path in sorted(self.folder.glob(f"{self._database}-*.jsonl")):
-                if path not in ours and (segment := _taken_over(path)) is not None:
+                if path not in ours and (segment := hold_segment(path)) is not None:
                     self._segments.append(segment)
                     found = True
             # Oldest first; the one that is still written to stays behind whatever it was behind.
@@ -204,7 +204,8 @@ def spooled(folder: Path) -> Spooled:
     return Spooled(len(sizes), sum(sizes), len(list(folder.glob("*.jsonl.rejected"))))
 
 
-def _taken_over(path: Path) -> Segment | None:
+def hold_segment(path: Path) -> Segment | None:
+    """Lock a segment that no process holds; None where one does, or where it was delivered meanwhile."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
     except FileNotFoundError:
@@ -220,7 +221,7 @@ def _taken_over(path: Path) -> Segment | None:
     return None
 
 
-def _digest(database_url: str) -> str:
+def database_digest(database_url: str) -> str:
     """Name a database by where it is, without the password: that may change while entries wait."""
     parts = conninfo_to_dict(database_url)
     place = [str(parts.get(key) or "") for key in ("host", "hostaddr", "port", "dbname")]
@@ -231,7 +232,8 @@ def _line(value: Any) -> bytes:
     return encode(value) + b"\n"
 
 
-def _write(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file in one step: whoever reads it sees all of it or nothing. Raises OSError."""
     hidden = path.with_name(f".{path.name}")
     with os.fdopen(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)

@@ -8,6 +8,8 @@
     slowwave:consolidate:MODE:TENANT/SCOPE    string  ticket of a pass that is on its way; ASKED_SECONDS (60)
     slowwave:day:MODE:TENANT/AGENT/SCOPE/DAY  string  ticket of a summary that is on its way; ASKED_SECONDS
     slowwave:finalize                         string  ticket of the last sweep; FINALIZE_DEBOUNCE_SECONDS (60)
+    slowwave:files:TENANT/SCOPE               string  ticket of a delivery that is on its way; ASKED_SECONDS
+    slowwave:forgotten:MESSAGE                string  a message that was taken out for good; a week (`forgetting.py`)
     slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
     days, maintenance
@@ -42,7 +44,8 @@ LINK_SECONDS = 10
 
 CONSOLIDATE_QUEUE = "consolidate"
 ASKED_SECONDS = 60
-"""How long a pass or a summary that was asked for counts as on its way. A lost message blocks nothing for longer."""
+"""How long a pass, a summary or a delivery that was asked for counts as on its way. A lost message blocks nothing for
+longer."""
 
 DAYS_QUEUE = "days"
 FINALIZE_KEY = f"{PREFIX}finalize"
@@ -81,6 +84,18 @@ def day_key(tenant: str, agent: str, scope: str | None, day: date, *, final: boo
     mode = "final" if final else "running"
     who = f"{quote(tenant, safe='')}/{quote(agent, safe='')}/{kind}:{quote(name, safe='')}"
     return f"{PREFIX}day:{mode}:{who}/{day.isoformat()}"
+
+
+def files_key(tenant: str, kind: str, name: str) -> str:
+    """Answer the key under which a delivery to the files of a scope is asked for once. Raises `InvalidName`."""
+    check_name("tenant", tenant)
+    check_name(kind, name)
+    return f"{PREFIX}files:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
+
+
+def forgotten_key(message_id: str) -> str:
+    """Answer the key that tells that a message was taken out of its queue because of what it carries."""
+    return f"{PREFIX}forgotten:{message_id}"
 
 
 @lru_cache(maxsize=4096)

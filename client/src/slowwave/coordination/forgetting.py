@@ -1,0 +1,170 @@
+"""Forgetting in Redis: messages that carry what is forgotten are taken out of the queues, and from workers.
+
+A message that a worker holds stands in `unacked` until it is acknowledged; its worker has a copy, though. So the ids of
+all that were taken out are noted for FORGOTTEN_SECONDS, and a task that carries text asks before it works
+(`was_forgotten`).
+
+Every function raises `redis.exceptions.RedisError`.
+
+Must not know: Celery, kombu, Postgres, files.
+"""
+
+import base64
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+from urllib.parse import quote
+
+from redis import Redis
+
+from slowwave.coordination.keys import PREFIX, QUEUES, agent_keys, forgotten_key
+from slowwave.days import SummarizeDay
+from slowwave.forgetting import Forgotten
+from slowwave.messages import (
+    CONSOLIDATE_SCOPE,
+    FLUSH_SESSION,
+    PROMPT_ARRIVED,
+    RECORD_TURN,
+    REMEMBER,
+    SUMMARIZE_DAY,
+    FlushSession,
+    PromptArrived,
+    RecordTurn,
+)
+from slowwave.working import ConsolidateScope, Remember
+
+FORGOTTEN_SECONDS = 7 * 86_400
+"""How long the id of a message that was taken out is remembered: longer than any worker holds one."""
+
+UNACKED = "unacked"
+UNACKED_INDEX = "unacked_index"
+# Where the transport puts messages of another priority than the usual one.
+LISTS = tuple(f"{queue}{suffix}" for queue in QUEUES for suffix in ("", *(f"\x06\x16{p}" for p in (3, 6, 9))))
+MAX_PASSES = 20
+
+_FIELDS = {
+    RECORD_TURN: tuple(RecordTurn.model_fields),
+    PROMPT_ARRIVED: tuple(PromptArrived.model_fields),
+    REMEMBER: tuple(Remember.model_fields),
+    FLUSH_SESSION: tuple(FlushSession.model_fields),
+    CONSOLIDATE_SCOPE: tuple(ConsolidateScope.model_fields),
+    SUMMARIZE_DAY: tuple(SummarizeDay.model_fields),
+}
+
+
+def count_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
+    """How many messages would be taken out. tenant: of messages that name none."""
+    queued = sum(covers_message(raw, forgotten, tenant) for _, raw in _queued(redis))
+    return queued + sum(covers_message(raw, forgotten, tenant) for _, raw in _held(redis))
+
+
+def take_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
+    """Take the messages out until none is found any more; answers how many there were. tenant: as above.
+
+    A message may go from a queue to a worker or back while this looks: a pass that finds none ends it.
+    """
+    taken: set[str | bytes] = set()
+    for _ in range(MAX_PASSES):
+        found = 0
+        for name, raw in list(_queued(redis)):
+            if covers_message(raw, forgotten, tenant):
+                taken.add(_note(redis, raw))
+                found += int(redis.lrem(name, 1, cast("str", raw)))
+        for tag, raw in list(_held(redis)):
+            if covers_message(raw, forgotten, tenant):
+                taken.add(_note(redis, raw))
+                found += int(redis.hdel(UNACKED, tag))
+                redis.zrem(UNACKED_INDEX, tag)
+        if not found:
+            break
+    return len(taken)
+
+
+def take_keys(redis: Redis, forgotten: Forgotten) -> int:
+    """Delete the tickets, leases and places that carry these names; answers how many keys that were."""
+    if forgotten.agent is not None and forgotten.session is None:
+        return _delete(redis, _keys_of_agent(redis, forgotten.tenant, forgotten.agent))
+    keys = 0
+    sessions = forgotten.sessions if forgotten.session is None else {(forgotten.agent or "", forgotten.session)}
+    for agent, session in sessions:
+        of_agent = agent_keys(forgotten.tenant, agent)
+        keys += int(redis.delete(of_agent.session_prefix + session.encode()))
+        for places in (of_agent.running, of_agent.waiting):
+            redis.zrem(places, session)
+    if forgotten.scope is not None:
+        keys += _delete(redis, _keys_of_scope(redis, forgotten.tenant, forgotten.scope))
+    return keys
+
+
+def was_forgotten(redis: Redis, message_id: str) -> bool:
+    """Whether the message with this id was taken out after a worker took it."""
+    return bool(redis.exists(forgotten_key(message_id)))
+
+
+def covers_message(raw: bytes | str, forgotten: Forgotten, tenant: str) -> bool:
+    """Whether a message of a queue carries these names; what can't be read does if the name stands anywhere in it."""
+    try:
+        message = json.loads(raw)
+        task = message["headers"]["task"]
+        args, kwargs = _body(message)[:2]
+    except (ValueError, TypeError, LookupError):
+        return forgotten.may_be_in(raw.decode(errors="replace") if isinstance(raw, bytes) else raw)
+    return forgotten.covers_arguments(_named(task, args, kwargs), tenant)
+
+
+def _named(task: str, args: Any, kwargs: Any) -> dict[str, Any]:
+    names = _FIELDS.get(task, ("tenant", "agent", "session"))
+    positional = dict(zip(names, args, strict=False)) if isinstance(args, list) else {}
+    return positional | (kwargs if isinstance(kwargs, dict) else {})
+
+
+def _body(message: Any) -> Any:
+    body = message["body"]
+    if message.get("properties", {}).get("body_encoding") == "base64":
+        body = base64.b64decode(body)
+    return json.loads(body)
+
+
+def _queued(redis: Redis) -> Iterator[tuple[str, bytes | str]]:
+    for name in LISTS:
+        for raw in redis.lrange(name, 0, -1):
+            yield name, raw
+
+
+def _held(redis: Redis) -> Iterator[tuple[bytes | str, bytes | str]]:
+    """What workers hold: the delivery tag, and the message as it stood in its queue."""
+    for tag, value in redis.hscan_iter(UNACKED):
+        try:
+            message, *_ = json.loads(value)
+            yield tag, json.dumps(message)
+        except (ValueError, TypeError):
+            yield tag, value
+
+
+def _note(redis: Redis, raw: bytes | str) -> str | bytes:
+    """Remember the id of a message that is taken out."""
+    try:
+        message_id = str(json.loads(raw)["headers"]["id"])
+    except (ValueError, TypeError, LookupError):
+        return raw
+    redis.set(forgotten_key(message_id), 1, ex=FORGOTTEN_SECONDS)
+    return message_id
+
+
+def _keys_of_agent(redis: Redis, tenant: str, agent: str) -> list[Any]:
+    keys = agent_keys(tenant, agent)
+    found = [keys.running, keys.waiting, *redis.scan_iter(keys.session_prefix + b"*", count=1000)]
+    who = f"{quote(tenant, safe='')}/{quote(agent, safe='')}"
+    found += redis.scan_iter(f"{PREFIX}day:*:{who}/*", count=1000)
+    return [*found, *_keys_of_scope(redis, tenant, f"agent:{agent}")]
+
+
+def _keys_of_scope(redis: Redis, tenant: str, scope: str) -> Sequence[Any]:
+    kind, _, name = scope.partition(":")
+    whose, where = quote(tenant, safe=""), f"{kind}:{quote(name, safe='')}"
+    patterns = (f"consolidate:*:{whose}/{where}", f"files:{whose}/{where}", f"day:*:{whose}/*/{where}/*")
+    return [key for pattern in patterns for key in redis.scan_iter(PREFIX + pattern, count=1000)]
+
+
+def _delete(redis: Redis, keys: Sequence[Any]) -> int:
+    return int(redis.delete(*keys)) if keys else 0

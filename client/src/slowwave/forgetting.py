@@ -1,0 +1,57 @@
+"""Whether something that waits outside of Postgres is of what is forgotten: by the names that it carries.
+
+Must not know: where it waits.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slowwave.capture import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What is forgotten, of one tenant: an agent, one session of it, or a scope (`kind:name`).
+
+    sessions: those that a scope had, as (agent, session); elsewhere: other sessions of the agent whose own scope it is.
+    """
+
+    tenant: str
+    agent: str | None = None
+    session: str | None = None
+    scope: str | None = None
+    sessions: frozenset[tuple[str, str]] = frozenset()
+    elsewhere: frozenset[tuple[str, str]] = frozenset()
+
+    def covers(self, tenant: Any, agent: Any, session: Any, scope: Any = None) -> bool:
+        """Whether that is of these names. scope: as a caller names it, None for the agent's own."""
+        if tenant != self.tenant:
+            return False
+        if self.scope is None:
+            own = f"agent:{self.agent}" if self.session is None else None
+            return (agent == self.agent and self.session in {None, session}) or (own is not None and scope == own)
+        if self.scope == scope or (agent, session) in self.sessions:
+            return True
+        return scope is None and self.scope == f"agent:{agent}" and (agent, session) not in self.elsewhere
+
+    def covers_entry(self, entry: Entry) -> bool:
+        """Whether an entry of the spool is of these names."""
+        about = entry.about or {}
+        scope = f"{about['scope_kind']}:{about.get('scope_name')}" if about.get("scope_kind") else None
+        return self.covers(entry.tenant, entry.agent, entry.session, scope)
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether a text that can't be read may be of these names: it holds the one asked for, as JSON writes it."""
+        name = self.session or self.agent or self.scope
+        return name is not None and (json.dumps(name) in text or json.dumps(name, ensure_ascii=False) in text)
+
+    def covers_arguments(self, arguments: Mapping[str, Any], tenant: str) -> bool:
+        """Whether a message with these named arguments is of these names. tenant: of a message that names none."""
+        return self.covers(
+            arguments.get("tenant") or tenant,
+            arguments.get("agent"),
+            arguments.get("session"),
+            arguments.get("scope"),
+        )

@@ -1,0 +1,73 @@
+"""Forgetting, the files: folders of memory files of scopes that are gone, and logs of sessions.
+
+Under the lock that whoever writes there holds: what was read from Postgres before the forget is never written after it.
+
+Must not know: what files say, rows beside those that tell of files.
+"""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlalchemy import Engine, text
+
+from domain.memory_files import scope_folder
+from services.memory_files.locks import file_lock
+from services.session_logs.folders import remove_session_logs
+
+# A delivery that was under way at the forget may have noted what it wrote after it.
+_NOTES = tuple(
+    text(f"DELETE FROM slowwave.{table} WHERE scope_id = :scope") for table in ("memory_file_lines", "memory_files")
+)
+
+
+def count_files(root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> int:
+    """How many memory files, those that people wrote included, would go with these scopes (id, kind, name)."""
+    return sum(len(_files(_folder(root, tenant, kind, name))) for _, kind, name in scopes)
+
+
+def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> int:
+    """Delete the folders of these scopes, whatever lies in them; answers how many files that were.
+
+    Raises FilesBusy and OSError.
+    """
+    removed = 0
+    for scope_id, kind, name in scopes:
+        with file_lock(engine, scope_id):
+            folder = _folder(root, tenant, kind, name)
+            removed += len(_files(folder))
+            if folder.is_dir():
+                shutil.rmtree(folder)
+            _remove_empty(folder.parent, root.expanduser())
+            with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
+                for statement in _NOTES:
+                    connection.execute(statement, {"scope": scope_id})
+    return removed
+
+
+def remove_logs(root: Path, tenant: str, sessions: Iterable[tuple[str, str]]) -> int:
+    """Delete the logs of these sessions, (agent, session); answers how many there were. Raises OSError."""
+    return sum(remove_session_logs(root.expanduser(), tenant, agent, session) for agent, session in sessions)
+
+
+def remove_logs_of_agent(root: Path, tenant: str, agent: str) -> int:
+    """Delete all logs of an agent, those of sessions that nobody knows any more included. Raises OSError."""
+    return remove_session_logs(root.expanduser(), tenant, agent)
+
+
+def _folder(root: Path, tenant: str, kind: str, name: str) -> Path:
+    return root.expanduser() / scope_folder(tenant, kind, name)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if not path.is_dir()] if folder.is_dir() else []
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Remove folders that nothing is in any more, up to the root."""
+    while folder != root and folder.is_relative_to(root):
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent

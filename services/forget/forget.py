@@ -1,0 +1,183 @@
+"""`forget`: everything of an agent, a session, a scope or one memory, wherever it stands, with a preview and a receipt.
+
+The order: messages (so that none begins that carries text), rows in one transaction with the fence, messages and keys
+again, the spool, files, and last the space that Postgres and Redis keep what was deleted in.
+
+Must not know: shells; what is said to whom before.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from redis import Redis
+from redis.exceptions import RedisError
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from services.forget.files import count_files, remove_logs, remove_logs_of_agent, remove_scope_files
+from services.forget.plan import TAKEN
+from services.forget.receipts import add_counts
+from services.forget.target import Target
+from services.forget.transaction import Erased, erase
+from services.memory_files.locks import FilesBusy
+from services.reports.names import UnknownName, find_agent, find_session
+from slowwave.coordination.forgetting import count_messages, take_keys, take_messages
+from slowwave.forgetting import Forgotten
+from slowwave.settings import Settings
+from slowwave.spool_forgetting import clear_spool
+
+log = logging.getLogger(__name__)
+
+NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What went, or (receipt None) would go. counts: by kind of thing; sessions: some of the conversations, by name.
+
+    hints: what else there is to know, in sentences. problems: what could not be done; doing it again does the rest.
+    """
+
+    target: str
+    receipt: int | None
+    counts: dict[str, int]
+    sessions: tuple[str, ...]
+    hints: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetter:
+    """Where things stand that are to be forgotten. redis: must be reachable, since messages carry text."""
+
+    engine: Engine
+    redis: Redis
+    settings: Settings
+    clock: Callable[[], datetime]
+
+    def preview(self, target: Target) -> Report:
+        """What a forget would do; changes nothing. Raises UnknownName, CannotForget and redis' own errors."""
+        erased = erase(self.engine, target, clock=self.clock, by="", dry_run=True)
+        names, counts = _names(target, erased), dict(erased.counts)
+        if names is not None:
+            cleared = clear_spool(self.settings.spool, self.settings.database_url, names, dry_run=True)
+            counts |= {
+                "messages": count_messages(self.redis, names, self.settings.tenant),
+                "entries of the spool": cleared.entries,
+                "memory files": count_files(self.settings.memory.files.root, target.tenant, erased.scopes),
+            }
+        counts = {label: number for label, number in counts.items() if number}
+        if not erased.known and not counts:
+            self._raise_unknown(target)
+        return Report(str(target), None, counts, _some(erased), _hints(target, erased, counts))
+
+    def forget(self, target: Target, *, by: str) -> Report:
+        """Do it. Raises as the preview does; then nothing was deleted but, at most, messages that were waiting."""
+        before = erase(self.engine, target, clock=self.clock, by=by, dry_run=True)
+        if not before.known:
+            self.preview(target)
+        names, messages = _names(target, before), 0
+        if names is not None:
+            # A task that has begun by now dates what it carries before the fence; one that has not is stopped.
+            messages = take_messages(self.redis, names, self.settings.tenant)
+        erased = erase(self.engine, target, clock=self.clock, by=by, dry_run=False)
+        outside, problems = self._outside(target, erased, _names(target, erased), messages)
+        with self.engine.connect().execution_options(isolation_level="READ COMMITTED") as connection:
+            add_counts(connection, erased.erasure or 0, outside)
+            connection.commit()
+        self._let_go_of_space(problems)
+        counts = erased.counts | outside
+        return Report(
+            str(target), erased.erasure, counts, _some(erased), _hints(target, erased, counts), tuple(problems)
+        )
+
+    def _outside(
+        self, target: Target, erased: Erased, names: Forgotten | None, messages: int
+    ) -> tuple[dict[str, int], list[str]]:
+        """Everything that isn't in Postgres. What fails holds up nothing else."""
+        counts, problems = {"messages": messages}, list[str]()
+        if names is None:
+            return {}, problems
+        root = self.settings.memory.files.root
+
+        def redis() -> None:
+            counts["messages"] += take_messages(self.redis, names, self.settings.tenant)
+            counts["keys"] = take_keys(self.redis, names)
+
+        def spool() -> None:
+            cleared = clear_spool(self.settings.spool, self.settings.database_url, names)
+            counts["entries of the spool"] = cleared.entries
+
+        def files() -> None:
+            counts["memory files"] = remove_scope_files(self.engine, root, target.tenant, erased.scopes)
+
+        def logs() -> None:
+            counts["session logs"] = remove_logs(root, target.tenant, erased.sessions)
+            if target.kind == "agent" and target.agent is not None:
+                counts["session logs"] += remove_logs_of_agent(root, target.tenant, target.agent)
+
+        for step in (redis, spool, files, logs):
+            try:
+                step()
+            except (RedisError, OSError, FilesBusy, DBAPIError) as error:
+                problems.append(f"{step.__name__}: {error}")
+        return {label: number for label, number in counts.items() if number}, problems
+
+    def _let_go_of_space(self, problems: list[str]) -> None:
+        """Deleted rows stay in their pages until these are cleaned, commands in Redis' log until it is rewritten."""
+        try:
+            with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.execute(text("SELECT set_config('statement_timeout', '0', false)"))
+                for table in sorted(TAKEN):
+                    connection.execute(text(f"VACUUM (ANALYZE) slowwave.{table}"))
+                # Its settings go with it.
+                connection.invalidate()
+        except DBAPIError as error:
+            log.warning("tables could not be vacuumed: %s", type(error).__name__)
+            problems.append("Postgres did not clean its tables at once (VACUUM); autovacuum will")
+        try:
+            self.redis.bgrewriteaof()
+        except RedisError as error:
+            problems.append(f"Redis did not rewrite its log (BGREWRITEAOF: {error})")
+
+    def _raise_unknown(self, target: Target) -> None:
+        with self.engine.connect() as connection:
+            if target.kind in {"agent", "session"}:
+                find_agent(connection, target.tenant, target.agent or "")
+            if target.kind == "session":
+                find_session(connection, target.tenant, target.agent or "", target.session or "")
+        raise UnknownName(f"tenant {target.tenant!r} has no {target}")
+
+
+def _names(target: Target, erased: Erased) -> Forgotten | None:
+    """How what waits elsewhere is recognised; None for a memory, which nothing names."""
+    if target.kind == "memory":
+        return None
+    if target.kind == "scope":
+        return Forgotten(
+            target.tenant,
+            scope=target.scope_label,
+            sessions=frozenset(erased.sessions),
+            elsewhere=frozenset(erased.elsewhere),
+        )
+    return Forgotten(target.tenant, target.agent, target.session)
+
+
+def _some(erased: Erased) -> tuple[str, ...]:
+    several = len({agent for agent, _ in erased.sessions}) > 1
+    return tuple(f"{agent}/{session}" if several else session for agent, session in erased.sessions[:NAMES_SHOWN])
+
+
+def _hints(target: Target, erased: Erased, counts: dict[str, int]) -> tuple[str, ...]:
+    hints = []
+    if erased.scopes and counts.get("memory files"):
+        hints.append("What people wrote into these memory files goes with them.")
+    if target.kind == "memory":
+        hints.append("The conversations that it came from stay; forget their sessions to remove what was said.")
+    if target.kind == "agent" and erased.near:
+        hints.append("In rooms and teams only what rests on this agent alone goes.")
+    if counts.get("days to summarise again"):
+        hints.append("Summaries of the days concerned are made anew from what is left.")
+    return tuple(hints)

@@ -1,0 +1,182 @@
+"""Forgetting wherever things stand: rows, keys, messages, spooled entries, files (I10, mistakes 38 and 40)."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from sqlalchemy import Engine
+
+from domain.memory_files import scope_folder
+from models.engine import make_engine
+from services.forget.forget import Forgetter
+from services.forget.target import Target
+from services.reports.names import UnknownName
+from slowwave import Memory, Settings
+from slowwave.capture import Entry
+from slowwave.coordination.forgetting import was_forgotten
+from slowwave.coordination.queue_messages import envelope, publish
+from slowwave.messages import RECORD_TURN, REMEMBER
+from slowwave.spool import Spool
+from tests.forgetting import dump_files, dump_redis, dump_tables
+
+pytestmark = pytest.mark.servers
+
+WORD = "quokka"
+
+
+@pytest.fixture
+def settings(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Settings:
+    redis_client.ping()
+    memory: Any = {"files": {"root": str(tmp_path / "memory")}}
+    return Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool", memory=memory)
+
+
+@pytest.fixture
+def memory(settings: Settings) -> Iterator[Memory]:
+    with Memory(settings) as memory:
+        yield memory
+
+
+@pytest.fixture
+def forgetter(engine: Engine, redis_client: Redis, settings: Settings) -> Forgetter:
+    return Forgetter(engine, redis_client, settings, lambda: datetime.now(UTC))
+
+
+def turn(*words: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": " ".join(words)}, {"role": "assistant", "content": "Noted."}]
+
+
+def everything(forgetter: Forgetter, *folders: Path) -> str:
+    tables = dump_tables(forgetter.engine, left_out=("erasures", "erased_names"))
+    return "\n".join([*tables.values(), dump_redis(forgetter.redis), dump_files(*folders)])
+
+
+def waiting(agent: str, session: str, content: str, settings: Settings, **about: Any) -> Entry:
+    """An entry as a hook leaves it in the spool, of a process that is gone."""
+    event: Any = {"kind": "user", "step": 1, "content": content, "key": f"{agent}-{session}-{content}"}
+    entry = Entry("default", agent, session, [event], about or None)
+    entry.stamp(datetime.now(UTC).isoformat())
+    spool = Spool(settings.spool, settings.database_url)
+    spool.append([entry])
+    spool.close()
+    return entry
+
+
+def test_mistake_40_messages_spool_and_files_are_forgotten_with_the_rows(
+    forgetter: Forgetter, memory: Memory, settings: Settings, tmp_path: Path
+) -> None:
+    memory.turn_completed("maya", "monday", turn("I saw a", WORD))
+    memory.remember("maya", f"wants a {WORD}", 0.9, session="monday")
+    memory.turn_completed("jonas", "monday", turn("I saw a heron"))
+    args: list[Any] = ["maya", "monday"]
+    publish(forgetter.redis, "capture", envelope(RECORD_TURN, args, {"messages": turn(WORD)}, "capture", task_id="one"))
+    publish(forgetter.redis, "capture\x06\x163", envelope(REMEMBER, ["maya", WORD], {}, "capture", task_id="two"))
+    raw = envelope(REMEMBER, [], {"agent": "maya", "content": WORD}, "capture", task_id="three")
+    forgetter.redis.hset("unacked", "tag", json.dumps([json.loads(raw), "", "capture"]))
+    other = envelope(REMEMBER, [], {"agent": "jonas", "content": "heron"}, "capture", task_id="four")
+    publish(forgetter.redis, "capture", other)
+    waiting("maya", "tuesday", WORD, settings)
+    waiting("jonas", "tuesday", "heron", settings)
+    folder = settings.memory.files.root / scope_folder("default", "agent", "maya")
+    folder.mkdir(parents=True)
+    (folder / "birds.md").write_text(f"- {WORD}\n")
+    assert WORD in everything(forgetter, tmp_path)
+    target = Target.of_agent("default", "maya")
+    preview = forgetter.preview(target)
+    assert WORD in everything(forgetter, tmp_path)
+    report = forgetter.forget(target, by="Priya")
+    assert WORD not in everything(forgetter, tmp_path)
+    assert not report.problems
+    assert {**preview.counts, "keys": report.counts.get("keys")} == {**report.counts, "keys": report.counts.get("keys")}
+    assert (report.counts["messages"], report.counts["entries of the spool"], report.counts["memory files"]) == (
+        3,
+        1,
+        1,
+    )
+    assert [was_forgotten(forgetter.redis, name) for name in ("one", "two", "three", "four")] == [True] * 3 + [False]
+    assert "heron" in everything(forgetter)
+    assert "heron" in dump_redis(forgetter.redis)
+    assert "heron" in dump_files(settings.spool)
+
+
+def test_i10_what_was_taken_before_is_dropped_when_it_arrives(
+    forgetter: Forgetter, memory: Memory, settings: Settings
+) -> None:
+    memory.turn_completed("maya", "monday", turn("hello"))
+    memory.turn_completed("maya", "kitchen", turn("hello"), scope="room:kitchen")
+    old = [
+        waiting("maya", "monday", WORD, settings),
+        waiting("maya", "never-heard-of", WORD, settings),
+        waiting("maya", "kitchen", WORD, settings),
+    ]
+    forgetter.forget(Target.of_agent("default", "maya"), by="Priya")
+    memory.store.capture.deliver(old)
+    assert WORD not in everything(forgetter)
+    assert dump_tables(forgetter.engine)["sessions"] == ""
+    memory.turn_completed("maya", "monday", turn("I saw a heron"))
+    assert "heron" in everything(forgetter)
+
+
+def test_i10_the_fence_of_a_scope_holds_for_agents_that_nobody_knew(
+    forgetter: Forgetter, memory: Memory, settings: Settings
+) -> None:
+    memory.turn_completed("maya", "cooking", turn("hello"), scope="room:kitchen")
+    memory.turn_completed("maya", "alone", turn("I saw a heron"))
+    room = {"scope_kind": "room", "scope_name": "kitchen"}
+    old = [
+        waiting("jonas", "cooking", WORD, settings, **room),
+        waiting("maya", "cooking", WORD, settings),
+        waiting("maya", "alone", "a second heron", settings),
+    ]
+    forgetter.forget(Target.of_scope("default", "room", "kitchen"), by="Priya")
+    memory.store.capture.deliver(old)
+    found = everything(forgetter)
+    assert WORD not in found
+    assert "I saw a heron" in found
+    assert "a second heron" in found
+
+
+def test_what_nobody_knows_is_not_forgotten(forgetter: Forgetter, memory: Memory) -> None:
+    memory.turn_completed("maya", "monday", turn("hello"))
+    for target in (
+        Target.of_agent("default", "mayo"),
+        Target.of_session("default", "maya", "mondy"),
+        Target.of_scope("default", "room", "attic"),
+        Target.of_agent("acme", "maya"),
+    ):
+        with pytest.raises(UnknownName):
+            forgetter.forget(target, by="Priya")
+    assert "hello" in everything(forgetter)
+    assert dump_tables(forgetter.engine)["erasures"] == ""
+
+
+def test_a_segment_of_a_running_process_is_left_to_it(forgetter: Forgetter, memory: Memory, settings: Settings) -> None:
+    memory.turn_completed("maya", "monday", turn("hello"))
+    spool = Spool(settings.spool, settings.database_url)
+    event: Any = {"kind": "user", "step": 1, "content": WORD, "key": "k"}
+    entry = Entry("default", "maya", "monday", [event])
+    entry.stamp(datetime.now(UTC).isoformat())
+    spool.append([entry])
+    forgetter.forget(Target.of_agent("default", "maya"), by="Priya")
+    segment = spool.oldest()
+    assert segment is not None
+    entries, _ = segment.read()
+    memory.store.capture.deliver(entries)
+    spool.finish(segment, [])
+    assert WORD not in everything(forgetter, settings.spool)
+
+
+def test_make_engine_is_what_shells_use(database_url: str, forgetter: Forgetter, memory: Memory) -> None:
+    """An engine in autocommit is no excuse: it is one transaction all the same."""
+    memory.turn_completed("maya", "monday", turn(WORD))
+    engine = make_engine(database_url, autocommit=True)
+    again = Forgetter(engine, forgetter.redis, forgetter.settings, forgetter.clock)
+    assert again.preview(Target.of_agent("default", "maya")).counts["events"] == 2
+    assert WORD in everything(forgetter)
+    again.forget(Target.of_agent("default", "maya"), by="Priya")
+    assert WORD not in everything(forgetter)
+    engine.dispose()
