@@ -64,7 +64,12 @@ class OutboxItem(Base):
 
 
 class FileState(Base):
-    """A memory file as it was when it was last written or read: what differs from that, somebody edited."""
+    """A memory file as it was when it was last written or read: what differs from that, somebody edited.
+
+    digest: empty until it was written once. modified_ns: the time of its last change then, of its file system. writing:
+    the digest of a write under way: a file that has it was written, though nobody lived to note that. held: why it is
+    neither read nor written until somebody says what is meant.
+    """
 
     __tablename__ = "memory_files"
 
@@ -72,6 +77,9 @@ class FileState(Base):
     path: Mapped[str] = mapped_column(Text, primary_key=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary)
     size: Mapped[int] = mapped_column(BigInteger)
+    modified_ns: Mapped[int] = mapped_column(BigInteger)
+    writing: Mapped[bytes | None] = mapped_column(LargeBinary)
+    held: Mapped[str | None]
     checked_at: Mapped[Moment]
 
 
@@ -92,7 +100,8 @@ class MemoryImport(Base):
     """Provenance of what was read from a file: this memory stands in that line. `via` as in MemorySource.
 
     digest: of the line's statement and marks, so that reading it twice changes nothing. sources: [[session, seq], …] as
-    the line names them, which need not exist here.
+    the line names them, which need not exist here. reaffirmed_at: the last time from which it was said to hold, where
+    the line knows of one; holds_from is the first.
     """
 
     __tablename__ = "memory_imports"
@@ -110,5 +119,6 @@ class MemoryImport(Base):
     importance: Mapped[float] = mapped_column(Float)
     trust: Mapped[str]
     holds_from: Mapped[Moment]
+    reaffirmed_at: Mapped[Moment | None]
     via: Mapped[UUID | None] = mapped_column(Uuid)
     run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN))

@@ -1,0 +1,196 @@
+"""What a person did to a memory file since it was last written or read: lines typed, edited, removed.
+
+A line is known by the id in its mark and compared with what is remembered of it, its text and the whole of it by
+digests. A line that lost its mark and kept its text is still that line. Lines whose mark is damaged, or names a memory
+that isn't there, are left alone: better a line too many than a memory that somebody had forgotten.
+
+Must not know: where files and memories stand; what becomes of an edit.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Protocol
+from uuid import UUID
+
+from domain.memory_files.lines import FileMemory
+from domain.redaction import redact
+
+HALF = 16
+"""Bytes of each of the two digests of a line."""
+FEW = 5
+MOST_REMOVED = 0.3
+"""More than FEW lines and more than this share of a file's lines gone at once: an accident until somebody says not."""
+
+_MARK = "<!-- slowwave "
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class Line(Protocol):
+    """A piece of a file as `domain.memory_files` takes it apart (an Entry)."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def raw(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def memory(self) -> FileMemory | None: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def problem(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLine:
+    """What is remembered of a memory's line: `line_digest` of it, and the memory's revision when it was written."""
+
+    digest: bytes
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A statement that somebody typed. number: of its line; it stands in the file's order."""
+
+    number: int
+    text: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A line whose text is not what was written. written: what is remembered of it; None where the line is not known in
+    this file, since it came from another one.
+    """
+
+    number: int
+    memory: UUID
+    shown: FileMemory
+    written: KnownLine | None
+
+
+@dataclass
+class HandEdits:
+    """What was done to one file. same: memories whose line is as it was; marked: those whose mark alone was touched, by
+    the numbers of their lines; left: ids of lines that are left alone; notes: (number, why), without the line's text.
+    """
+
+    typed: list[Typed] = field(default_factory=list)
+    edited: list[Edited] = field(default_factory=list)
+    removed: dict[UUID, KnownLine] = field(default_factory=dict)
+    same: set[UUID] = field(default_factory=set)
+    marked: dict[int, UUID] = field(default_factory=dict)
+    left: set[UUID] = field(default_factory=set)
+    notes: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def are_statements(self) -> bool:
+        """Whether anything was typed, edited or removed."""
+        return bool(self.typed or self.edited or self.removed)
+
+    def is_accident(self, known: int) -> bool:
+        """Whether so much of a file with `known` lines is gone that nobody should believe it at once."""
+        return len(self.removed) > FEW and len(self.removed) > MOST_REMOVED * known
+
+
+def says_the_same(shown: str, content: str) -> bool:
+    """Whether a line that shows this text is the line of a memory that says `content`: secrets aside, it is."""
+    return shown == content or redact(shown).text == content
+
+
+def said_as(content: str, line: KnownLine) -> bool:
+    """Whether the line, when it was written, showed this text."""
+    return line.digest[:HALF] == _half(content)
+
+
+def line_digest(content: str, raw: str) -> bytes:
+    """32 bytes: of a line's text, then of all of it but the end of line."""
+    return _half(content) + _half(raw.rstrip("\r\n"))
+
+
+def ids_in(lines: Iterable[Line]) -> set[UUID]:
+    """The ids that marks of these lines name."""
+    return {line.memory.id for line in lines if line.memory is not None and line.memory.id is not None}
+
+
+def hand_edits(lines: Sequence[Line], known: Mapping[UUID, KnownLine], there: Collection[UUID]) -> HandEdits:
+    """Compare a file with what is remembered of it. there: which of the memories that its marks name exist."""
+    return _Comparison(known, there).compare(lines)
+
+
+class _Comparison:
+    def __init__(self, known: Mapping[UUID, KnownLine], there: Collection[UUID]) -> None:
+        self._known = known
+        self._there = there
+        self._seen: set[UUID] = set()
+        self._found = HandEdits()
+
+    def compare(self, lines: Sequence[Line]) -> HandEdits:
+        # What stands as it stood comes first: of two lines with one id the other one is then somebody's copy.
+        for line in lines:
+            memory = self._untouched(line)
+            if memory is not None:
+                self._found.same.add(memory)
+                self._seen.add(memory)
+        for line in lines:
+            if line.kind == "memory" and line.memory is not None:
+                self._marked(line, line.memory)
+            elif line.kind == "bad" or (line.kind == "candidate" and _MARK in line.raw):
+                self._leave(line, line.problem or "its mark is damaged")
+        candidates = [line for line in lines if line.kind == "candidate" and _MARK not in line.raw]
+        self._unmarked(candidates)
+        self._found.removed = {memory: known for memory, known in self._known.items() if memory not in self._seen}
+        return self._found
+
+    def _untouched(self, line: Line) -> UUID | None:
+        memory = line.memory
+        if memory is None or memory.id is None or memory.id in self._seen:
+            return None
+        known = self._known.get(memory.id)
+        as_it_was = known is not None and known.digest == line_digest(memory.content, line.raw)
+        return memory.id if as_it_was else None
+
+    def _marked(self, line: Line, memory: FileMemory) -> None:
+        if memory.id is None:
+            self._found.typed.append(Typed(line.number, memory.content, memory.type))
+            return
+        known = self._known.get(memory.id)
+        digest = line_digest(memory.content, line.raw)
+        if memory.id in self._seen:
+            # A second line with the id of another one: with a text of its own it is a statement of its own.
+            if known is None or known.digest[:HALF] != digest[:HALF]:
+                self._found.typed.append(Typed(line.number, memory.content, memory.type))
+            return
+        self._seen.add(memory.id)
+        if memory.id not in self._there and (known is None or known.digest[:HALF] != digest[:HALF]):
+            self._found.left.add(memory.id)
+            self._found.notes.append((line.number, "names a memory that is not here; without its mark it becomes one"))
+        elif known is not None and known.digest[:HALF] == digest[:HALF]:
+            self._found.marked[line.number] = memory.id
+        else:
+            self._found.edited.append(Edited(line.number, memory.id, memory, known))
+
+    def _unmarked(self, candidates: Sequence[Line]) -> None:
+        lost = {self._known[memory].digest[:HALF]: memory for memory in sorted(set(self._known) - self._seen)}
+        for line in candidates:
+            memory = lost.pop(_half(line.text), None)
+            if memory is not None:
+                self._seen.add(memory)
+                self._found.marked[line.number] = memory
+            else:
+                self._found.typed.append(Typed(line.number, line.text, line.type))
+        self._found.typed.sort(key=lambda typed: typed.number)
+
+    def _leave(self, line: Line, problem: str) -> None:
+        self._found.notes.append((line.number, problem))
+        self._seen.update(UUID(found) for found in _ID.findall(line.raw) if UUID(found) in self._known)
+
+
+def _half(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HALF).digest()

@@ -1,0 +1,190 @@
+"""Reading and replacing files so that nobody ever sees half of one, and nothing that somebody wrote is lost.
+
+A file is replaced in one step. Should it turn out that it isn't any more what was read, because an editor saved it
+meanwhile, the step is taken back and `FileChanged` raised: read it again and decide again.
+
+Must not know: what stands in files.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import re
+import stat
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import date, datetime
+from hashlib import blake2b
+from pathlib import Path
+
+TEMPORARY_PREFIX = ".slowwave-"
+"""Files of this name in a folder of memory files are left-overs of a write that was cut off."""
+
+CURATED = "MEMORY.md"
+DAILY = "daily"
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_NOT_THERE = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
+_SETTLED_NS = 2_000_000_000
+_DAY_FILE = re.compile(r"(\d{4}-\d\d-\d\d)\.md")
+_NEW_MODE = 0o600
+_NEW_FOLDER_MODE = 0o700
+
+
+class FileChanged(Exception):
+    """A file is not what was read: somebody saved it in between. Nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """A file as it was read. digest: 16 bytes."""
+
+    data: bytes
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells without reading whether a file has changed. modified_ns: 0 for a file that was changed just now: it
+    could be changed again without showing another time.
+    """
+
+    size: int
+    modified_ns: int
+
+
+def digest_of(data: bytes) -> bytes:
+    """16 bytes that tell contents of files apart."""
+    return blake2b(data, digest_size=16).digest()
+
+
+def day_of(name: str) -> date | None:
+    """The local day of a day's file, by its name; None for any other."""
+    found = _DAY_FILE.fullmatch(name)
+    try:
+        return None if found is None else date.fromisoformat(found[1])
+    except ValueError:
+        return None
+
+
+def day_of_path(path: str) -> date | None:
+    """The same of a path below the scope's folder; None for `MEMORY.md`."""
+    return day_of(path.removeprefix(f"{DAILY}/"))
+
+
+class Disk:
+    """The file system."""
+
+    def stamp(self, path: Path) -> Stamp | None:
+        """None where there is no file."""
+        try:
+            found = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        is_settled = time.time_ns() - found.st_mtime_ns > _SETTLED_NS
+        return Stamp(found.st_size, found.st_mtime_ns if is_settled else 0)
+
+    def modified_before(self, path: Path, moment: datetime) -> bool:
+        """Whether a file was changed last before that moment."""
+        return path.stat().st_mtime < moment.timestamp()
+
+    def paths(self, folder: Path) -> list[str]:
+        """The memory files below a scope's folder: MEMORY.md, and the days' files."""
+        found = [CURATED] if (folder / CURATED).is_file() else []
+        daily = folder / DAILY
+        names = (entry.name for entry in daily.iterdir()) if daily.is_dir() else ()
+        return found + sorted(f"{DAILY}/{name}" for name in names if day_of(name) is not None)
+
+    def read(self, path: Path) -> FileContent | None:
+        """What stands in a file; None where there is none."""
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        return FileContent(data, digest_of(data))
+
+    def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
+        """Replace a file whose digest was `expected`, or make it (None: there was none). It keeps its mode.
+
+        Raises FileChanged, and OSError (no room, no permission); then the file is what it was.
+        """
+        path = path.resolve() if path.is_symlink() else path
+        path.parent.mkdir(mode=_NEW_FOLDER_MODE, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=path.parent)
+        new = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fchmod(file.fileno(), _mode_of(path))
+                os.fsync(file.fileno())
+            if expected is None:
+                _make(new, path)
+            else:
+                _replace(new, path, expected)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                new.unlink()
+        _sync_folder(path.parent)
+
+    def sweep(self, folder: Path) -> None:
+        """Delete what writes that were cut off left behind. Whoever calls this is alone at the folder."""
+        if folder.is_dir():
+            for left in folder.glob(f"{TEMPORARY_PREFIX}*"):
+                left.unlink(missing_ok=True)
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return _NEW_MODE
+
+
+def _make(new: Path, path: Path) -> None:
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise FileChanged(path.name) from None
+
+
+def _replace(new: Path, path: Path, expected: bytes) -> None:
+    """Swap the two, and look at what was there: between a look and a rename somebody could save."""
+    if not path.exists() or digest_of(path.read_bytes()) != expected:
+        raise FileChanged(path.name)
+    if not _exchange(new, path):
+        new.replace(path)
+        return
+    if digest_of(new.read_bytes()) != expected:
+        ours = digest_of(path.read_bytes())
+        _exchange(new, path)
+        if digest_of(new.read_bytes()) != ours:
+            # Saved once more within these two steps: both stay.
+            new.rename(path.with_name(f"{path.name}.saved-{new.name.removeprefix(TEMPORARY_PREFIX)}"))
+        raise FileChanged(path.name)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two files in one step. False: this system can't."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _NOT_THERE:
+        return False
+    if number == errno.ENOENT:
+        raise FileChanged(other.name)
+    raise OSError(number, os.strerror(number), str(other))
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

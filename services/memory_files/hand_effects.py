@@ -1,0 +1,217 @@
+"""What edits of memory files do to memories: each is a change of a run, so that it can be explained and undone.
+
+Nothing that somebody wrote is lost, and nothing that changed meanwhile is overwritten: where both happened to one
+memory both are kept, and a person is asked (mistake 26).
+
+Must not know: files, and how an edit was noticed.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, select
+
+from domain.hand_edits import Edited, KnownLine, said_as, says_the_same
+from models import Memory
+from services.conflicts import open_review, register_conflict
+from services.memory_changes import Author, change_memory
+from services.memory_files.hand_store import Handwritten, keep_handwritten
+from services.memory_links import add_link
+from services.review_cases import open_conflicts, open_items
+from services.review_closing import close_conflict, close_item
+
+EDITED = "edited by hand"
+REMOVED = "removed by hand"
+CLASH = "edited by hand while it changed"
+
+
+@dataclass
+class HandEffects:
+    """Carries out edits of one scope in one transaction, in the name of one run, and counts them."""
+
+    connection: Connection
+    scope_id: int
+    author: Author
+    now: datetime
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def typed(self, written: Handwritten) -> UUID:
+        """A new line: answers the memory that says it."""
+        memory, is_new = self._keep(written, "typed by hand")
+        self.counts["typed"] += is_new
+        return memory
+
+    def edited(self, edits: Sequence[tuple[str, Edited]]) -> list[UUID]:
+        """Edits of one memory's lines, each (file, edit); answers the memory that each line is of from here on.
+
+        The first text takes the memory's place; one that differs from it clashes with it.
+        """
+        memory = edits[0][1].memory
+        row = self._lock(memory)
+        if row is None:
+            return [self._in_place_of_none(file, edit) for file, edit in edits]
+        texts: dict[str, UUID] = {}
+        for file, edit in edits:
+            text = edit.shown.content
+            if says_the_same(text, row.content):
+                texts[text] = memory
+            elif text not in texts:
+                first = not set(texts.values()) - {memory}
+                written = Handwritten(text, row.type, file, row.valid_from, row.importance, row.status == "active")
+                texts[text] = self._edit(self._lock(memory), written, edit, first=first)
+        return [texts[edit.shown.content] for _, edit in edits]
+
+    def removed(self, memory: UUID, written: KnownLine) -> None:
+        """A line that is gone. One whose memory says something else by now was not the one that was removed."""
+        row = self._lock(memory)
+        if row is None or row.status == "archived":
+            return
+        if row.revision != written.revision and not said_as(row.content, written):
+            self.counts["kept"] += 1
+            return
+        self._archive(row, {"archive_reason": REMOVED}, REMOVED)
+        self.counts["removed"] += 1
+
+    def _edit(self, row: Any, written: Handwritten, edit: Edited, *, first: bool) -> UUID:
+        """One edited text of a memory; the first one replaces it, unless it changed since the line was written."""
+        before = self._edited_before(row, written.text)
+        if before is not None:
+            return before
+        clash = not first or _has_changed(row, edit)
+        memory, _ = self._keep(written, CLASH if clash else EDITED)
+        if memory == row.id:
+            self.counts["edited"] += 1
+        elif clash:
+            self._clash(memory, row)
+        else:
+            self._archive(row, {"archive_reason": EDITED, "superseded_by": memory}, EDITED)
+            add_link(self.connection, memory, row.id, "supersedes", author=self.author, now=self.now)
+            self.counts["edited"] += 1
+        return memory
+
+    def _edited_before(self, row: Any, text: str) -> UUID | None:
+        """What this edit became already, should its file not have been written again since."""
+        if row.archive_reason != EDITED or row.superseded_by is None:
+            return None
+        successor = self._lock(row.superseded_by)
+        if successor is None or successor.status == "archived" or not says_the_same(text, successor.content):
+            return None
+        memory: UUID = successor.id
+        return memory
+
+    def _in_place_of_none(self, file: str, edit: Edited) -> UUID:
+        """The memory is gone since its existence was looked at: what stands there is a statement of its own."""
+        shown = edit.shown
+        return self.typed(Handwritten(shown.content, shown.type, file, shown.valid_from, shown.importance))
+
+    def _clash(self, memory: UUID, row: Any) -> None:
+        """Both stay readable, and a person is asked; with what is archived nothing can clash."""
+        self.counts["clashes"] += 1
+        other = row if row.merged_into is None else self._lock(row.merged_into)
+        if row.archive_reason == EDITED and row.superseded_by is not None:
+            other = self._lock(row.superseded_by)
+        if other is None or other.id == memory or other.status == "archived":
+            return
+        written = self._lock(memory)
+        conflict = register_conflict(
+            self.connection,
+            self.scope_id,
+            memory,
+            other.id,
+            reason=CLASH,
+            evidence={"newer": "" if written is None else written.content, "older": other.content},
+            author=self.author,
+            now=self.now,
+        )
+        if conflict is not None:
+            open_review(
+                self.connection,
+                self.scope_id,
+                conflict=conflict,
+                why=CLASH,
+                tier="high",
+                author=self.author,
+                now=self.now,
+            )
+
+    def _keep(self, written: Handwritten, reason: str) -> tuple[UUID, bool]:
+        reason = f"{reason} in {written.file}"
+        return keep_handwritten(
+            self.connection, self.scope_id, written, author=self.author, reason=reason, now=self.now
+        )
+
+    def _archive(self, row: Any, fields: dict[str, Any], reason: str) -> None:
+        """Archive a memory, and close what is open about it: what is not remembered contradicts nothing."""
+        change_memory(
+            self.connection,
+            row.id,
+            row.revision,
+            {"status": "archived"} | fields,
+            author=self.author,
+            action="by hand",
+            reason=reason,
+            now=self.now,
+        )
+        for conflict in open_conflicts(self.connection, self.scope_id, row.id):
+            noted = row.id if row.id in conflict.pair else conflict.pair[0]
+            self._close(noted, conflict=conflict.id, reason=reason)
+        for item in open_items(self.connection, self.scope_id, memory=row.id):
+            self._close(row.id, item=item, reason=reason)
+
+    def _close(self, noted: UUID, *, conflict: int | None = None, item: int | None = None, reason: str) -> None:
+        items = [item] if item is not None else []
+        if conflict is not None:
+            close_conflict(
+                self.connection,
+                self.scope_id,
+                conflict,
+                status="resolved",
+                resolution=reason,
+                memory=noted,
+                author=self.author,
+                now=self.now,
+            )
+            items += open_items(self.connection, self.scope_id, conflict=conflict)
+        for one in items:
+            close_item(
+                self.connection,
+                self.scope_id,
+                one,
+                state="accepted" if conflict is not None else "expired",
+                reason=reason,
+                memory=noted,
+                author=self.author,
+                now=self.now,
+            )
+
+    def _lock(self, memory: UUID) -> Any:
+        query = select(
+            Memory.id,
+            Memory.type,
+            Memory.content,
+            Memory.status,
+            Memory.importance,
+            Memory.valid_from,
+            Memory.valid_to,
+            Memory.superseded_by,
+            Memory.merged_into,
+            Memory.archive_reason,
+            Memory.revision,
+        )
+        mine = (Memory.scope_id == self.scope_id, Memory.id == memory)
+        return self.connection.execute(query.where(*mine).with_for_update()).first()
+
+
+def _has_changed(row: Any, edit: Edited) -> bool:
+    """Whether something was decided about the memory since the line was written; a promotion changes no statement."""
+    if row.status in {"archived", "review"}:
+        return True
+    if edit.written is None or edit.written.revision == row.revision:
+        return False
+    shown = edit.shown
+    decided = (row.valid_to, row.superseded_by) != (shown.valid_to, shown.superseded_by)
+    return decided or not said_as(row.content, edit.written)

@@ -1,0 +1,144 @@
+"""Keeping what somebody typed into a memory file: as a memory of its own, or as evidence for one that says it already.
+
+Must not know: which edits of a file lead here.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from domain.candidates import first_status
+from domain.extraction.entities import entities
+from domain.redaction import redact
+from domain.statements import content_hash
+from models import Memory, MemoryImport
+from services.memory_changes import Author, change_memory, note_change, weigh
+
+HAND_CONFIDENCE = 0.95
+"""What a line that somebody typed is worth as evidence: nobody is surer, and people err."""
+HAND_IMPORTANCE = 0.7
+"""Of what somebody typed: nobody takes a pen for what doesn't matter. An edited line keeps its own."""
+TRUST = "hand"
+
+_STORE = text(
+    "INSERT INTO slowwave.memories AS m (scope_id, type, content, content_hash, status, confidence, importance, trust,"
+    " entities, valid_from, reaffirmed_at, recorded_at, search)"
+    " VALUES (:scope, :type, :content, :hash, :status, :confidence, :importance, 'hand', :entities, :at, :at, :now,"
+    " slowwave.memory_vector(:scope, :content, :at, :entities))"
+    " ON CONFLICT (scope_id, type, content_hash) WHERE status <> 'archived' DO NOTHING RETURNING m.id"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Handwritten:
+    """A statement as somebody wrote it into `file`. holds_from: since when it holds; active: it is curated."""
+
+    text: str
+    type: str
+    file: str
+    holds_from: datetime
+    importance: float = HAND_IMPORTANCE
+    active: bool = False
+
+    @property
+    def content(self) -> str:
+        """What is kept of it: the text without secrets."""
+        return redact(self.text).text
+
+
+def keep_handwritten(
+    connection: Connection, scope_id: int, written: Handwritten, *, author: Author, reason: str, now: datetime
+) -> tuple[UUID, bool]:
+    """Answer the live memory that says it now, and whether it is new. Idempotent.
+
+    A memory that said the same in another form (capitals, a full stop) says it in the person's from here on.
+    """
+    status = "active" if written.active else first_status(written.type)
+    content = written.content
+    found = connection.execute(
+        _STORE,
+        {
+            "scope": scope_id,
+            "type": written.type,
+            "content": content,
+            "hash": content_hash(content),
+            "status": status,
+            "confidence": HAND_CONFIDENCE,
+            "importance": written.importance,
+            "entities": list(entities(content, ())),
+            "at": written.holds_from,
+            "now": now,
+        },
+    ).scalar()
+    if found is None:
+        return _hear_again(connection, scope_id, written, author=author, reason=reason, now=now), False
+    memory: UUID = found
+    _add_evidence(connection, memory, written, author)
+    after = {
+        "status": status,
+        "confidence": HAND_CONFIDENCE,
+        "importance": written.importance,
+        "valid_from": written.holds_from.isoformat(),
+        "file": written.file,
+    }
+    note_change(connection, memory, author=author, action="created", before=None, after=after, reason=reason, now=now)
+    return memory, True
+
+
+def _hear_again(
+    connection: Connection, scope_id: int, written: Handwritten, *, author: Author, reason: str, now: datetime
+) -> UUID:
+    row = connection.execute(
+        select(Memory.id, Memory.content, Memory.status, Memory.revision, Memory.confidence, Memory.importance)
+        .where(
+            Memory.scope_id == scope_id,
+            Memory.type == written.type,
+            Memory.content_hash == content_hash(written.content),
+            Memory.status != "archived",
+        )
+        .with_for_update()
+    ).one()
+    fields: dict[str, Any] = {}
+    if row.content != written.content:
+        fields["content"] = written.content
+    if written.active and row.status in {"inbox", "episode"}:
+        fields["status"] = "active"
+    if fields:
+        change_memory(connection, row.id, row.revision, fields, author=author, action="by hand", reason=reason, now=now)
+    if _add_evidence(connection, row.id, written, author):
+        weigh(connection, row.id, now)
+        before = {"confidence": row.confidence, "importance": row.importance}
+        new = connection.execute(select(Memory.confidence, Memory.importance).where(Memory.id == row.id)).mappings()
+        after = dict(new.one()) | {"file": written.file}
+        note_change(
+            connection, row.id, author=author, action="repeated", before=before, after=after, reason=reason, now=now
+        )
+    memory: UUID = row.id
+    return memory
+
+
+def _add_evidence(connection: Connection, memory: UUID, written: Handwritten, author: Author) -> bool:
+    """False: this very line is evidence for it already."""
+    digest = blake2b(f"{written.type} {written.content}".encode(), digest_size=16).digest()
+    statement = insert(MemoryImport).values(
+        memory_id=memory,
+        digest=digest,
+        file=written.file,
+        confidence=HAND_CONFIDENCE,
+        importance=written.importance,
+        trust=TRUST,
+        holds_from=written.holds_from,
+        run_id=author.run_id,
+    )
+    return connection.execute(statement.on_conflict_do_nothing()).rowcount == 1
+
+
+def existing(connection: Connection, scope_id: int, memories: list[UUID]) -> set[UUID]:
+    """Which of these memories the scope has, archived ones included."""
+    query = select(Memory.id).where(Memory.scope_id == scope_id, Memory.id == func.any(memories))
+    return set(connection.execute(query).scalars())

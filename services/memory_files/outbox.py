@@ -1,0 +1,138 @@
+"""The outbox of a backend: what waits there, what was delivered, what failed.
+
+Rows that somebody else holds are skipped, never waited for: a flush that changes many memories at once and a delivery
+that marks many must not wait for each other crosswise. What is skipped waits on, and is delivered again.
+
+Must not know: how a backend is reached, files.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, func, or_, select, text
+
+from models import OutboxItem, Scope
+from services.flush_rows import clean_error
+
+BATCH = 5000
+"""So many memories are delivered at once: their files are read and replaced once for all of them."""
+FIRST_WAIT_SECONDS = 10.0
+LONGEST_WAIT_SECONDS = 900.0
+
+_MARK = text(
+    "UPDATE slowwave.outbox o SET delivered = greatest(o.delivered, x.changes), attempts = 0, last_error = NULL,"
+    " not_before = NULL, delivered_at = :now"
+    " FROM (SELECT q.memory_id, r.changes FROM slowwave.outbox q"
+    "       JOIN unnest(CAST(:memories AS uuid[]), CAST(:changes AS integer[])) AS r (memory_id, changes)"
+    "         ON r.memory_id = q.memory_id"
+    "       WHERE q.backend = :backend AND q.scope_id = :scope FOR UPDATE OF q SKIP LOCKED) AS x"
+    " WHERE o.memory_id = x.memory_id AND o.backend = :backend"
+)
+_FAIL = text(
+    "UPDATE slowwave.outbox o SET attempts = least(o.attempts + 1, 1000), last_error = :error,"
+    " not_before = CAST(:now AS timestamptz)"
+    "   + make_interval(secs => least(:longest, :first * power(2.0, least(o.attempts, 20))))"
+    " FROM (SELECT q.memory_id FROM slowwave.outbox q"
+    "       WHERE q.backend = :backend AND q.scope_id = :scope AND q.delivered < q.changes"
+    "         AND (CAST(:memories AS uuid[]) IS NULL OR q.memory_id = ANY(CAST(:memories AS uuid[])))"
+    "       FOR UPDATE SKIP LOCKED) AS x"
+    " WHERE o.memory_id = x.memory_id AND o.backend = :backend"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingScope:
+    """A scope, by its names, for which something waits."""
+
+    id: int
+    tenant: str
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits for a backend in one scope. oldest: since when; last_error: of the last delivery that failed."""
+
+    waiting: int
+    oldest: datetime | None
+    attempts: int
+    not_before: datetime | None
+    last_error: str | None
+
+
+def take_waiting(connection: Connection, backend: str, scope_id: int, *, limit: int = BATCH) -> dict[UUID, int]:
+    """Memories of the scope that the backend has to hear of, with the number of changes that this read saw.
+
+    Read this before the memories: what changes in between is then delivered again.
+    """
+    query = (
+        select(OutboxItem.memory_id, OutboxItem.changes)
+        .where(
+            OutboxItem.backend == backend, OutboxItem.scope_id == scope_id, OutboxItem.delivered < OutboxItem.changes
+        )
+        .order_by(OutboxItem.queued_at, OutboxItem.memory_id)
+        .limit(limit)
+    )
+    return {row.memory_id: row.changes for row in connection.execute(query)}
+
+
+def mark_delivered(
+    connection: Connection, backend: str, scope_id: int, taken: Mapping[UUID, int], now: datetime
+) -> None:
+    """Note that these changes, and none that came since, are where they belong."""
+    if taken:
+        values = {"memories": list(taken), "changes": list(taken.values())}
+        connection.execute(_MARK, values | {"backend": backend, "scope": scope_id, "now": now})
+
+
+def mark_failed(
+    connection: Connection,
+    backend: str,
+    scope_id: int,
+    error: str,
+    now: datetime,
+    *,
+    memories: Collection[UUID] | None = None,
+) -> None:
+    """Let what waits in the scope (of these memories; None: all) wait longer after each failure, from ten seconds to a
+    quarter of an hour.
+    """
+    values = {"first": FIRST_WAIT_SECONDS, "longest": LONGEST_WAIT_SECONDS, "now": now}
+    which = {"backend": backend, "scope": scope_id, "memories": None if memories is None else list(memories)}
+    connection.execute(_FAIL, values | which | {"error": clean_error(error)})
+
+
+def waiting_scopes(connection: Connection, backend: str, *, limit: int, now: datetime) -> list[WaitingScope]:
+    """Scopes of all tenants for which something waits and may be tried now, the longest waiting first."""
+    query = (
+        select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
+        .join(OutboxItem, OutboxItem.scope_id == Scope.id)
+        .where(
+            OutboxItem.backend == backend,
+            OutboxItem.delivered < OutboxItem.changes,
+            or_(OutboxItem.not_before.is_(None), OutboxItem.not_before <= now),
+        )
+        .group_by(Scope.id)
+        .order_by(func.min(OutboxItem.queued_at), Scope.id)
+        .limit(limit)
+    )
+    return [WaitingScope(**row) for row in connection.execute(query).mappings()]
+
+
+def backlog(connection: Connection, backend: str, scope_id: int) -> Backlog:
+    """What waits in one scope."""
+    row = connection.execute(
+        select(
+            func.count().label("waiting"),
+            func.min(OutboxItem.queued_at).label("oldest"),
+            func.coalesce(func.max(OutboxItem.attempts), 0).label("attempts"),
+            func.max(OutboxItem.not_before).label("not_before"),
+            func.max(OutboxItem.last_error).label("last_error"),
+        ).where(
+            OutboxItem.backend == backend, OutboxItem.scope_id == scope_id, OutboxItem.delivered < OutboxItem.changes
+        )
+    )
+    return Backlog(**row.mappings().one())

@@ -1,0 +1,88 @@
+"""Whose files these are: a scope's folder, how its days are counted, and the fence of what was forgotten (I10).
+
+Must not know: what stands in the files.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, and_, func, or_, select
+
+from domain.memory_files import FileHeader, scope_folder
+from models import Agent, ErasedName, Erasure, Scope, Session
+
+
+class Forgotten(Exception):
+    """Something of this tenant was forgotten while files were read: what was read may not be kept. Read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """What changes when something is forgotten. epoch: of the agent whose own scope it is; receipt: the last of the
+    tenant; erased_at: when the scope itself was forgotten last: files that are older are no longer there.
+    """
+
+    epoch: int | None
+    receipt: int | None
+    erased_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A scope by its names. header: of its MEMORY.md."""
+
+    scope_id: int
+    header: FileHeader
+    fence: Fence
+
+    def folder(self, root: Path) -> Path:
+        """Where its files stand below the root of all."""
+        return root / scope_folder(self.header.tenant, self.header.kind, self.header.name)
+
+
+def read_owner(connection: Connection, scope_id: int) -> Owner | None:
+    """None where there is no such scope.
+
+    A scope that agents share counts its days as the agent does that wrote there first.
+    """
+    scope = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).first()
+    if scope is None:
+        return None
+    own = select(Agent.time_zone, Agent.cutoff_hour).where(Agent.tenant == scope.tenant, Agent.name == scope.name)
+    first = (
+        select(Agent.time_zone, Agent.cutoff_hour)
+        .join(Session, Session.agent_id == Agent.id)
+        .where(Session.scope_id == scope_id)
+        .order_by(Session.id)
+        .limit(1)
+    )
+    clock = connection.execute(own if scope.kind == "agent" else first).first()
+    zone, cutoff = (clock.time_zone, clock.cutoff_hour) if clock is not None else ("UTC", 0)
+    header = FileHeader(scope.tenant, scope.kind, scope.name, zone, cutoff)
+    return Owner(scope_id, header, _fence(connection, header))
+
+
+def hold_fence(connection: Connection, owner: Owner) -> None:
+    """Keep the scope from being forgotten until the transaction ends. Raises Forgotten where something was."""
+    header = owner.header
+    agent = select(Agent.id).where(Agent.tenant == header.tenant, Agent.name == header.name)
+    if header.kind == "agent":
+        connection.execute(agent.with_for_update(read=True))
+    scope = select(Scope.id).where(Scope.id == owner.scope_id).with_for_update(read=True)
+    if connection.execute(scope).first() is None or _fence(connection, header) != owner.fence:
+        raise Forgotten(f"scope {owner.scope_id}")
+
+
+def _fence(connection: Connection, header: FileHeader) -> Fence:
+    epoch = select(Agent.epoch).where(Agent.tenant == header.tenant, Agent.name == header.name)
+    named = and_(ErasedName.agent == "", ErasedName.session == f"{header.kind}:{header.name}")
+    if header.kind == "agent":
+        named = or_(named, and_(ErasedName.agent == header.name, ErasedName.session == ""))
+    erased = select(func.max(ErasedName.erased_at)).where(ErasedName.tenant == header.tenant, named)
+    receipt = select(func.max(Erasure.id)).where(Erasure.tenant == header.tenant)
+    return Fence(
+        connection.execute(epoch).scalar() if header.kind == "agent" else None,
+        connection.execute(receipt).scalar(),
+        connection.execute(erased).scalar(),
+    )

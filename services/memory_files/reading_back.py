@@ -1,0 +1,109 @@
+"""Reading hand edits back: what people did to a scope's files becomes changes of memories, in one run that can be
+undone.
+
+Must not know: how files are read and written.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from domain.hand_edits import Edited
+from domain.local_days import bounds_of, local_day
+from domain.memory_files import FileHeader
+from domain.spoken_time import count_words
+from services.memory_changes import Author
+from services.memory_files.disk import CURATED, day_of_path
+from services.memory_files.hand_effects import HandEffects
+from services.memory_files.hand_store import Handwritten
+from services.memory_files.looking import View, moved
+from services.memory_files.ownership import Owner, hold_fence
+from services.runs import LEASE_SECONDS, finish_run, start_run
+
+
+@dataclass
+class ReadBack:
+    """What came of the edits. places: by path and number of a line, the memory whose line it is now; run: its number,
+    None where nothing was stated; counts: typed, edited, removed, clashes, kept (removed lines of what says more now).
+    """
+
+    places: dict[str, dict[int, UUID]] = field(default_factory=dict)
+    run: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def place(self, path: str, number: int, memory: UUID) -> None:
+        """Note whose line that is."""
+        self.places.setdefault(path, {})[number] = memory
+
+
+def read_back(
+    connection: Connection, owner: Owner, views: Mapping[str, View], *, by: str | None, now: datetime
+) -> ReadBack:
+    """Carry the edits out, within the caller's transaction. Idempotent. Raises Forgotten and Stale."""
+    done = ReadBack()
+    for path, view in views.items():
+        for number, memory in view.edits.marked.items():
+            done.place(path, number, memory)
+    if not any(view.edits.are_statements for view in views.values()):
+        return done
+    hold_fence(connection, owner)
+    run = start_run(connection, kind="files", now=now, lease_seconds=LEASE_SECONDS, scope_id=owner.scope_id, by=by)
+    effects = HandEffects(connection, owner.scope_id, Author(run.id, by), now)
+    _edit(effects, views, done)
+    _remove(effects, views)
+    _type(effects, owner.header, views, done)
+    done.run, done.counts = run.id, dict(effects.counts)
+    finish_run(connection, run, status="completed", summary=summary(done.counts), stats=done.counts, now=now)
+    return done
+
+
+def summary(counts: Mapping[str, int]) -> str:
+    """The counts in a sentence."""
+    said = {
+        "typed": "typed",
+        "edited": "edited",
+        "removed": "removed",
+        "clashes": "edited while it changed",
+        "kept": "removed, and kept since it says something else by now",
+    }
+    parts = [f"{count_words(counts[name], 'line')} {words}" for name, words in said.items() if counts.get(name)]
+    return f"by hand: {', '.join(parts)}" if parts else "by hand: nothing that was not known"
+
+
+def _edit(effects: HandEffects, views: Mapping[str, View], done: ReadBack) -> None:
+    edits: dict[UUID, list[tuple[str, Edited]]] = {}
+    for path, view in views.items():
+        for edit in view.edits.edited:
+            edits.setdefault(edit.memory, []).append((path, edit))
+    for memory in sorted(edits):
+        for (path, edit), became in zip(edits[memory], effects.edited(edits[memory]), strict=True):
+            done.place(path, edit.number, became)
+
+
+def _remove(effects: HandEffects, views: Mapping[str, View]) -> None:
+    """What was edited in another file, or moved there, was not removed."""
+    stays = moved(list(views.values())) | {e.memory for view in views.values() for e in view.edits.edited}
+    removed = {
+        memory: line for view in views.values() for memory, line in view.edits.removed.items() if memory not in stays
+    }
+    for memory in sorted(removed):
+        effects.removed(memory, removed[memory])
+
+
+def _type(effects: HandEffects, header: FileHeader, views: Mapping[str, View], done: ReadBack) -> None:
+    for path, view in views.items():
+        holds_from = _moment(path, header, effects.now)
+        for typed in view.edits.typed:
+            written = Handwritten(typed.text, typed.type, path, holds_from, active=path == CURATED)
+            done.place(path, typed.number, effects.typed(written))
+
+
+def _moment(path: str, header: FileHeader, now: datetime) -> datetime:
+    """Since when a line that somebody typed holds: now, or, in another day's file, since that day began."""
+    day = day_of_path(path)
+    if day is None or day == local_day(now, header.zone, header.cutoff_hour):
+        return now
+    return bounds_of(day, header.zone, header.cutoff_hour)[0]

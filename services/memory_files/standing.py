@@ -1,0 +1,75 @@
+"""Memories as their files show them, and in which files of a scope each of them stands.
+
+Must not know: files as they are, who asks.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from domain.memory_files import FileHeader, FileMemory
+from services.memory_files.disk import CURATED, DAILY
+
+_READ = text(
+    "SELECT m.id, m.type, m.content, m.status, m.confidence, m.importance, m.trust, m.entities, m.valid_from,"
+    " m.reaffirmed_at, m.valid_to, m.superseded_by, m.revision,"
+    " slowwave.local_day(m.valid_from, :zone, :cutoff) AS day,"
+    " (SELECT jsonb_agg(jsonb_build_array(s.name, x.seq)) FROM slowwave.memory_sources x"
+    "  JOIN slowwave.sessions s ON s.id = x.session_id WHERE x.memory_id = m.id) AS heard,"
+    " (SELECT jsonb_agg(i.sources) FROM slowwave.memory_imports i WHERE i.memory_id = m.id) AS imported"
+    " FROM slowwave.memories m WHERE m.scope_id = :scope AND m.id = ANY(:memories)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A memory of a scope: as a line, at which revision, and the paths below the scope's folder where it stands."""
+
+    memory: FileMemory
+    revision: int
+    paths: frozenset[str]
+
+
+def daily_path(day: date) -> str:
+    """The file of a local day."""
+    return f"{DAILY}/{day.isoformat()}.md"
+
+
+def paths_for(status: str, day: date, *, append_only: bool) -> frozenset[str]:
+    """Where a memory stands: active ones in MEMORY.md, all live ones in their day's log (unless they leave it)."""
+    if status == "archived":
+        return frozenset()
+    if status != "active":
+        return frozenset({daily_path(day)})
+    return frozenset({CURATED, daily_path(day)}) if append_only else frozenset({CURATED})
+
+
+def standing(
+    connection: Connection, scope_id: int, header: FileHeader, memories: Iterable[UUID], *, append_only: bool
+) -> dict[UUID, Standing]:
+    """These memories of the scope; those that are gone are not in the answer."""
+    values = {"scope": scope_id, "zone": header.zone, "cutoff": header.cutoff_hour, "memories": list(memories)}
+    found: dict[UUID, Standing] = {}
+    for row in connection.execute(_READ, values):
+        sources = {(session, seq) for session, seq in row.heard or ()}
+        sources |= {(session, seq) for pairs in row.imported or () for session, seq in pairs}
+        memory = FileMemory(
+            id=row.id,
+            type=row.type,
+            content=row.content,
+            status=row.status,
+            confidence=row.confidence,
+            importance=row.importance,
+            trust=row.trust,
+            entities=tuple(row.entities),
+            valid_from=row.valid_from,
+            reaffirmed_at=row.reaffirmed_at,
+            valid_to=row.valid_to,
+            superseded_by=row.superseded_by,
+            sources=tuple(sorted(sources)),
+        )
+        found[row.id] = Standing(memory, row.revision, paths_for(row.status, row.day, append_only=append_only))
+    return found

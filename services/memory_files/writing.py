@@ -1,0 +1,133 @@
+"""Writing one memory file: its lines follow the memories, everything else in it stays byte for byte.
+
+Must not know: which memories changed, and why.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+
+from sqlalchemy import Engine
+
+from domain.hand_edits import HandEdits, KnownLine, line_digest, says_the_same
+from domain.memory_files import Document, Entry, FileMemory, encode_document, parse_document, rewrite
+from services.memory_files.disk import Disk, FileChanged, day_of_path, digest_of
+from services.memory_files.known import drop_file, known_lines, note_file, note_lines, note_writing
+from services.memory_files.locks import HeldLock
+from services.memory_files.looking import View, parse
+from services.memory_files.ownership import Owner
+from services.memory_files.standing import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a file is to be changed to. standing: memories that may have changed, those that are gone left out of it;
+    ids: all that may have changed, gone ones too; places: lines that became a memory's, by number.
+    """
+
+    standing: Mapping[UUID, Standing]
+    ids: Collection[UUID]
+    places: Mapping[int, UUID]
+
+
+class Writer:
+    """Writes files of one scope; whoever uses it holds their lock."""
+
+    def __init__(self, engine: Engine, lock: HeldLock, owner: Owner, root: Path, disk: Disk) -> None:
+        self._engine = engine
+        self._lock = lock
+        self._header = owner.header
+        self._scope_id = owner.scope_id
+        self._folder = owner.folder(root)
+        self._disk = disk
+
+    def view(self, path: str, digest: bytes | None) -> View:
+        """A file that nobody has touched since it had that digest (None: there was none). Raises FileChanged."""
+        content = self._disk.read(self._folder / path)
+        if (None if content is None else content.digest) != digest:
+            raise FileChanged(path)
+        with self._engine.connect() as connection:
+            lines = known_lines(connection, self._scope_id, path)
+        return View(path, content, parse(content), lines, HandEdits())
+
+    def write(self, view: View, wanted: Wanted, now: datetime) -> bool:
+        """Bring the file to what is wanted, and remember it. False: it was so already. Raises FileChanged, OSError."""
+        path = view.path
+        document, memories, placed = _plan(view, wanted)
+        header = replace(self._header, day=day_of_path(path))
+        if view.content is None and not memories:
+            return self._forget(view)
+        summaries = [entry.summary for entry in document.entries if entry.summary is not None]
+        text = rewrite(document, header, memories.values(), summaries, placed=placed)
+        data = encode_document(text)
+        before = None if view.content is None else view.content.digest
+        digest = digest_of(data)
+        if digest != before:
+            with self._engine.begin() as connection:
+                note_writing(connection, self._scope_id, path, digest, now)
+            self._lock.check()
+            self._disk.write(self._folder / path, data, before)
+        stamp = self._disk.stamp(self._folder / path)
+        if stamp is None:
+            raise FileChanged(path)
+        with self._engine.begin() as connection:
+            note_lines(connection, self._scope_id, path, _lines(text, view, wanted), view.known)
+            note_file(connection, self._scope_id, path, digest, stamp, now)
+        return digest != before
+
+    def _forget(self, view: View) -> bool:
+        with self._engine.begin() as connection:
+            note_lines(connection, self._scope_id, view.path, {}, view.known)
+            drop_file(connection, self._scope_id, view.path)
+        return False
+
+
+def _plan(view: View, wanted: Wanted) -> tuple[Document, dict[UUID, FileMemory], dict[int, FileMemory]]:
+    """The document without lines that belong elsewhere, the memories whose lines it is to have, and those in place."""
+    memories: dict[UUID, FileMemory] = {}
+    shown: dict[UUID, str] = {}
+    for entry in view.document.entries:
+        if entry.memory is not None and entry.memory.id is not None and entry.memory.id not in memories:
+            memories[entry.memory.id] = entry.memory
+            shown[entry.memory.id] = entry.memory.content
+    texts = {entry.number: _shown(entry) for entry in view.document.entries if entry.number in wanted.places}
+    for number, memory in wanted.places.items():
+        shown[memory] = texts[number]
+    for memory in wanted.ids:
+        stands = wanted.standing.get(memory)
+        if stands is not None and view.path in stands.paths:
+            memories[memory] = _as_shown(stands.memory, shown.get(memory))
+        elif memory not in view.edits.left:
+            memories.pop(memory, None)
+    # Of several lines that say the same one is enough.
+    first: dict[UUID, int] = {}
+    for number in sorted(wanted.places):
+        first.setdefault(wanted.places[number], number)
+    placed = {number: memories[memory] for memory, number in first.items() if memory in memories}
+    elsewhere = set(wanted.places) - set(placed)
+    entries = tuple(entry for entry in view.document.entries if entry.number not in elsewhere)
+    return Document(entries, view.document.header), memories, placed
+
+
+def _shown(entry: Entry) -> str:
+    return entry.text if entry.memory is None else entry.memory.content
+
+
+def _as_shown(memory: FileMemory, shown: str | None) -> FileMemory:
+    """The memory in the words of its line: a secret that somebody wrote there stays theirs, and only there."""
+    return replace(memory, content=shown) if shown is not None and says_the_same(shown, memory.content) else memory
+
+
+def _lines(text: str, view: View, wanted: Wanted) -> dict[UUID, KnownLine]:
+    lines: dict[UUID, KnownLine] = {}
+    for entry in parse_document(text).entries:
+        memory = entry.memory
+        if memory is None or memory.id is None or memory.id in lines or memory.id in view.edits.left:
+            continue
+        stands, known = wanted.standing.get(memory.id), view.known.get(memory.id)
+        revision = stands.revision if stands is not None else None if known is None else known.revision
+        if revision is not None:
+            lines[memory.id] = KnownLine(line_digest(memory.content, entry.raw), revision)
+    return lines

@@ -1,0 +1,262 @@
+"""memory.backend: file. What Postgres says stands in the files, and what people do to the files becomes memories.
+
+Invariants proved here: I6, I8, I10. Mistakes: 26, 27, 37.
+"""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from services.undo import undo
+from tests.filing import CURATED, Cabinet
+
+pytestmark = pytest.mark.servers
+
+DAY = "daily/2024-04-10.md"
+
+
+@pytest.fixture
+def cabinet(engine: Engine, tmp_path: Path) -> Cabinet:
+    return Cabinet(engine, tmp_path)
+
+
+def test_live_memories_stand_in_their_days_log_and_active_ones_in_memory_md_too(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.change(cabinet.hearer.hear("Maya has a cat"), status="active")
+    gone = cabinet.hearer.hear("Maya sails", days_ago=31)
+    report = cabinet.deliver()
+    assert (report.state, report.written, report.delivered) == ("current", 3, 3)
+    assert cabinet.lines(CURATED) == {"Maya has a cat": "active"}
+    assert cabinet.lines(DAY) == {"Maya lives in Turin": "inbox", "Maya has a cat": "active"}
+    cabinet.change(gone, status="archived", archive_reason="test")
+    cabinet.deliver()
+    assert cabinet.lines("daily/2024-04-09.md") == {}
+
+
+def test_append_only_off_lets_active_memories_leave_the_log(cabinet: Cabinet) -> None:
+    cabinet.append_only = False
+    cabinet.change(cabinet.hearer.hear("Maya has a cat"), status="active")
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    assert (list(cabinet.lines(CURATED)), list(cabinet.lines(DAY))) == (["Maya has a cat"], ["Maya lives in Turin"])
+
+
+def test_a_further_delivery_changes_no_byte(cabinet: Cabinet) -> None:
+    cabinet.change(cabinet.hearer.hear("Maya has a cat"), status="active")
+    cabinet.deliver()
+    before = cabinet.files()
+    report = cabinet.deliver()
+    assert (report.written, report.delivered, report.run) == (0, 0, None)
+    assert cabinet.files() == before
+
+
+def test_a_typed_line_becomes_a_memory_by_hand_and_keeps_its_place(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.add_line(DAY, "Maya plays the cello")
+    report = cabinet.deliver()
+    assert report.counts == {"typed": 1}
+    memory = cabinet.named("Maya plays the cello")
+    assert (memory.trust, memory.status, memory.type) == ("hand", "inbox", "fact")
+    assert cabinet.read(DAY).splitlines()[-1].startswith("- Maya plays the cello <!-- slowwave ")
+    assert cabinet.deliver().run is None
+
+
+def test_a_line_typed_into_memory_md_is_active_and_stays_there(cabinet: Cabinet) -> None:
+    cabinet.write(CURATED, "# About Maya\n\nShe is my sister.\n\n- Maya plays the cello\n")
+    cabinet.deliver()
+    assert cabinet.lines(CURATED) == {"Maya plays the cello": "active"}
+    text = cabinet.read(CURATED)
+    assert "# About Maya\n\nShe is my sister.\n\n- Maya plays the cello <!--" in text
+    assert set(cabinet.memories()) == {"Maya plays the cello"}
+
+
+def test_an_edited_line_takes_the_place_of_its_memory(cabinet: Cabinet) -> None:
+    turin = cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Genoa")
+    report = cabinet.deliver()
+    assert report.counts == {"edited": 1}
+    old, new = cabinet.hearer.memory(turin), cabinet.named("Maya lives in Genoa")
+    assert (old.status, old.archive_reason, old.superseded_by) == ("archived", "edited by hand", new.id)
+    assert (new.trust, new.valid_from, new.importance) == ("hand", old.valid_from, old.importance)
+    assert (new.id, turin) in cabinet.hearer.links("supersedes")
+    assert cabinet.lines(DAY) == {"Maya lives in Genoa": "inbox"}
+    assert cabinet.deliver().run is None
+
+
+def test_a_removed_line_archives_its_memory_everywhere(cabinet: Cabinet) -> None:
+    cabinet.change(cabinet.hearer.hear("Maya has a cat"), status="active")
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.drop_line(CURATED, "cat")
+    assert cabinet.deliver().counts == {"removed": 1}
+    assert cabinet.memories()["Maya has a cat"] == "removed by hand"
+    assert cabinet.lines(DAY) == {"Maya lives in Turin": "inbox"}
+
+
+def test_a_touched_mark_is_written_again_and_states_nothing(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    before = cabinet.files()
+    cabinet.replace(DAY, " inbox ", " active ")
+    report = cabinet.deliver()
+    assert (report.counts, report.run, cabinet.files()) == ({}, None, before)
+
+
+def test_a_line_that_lost_its_mark_is_still_that_line(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    before = cabinet.files()
+    line = next(line for line in cabinet.read(DAY).splitlines() if "Turin" in line)
+    cabinet.replace(DAY, line, "- Maya lives in Turin")
+    assert cabinet.deliver().counts == {}
+    assert cabinet.files() == before
+
+
+def test_mistake_26_an_edit_of_what_changed_meanwhile_is_a_conflict_and_both_stay(cabinet: Cabinet) -> None:
+    turin = cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Genoa")
+    cabinet.change(turin, content="Maya lives in Turin since March")
+    report = cabinet.deliver()
+    assert report.counts == {"clashes": 1}
+    assert cabinet.conflicts() == {frozenset({"Maya lives in Genoa", "Maya lives in Turin since March"})}
+    assert cabinet.hearer.sql("SELECT tier FROM slowwave.review_items WHERE state = 'open'")[0].tier == "high"
+    assert set(cabinet.lines(DAY)) == {"Maya lives in Genoa", "Maya lives in Turin since March"}
+    assert cabinet.deliver().run is None
+
+
+def test_an_edit_of_what_was_promoted_meanwhile_is_no_conflict(cabinet: Cabinet) -> None:
+    turin = cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Genoa")
+    cabinet.change(turin, status="active")
+    assert cabinet.deliver().counts == {"edited": 1}
+    assert cabinet.lines(CURATED) == cabinet.lines(DAY) == {"Maya lives in Genoa": "active"}
+
+
+def test_of_a_memory_in_two_files_the_edited_line_wins_and_two_edits_clash(cabinet: Cabinet) -> None:
+    for content in ("Maya has a cat", "Maya drinks tea"):
+        cabinet.change(cabinet.hearer.hear(content), status="active")
+    cabinet.deliver()
+    cabinet.replace(CURATED, "Maya has a cat", "Maya has two cats")
+    cabinet.replace(CURATED, "Maya drinks tea", "Maya drinks green tea")
+    cabinet.replace(DAY, "Maya drinks tea", "Maya drinks coffee")
+    assert cabinet.deliver().counts == {"edited": 2, "clashes": 1}
+    contents = {"Maya has two cats", "Maya drinks green tea", "Maya drinks coffee"}
+    assert set(cabinet.lines(CURATED)) == set(cabinet.lines(DAY)) == contents
+    assert cabinet.conflicts() == {frozenset({"Maya drinks green tea", "Maya drinks coffee"})}
+
+
+def test_a_file_that_is_gone_is_written_again(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    before = cabinet.files()
+    (cabinet.folder / DAY).unlink()
+    report = cabinet.deliver()
+    assert (report.counts, cabinet.files()) == ({}, before)
+    assert cabinet.memories() == {"Maya lives in Turin": "inbox"}
+
+
+def test_mistake_37_many_lines_gone_at_once_archive_nothing_until_somebody_says_so(cabinet: Cabinet) -> None:
+    for number in range(10):
+        cabinet.hearer.hear(f"Maya owns book {number}")
+    cabinet.deliver()
+    full = cabinet.read(DAY)
+    cabinet.write(DAY, "".join(line for line in full.splitlines(keepends=True) if "book" not in line))
+    cut = cabinet.read(DAY)
+    cabinet.hearer.hear("Maya owns a lamp")
+    report = cabinet.deliver()
+    assert "--allow-removals" in report.held[DAY]
+    assert (cabinet.read(DAY), set(cabinet.memories().values())) == (cut, {"inbox"})
+    assert cabinet.deliver().held.keys() == {DAY}
+    cabinet.write(DAY, full)
+    assert cabinet.deliver().held == {}
+    assert len(cabinet.lines(DAY)) == 11
+    cabinet.write(DAY, cut)
+    report = cabinet.deliver(allow_removals=True)
+    assert report.counts == {"removed": 11}
+    assert cabinet.lines(DAY) == {}
+
+
+def test_prose_headings_and_topic_files_stay_byte_for_byte(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.write("sailing.md", "- knots\n")
+    prose = "\nThe move was hard for her.  \r\n\n## My own heading\n\n- a private list\n  that goes on\n\n> quoted"
+    cabinet.write(DAY, cabinet.read(DAY) + prose)
+    cabinet.hearer.hear("Maya has a cat")
+    cabinet.deliver()
+    assert prose.encode() in cabinet.files()[DAY]
+    assert cabinet.files()["sailing.md"] == b"- knots\n"
+    assert set(cabinet.memories()) == {"Maya lives in Turin", "Maya has a cat"}
+
+
+def test_a_secret_typed_by_hand_stays_in_its_line_and_nowhere_else(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    cabinet.add_line(DAY, f"Maya's token is {secret}")
+    cabinet.deliver()
+    content = next(content for content in cabinet.memories() if "token" in content)
+    assert secret not in content
+    cabinet.hearer.sql("UPDATE slowwave.memories SET importance = 0.11 WHERE content = :c", c=content)
+    cabinet.deliver()
+    assert f"- Maya's token is {secret} <!-- slowwave " in cabinet.read(DAY)
+    assert "importance=0.11" in cabinet.read(DAY)
+    before = cabinet.files()
+    assert cabinet.deliver().run is None
+    assert cabinet.files() == before
+
+
+def test_hand_edits_are_a_run_that_can_be_undone(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.hearer.hear("Maya has a cat")
+    cabinet.deliver()
+    before = cabinet.memories()
+    cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Genoa")
+    cabinet.drop_line(DAY, "cat")
+    cabinet.add_line(DAY, "Maya plays the cello")
+    report = cabinet.deliver()
+    assert report.counts == {"edited": 1, "removed": 1, "typed": 1}
+    assert report.run is not None
+    undo(cabinet.engine, "default", report.run, by="test", now=cabinet.hearer.now)
+    assert cabinet.memories() == before
+    cabinet.deliver()
+    assert cabinet.lines(DAY) == before
+
+
+def test_mistake_27_a_typed_line_that_is_known_is_evidence_and_no_second_memory(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin", confidence=0.5)
+    cabinet.deliver()
+    cabinet.write(CURATED, "- maya lives in turin.\n")
+    cabinet.deliver()
+    assert cabinet.memories() == {"maya lives in turin.": "active"}
+    assert cabinet.named("maya lives in turin.").confidence > 0.9
+    assert set(cabinet.lines(CURATED)) == set(cabinet.lines(DAY)) == {"maya lives in turin."}
+
+
+def test_i10_lines_of_what_was_forgotten_are_not_read_back(cabinet: Cabinet) -> None:
+    turin = cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.hearer.hear("Maya has a cat")
+    cabinet.deliver()
+    # As a forget that has committed, and has not got at the files yet.
+    for table in ("memory_sources", "memory_changes", "memory_file_lines", "outbox"):
+        cabinet.hearer.sql(f"DELETE FROM slowwave.{table} WHERE memory_id = :id", id=turin)
+    cabinet.hearer.sql("DELETE FROM slowwave.memories WHERE id = :id", id=turin)
+    cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Turin now")
+    report = cabinet.deliver()
+    assert cabinet.memories() == {"Maya has a cat": "inbox"}
+    assert [what for _, _, what in report.notes] == ["names a memory that is not here; without its mark it becomes one"]
+
+
+def test_i10_files_older_than_the_forgetting_of_their_scope_are_left_alone(cabinet: Cabinet) -> None:
+    cabinet.write(CURATED, "- Maya has a cat\n")
+    cabinet.hearer.sql(
+        "INSERT INTO slowwave.erased_names (tenant, agent, session, erased_at, erasure_id)"
+        " VALUES ('default', 'maya', '', clock_timestamp() + interval '1 hour', 1)"
+    )
+    report = cabinet.deliver()
+    assert (cabinet.memories(), list(report.held)) == ({}, [CURATED])
