@@ -16,10 +16,11 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One event or note that says a memory. key: which one, said once however it comes; witness: in which session.
+    """One event, note or line of a file that says a memory. key: which one, said once however it comes; witness: in which session.
 
     confidence, importance: 0..1; holds_from: aware. event: (session id, seq) where it is one. part: which of the merged
-    memories brought it; None where it says the memory itself.
+    memories brought it; None where it says the memory itself. last_from: the last time from which it was said to hold,
+    where that is not the first.
     """
 
     key: tuple[object, ...]
@@ -30,6 +31,7 @@ class Said:
     holds_from: datetime
     event: tuple[int, int] | None = None
     part: int | None = None
+    last_from: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def weighed(evidence: Sequence[Said]) -> Weighed | None:
         importance=max(said.importance for said in evidence),
         trust=_trust(evidence),
         valid_from=min(said.holds_from for said in evidence),
-        reaffirmed_at=max(said.holds_from for said in evidence),
+        reaffirmed_at=max(said.last_from or said.holds_from for said in evidence),
     )
 
 

@@ -48,12 +48,14 @@ class DaySummary(Base):
     """One snapshot of a day; the highest version counts, older ones stay.
 
     messages: how many events it was made from, those that were read. lines: [{facet, text, speaker, session, seq, at}].
+    run_id: of the import that brought it.
     """
 
     __tablename__ = "day_summaries"
     __table_args__ = (
         Index("day_summaries_version_idx", "agent_id", "scope_id", "day", "version", unique=True),
         Index("day_summaries_scope_idx", "scope_id", text("day DESC"), text("version DESC")),
+        Index("day_summaries_run_idx", "run_id", postgresql_where=text("run_id IS NOT NULL")),
         CheckConstraint("made_by IN ('rules', 'model', 'import')", name="made_by"),
     )
 
@@ -70,6 +72,7 @@ class DaySummary(Base):
     made_by: Mapped[str]
     summarizer: Mapped[str]
     created_at: Mapped[CreatedAt]
+    run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.maintenance_runs.id"))
 
 
 class DaySegment(Base):

@@ -1,7 +1,7 @@
 """Merging one memory into another, and taking that back: the part keeps its row, its words and its sources.
 
-What a survivor knows through its parts (copied sources and notes, `via` the part) is derived from `merged_into` alone,
-so that whatever sets that field calls `sync_copies` and nothing can be left behind.
+What a survivor knows through its parts (copied sources, notes and lines of files, `via` the part) is derived from
+`merged_into` alone, so that whatever sets that field calls `sync_copies` and nothing can be left behind.
 
 Must not know: when two memories are to be merged.
 """
@@ -15,17 +15,19 @@ from models import Memory
 from services.memory_changes import Author, change_memory, note_change, weigh
 from services.memory_links import add_link, end_links
 
+EVIDENCE = ("memory_sources", "memory_notes", "memory_imports")
+"""The tables of what a memory rests on. A row whose `via` is NULL is the memory's own, any other a copy."""
+
 _LOSERS = tuple(
     text(
         f"SELECT DISTINCT x.memory_id FROM slowwave.{table} x JOIN slowwave.memories p ON p.id = x.via"
         " WHERE x.via = :part AND x.memory_id IS DISTINCT FROM p.merged_into"
     )
-    for table in ("memory_sources", "memory_notes")
+    for table in EVIDENCE
 )
 # All of them, so that what is copied anew depends on what is merged and not on the order in which it was.
 _DROP_COPIES = tuple(
-    text(f"DELETE FROM slowwave.{table} WHERE memory_id = :survivor AND via IS NOT NULL")
-    for table in ("memory_sources", "memory_notes")
+    text(f"DELETE FROM slowwave.{table} WHERE memory_id = :survivor AND via IS NOT NULL") for table in EVIDENCE
 )
 # All parts of a survivor: where two of them name the same event one copy stands for both.
 _COPY = (
@@ -40,6 +42,14 @@ _COPY = (
         "INSERT INTO slowwave.memory_notes AS x (memory_id, working_id, confidence, importance, trust, holds_from, via)"
         " SELECT p.merged_into, n.working_id, n.confidence, n.importance, n.trust, n.holds_from, p.id"
         " FROM slowwave.memories p JOIN slowwave.memory_notes n ON n.memory_id = p.id AND n.via IS NULL"
+        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
+    ),
+    text(
+        "INSERT INTO slowwave.memory_imports AS x"
+        " (memory_id, digest, file, sources, confidence, importance, trust, holds_from, reaffirmed_at, via, run_id)"
+        " SELECT p.merged_into, i.digest, i.file, i.sources, i.confidence, i.importance, i.trust, i.holds_from,"
+        "  i.reaffirmed_at, p.id, i.run_id"
+        " FROM slowwave.memories p JOIN slowwave.memory_imports i ON i.memory_id = p.id AND i.via IS NULL"
         " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
     ),
 )

@@ -24,7 +24,7 @@ from services.merging import sync_copies
 from services.runs import LEASE_SECONDS, finish_run, start_run
 from services.undo_checks import CannotUndo, Touched, check_unused, lock_run, lock_touched, refuse_if_built_on
 from services.undo_fields import Made, changes_of, put_back, reindex, reopen
-from services.undo_rows import Removed, remove_made, remove_rows, reopen_items, weigh_all
+from services.undo_rows import Removed, remove_made, remove_rows, reopen_items, unread, weigh_all
 
 _COPIED = frozenset({"sourced", "repeated"})
 
@@ -84,8 +84,9 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
     reason = f"run {run_id} was undone"
     gone = remove_rows(connection, run_id)
     reopened, noted = reopen_items(connection, run_id)
+    read = unread(connection, run_id)
     done = _replay(connection, changes, touched, gone, author=author, reason=reason, now=now)
-    _follow(connection, done, touched, parts=_merged(changes), noted=noted, now=now)
+    _follow(connection, done, touched, parts=_merged(changes) | read, rested=noted | read, now=now)
 
     restored, removed, kept = len(done.restored - done.removed), len(done.removed), len(made - done.removed)
     report = UndoReport(
@@ -116,13 +117,13 @@ def _follow(
     touched: Mapping[UUID, Touched],
     *,
     parts: set[UUID],
-    noted: set[UUID],
+    rested: set[UUID],
     now: datetime,
 ) -> None:
     """What follows from the fields: copies of sources, weights, the search index; and no pass looks again at once."""
     for part in sorted(parts - done.removed):
         sync_copies(connection, part, now)
-    weigh_all(connection, noted - done.removed, now)
+    weigh_all(connection, rested - done.removed, now)
     reindex(connection, [touched[memory] for memory in sorted(done.reworded - done.removed)])
     mark_checked(connection, sorted(set(touched) - done.removed), now)
 

@@ -15,6 +15,7 @@ from models import (
     Memory,
     MemoryBlock,
     MemoryConflict,
+    MemoryImport,
     MemoryLink,
     MemoryNote,
     MemorySource,
@@ -28,6 +29,14 @@ from services.merging import sync_copies
 _UNNOTE = text(
     "DELETE FROM slowwave.memory_notes n USING slowwave.working_memory w"
     " WHERE w.id = n.working_id AND w.run_id = :run RETURNING n.memory_id"
+)
+_UNREAD = text("DELETE FROM slowwave.memory_imports WHERE run_id = :run AND via IS NULL RETURNING memory_id")
+_UNREAD_DAYS = text("DELETE FROM slowwave.day_summaries WHERE run_id = :run RETURNING agent_id, scope_id, day, version")
+# A day that has got a summary of its own since keeps it.
+_NO_DAY = text(
+    "DELETE FROM slowwave.days y WHERE (y.agent_id, y.scope_id, y.day, y.version) = (:agent_id, :scope_id, :day,"
+    " :version) AND NOT EXISTS (SELECT FROM slowwave.day_summaries s"
+    "  WHERE (s.agent_id, s.scope_id, s.day) = (y.agent_id, y.scope_id, y.day))"
 )
 _REOPEN = (
     update(WorkingItem).values(outcome=None, settled_at=None, error=None, run_id=None).execution_options(
@@ -67,6 +76,18 @@ def reopen_items(connection: Connection, run_id: int) -> tuple[int, set[UUID]]:
     return reopened, noted
 
 
+def unread(connection: Connection, run_id: int) -> set[UUID]:
+    """Take away what the run had read from files, days' summaries included; answer the memories that rested on it.
+
+    Copies of it with what those were merged into are the caller's to put right (services.merging.sync_copies).
+    """
+    rested = set(connection.execute(_UNREAD, {"run": run_id}).scalars())
+    days = list(connection.execute(_UNREAD_DAYS, {"run": run_id}))
+    for day in days:
+        connection.execute(_NO_DAY, day._asdict())
+    return rested
+
+
 def weigh_all(connection: Connection, memories: Collection[UUID], now: datetime) -> None:
     """Weigh what has lost evidence, in the one order in which everybody does."""
     for memory in sorted(memories):
@@ -80,14 +101,15 @@ def remove_made(connection: Connection, memory: UUID, *, author: Author, reason:
     """
     said = select(MemorySource.memory_id).where(MemorySource.memory_id == memory, MemorySource.via.is_(None))
     noted = select(MemoryNote.memory_id).where(MemoryNote.memory_id == memory, MemoryNote.via.is_(None))
-    if connection.execute(said.union(noted)).first() is not None:
+    read = select(MemoryImport.memory_id).where(MemoryImport.memory_id == memory, MemoryImport.via.is_(None))
+    if connection.execute(said.union(noted, read)).first() is not None:
         return False
     row = connection.execute(select(Memory).where(Memory.id == memory)).mappings().one()
     # Copies of what it knew go first: nothing would find them once it is gone.
     sync_copies(connection, memory, now)
     before = _remembered(row)
     note_change(connection, memory, author=author, action="undone", before=before, after=None, reason=reason, now=now)
-    for table in (MemoryBlock, MemorySource, MemoryNote, Triple):
+    for table in (MemoryBlock, MemorySource, MemoryNote, MemoryImport, Triple):
         connection.execute(delete(table).where(table.memory_id == memory))
     connection.execute(delete(Memory).where(Memory.id == memory))
     return True

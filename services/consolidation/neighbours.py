@@ -81,6 +81,8 @@ _OWN = text(
     "   SELECT memory_id, holds_from, trust FROM slowwave.memory_sources WHERE via IS NULL AND memory_id = ANY(:ids)"
     "   UNION ALL"
     "   SELECT memory_id, holds_from, trust FROM slowwave.memory_notes WHERE via IS NULL AND memory_id = ANY(:ids)"
+    "   UNION ALL"
+    "   SELECT memory_id, holds_from, trust FROM slowwave.memory_imports WHERE via IS NULL AND memory_id = ANY(:ids)"
     " ) AS own GROUP BY memory_id"
 )
 

@@ -8,17 +8,27 @@ Must not know: how memories are listed.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Row, func, literal, select
+from sqlalchemy import Connection, Row, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
 from domain.evidence import Said, gathered, weighed
-from models import Flush, Memory, MemoryChange, MemoryNote, MemorySource, Session, WorkingItem
+from models import (
+    Flush,
+    MaintenanceRun,
+    Memory,
+    MemoryChange,
+    MemoryImport,
+    MemoryNote,
+    MemorySource,
+    Session,
+    WorkingItem,
+)
 from services.changed_fields import field_value, of_fields
 from services.memory_changes import DECIDED
 
@@ -166,6 +176,18 @@ def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime
     for row in connection.execute(noted).mappings():
         witness = str(row["session_id"]) if row["session_id"] else f"noted {row['session'] or ''}"
         found[row["memory_id"]].append(_said(row, ("note", row["working_id"]), witness))
+    read = (
+        select(MemoryImport)
+        .join(MaintenanceRun, MaintenanceRun.id == MemoryImport.run_id, isouter=True)
+        .where(
+            MemoryImport.memory_id == func.any(literal(list(memories), ARRAY(Uuid))),
+            MemoryImport.via.is_(None),
+            or_(MemoryImport.run_id.is_(None), MaintenanceRun.started_at <= moment),
+        )
+    )
+    for row in connection.execute(read).mappings():
+        line = _said(row, ("line", row["digest"]), f"read {row['trust']}")
+        found[row["memory_id"]].append(replace(line, last_from=row["reaffirmed_at"]))
     return found
 
 

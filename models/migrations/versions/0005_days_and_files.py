@@ -86,11 +86,21 @@ def upgrade() -> None:
         sa.Column("made_by", sa.Text(), nullable=False),
         sa.Column("summarizer", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
+        sa.Column("run_id", sa.BigInteger(), nullable=True),
         sa.CheckConstraint("made_by IN ('rules', 'model', 'import')", name=op.f("day_summaries_made_by_check")),
         sa.ForeignKeyConstraint(["agent_id"], ["slowwave.agents.id"], name=op.f("day_summaries_agent_id_fkey")),
+        sa.ForeignKeyConstraint(["run_id"], ["slowwave.maintenance_runs.id"], name=op.f("day_summaries_run_id_fkey")),
         sa.ForeignKeyConstraint(["scope_id"], ["slowwave.scopes.id"], name=op.f("day_summaries_scope_id_fkey")),
         sa.PrimaryKeyConstraint("id", name=op.f("day_summaries_pkey")),
         schema="slowwave",
+    )
+    op.create_index(
+        "day_summaries_run_idx",
+        "day_summaries",
+        ["run_id"],
+        unique=False,
+        schema="slowwave",
+        postgresql_where=sa.text("run_id IS NOT NULL"),
     )
     op.create_index(
         "day_summaries_scope_idx",
@@ -216,6 +226,7 @@ def upgrade() -> None:
         sa.Column("importance", sa.Float(), nullable=False),
         sa.Column("trust", sa.Text(), nullable=False),
         sa.Column("holds_from", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("reaffirmed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("via", sa.Uuid(), nullable=True),
         sa.Column("run_id", sa.BigInteger(), nullable=True),
         sa.CheckConstraint(
@@ -332,6 +343,12 @@ def downgrade() -> None:
     )
     op.drop_table("days", schema="slowwave")
     op.drop_index("day_summaries_version_idx", table_name="day_summaries", schema="slowwave")
+    op.drop_index(
+        "day_summaries_run_idx",
+        table_name="day_summaries",
+        schema="slowwave",
+        postgresql_where=sa.text("run_id IS NOT NULL"),
+    )
     op.drop_index("day_summaries_scope_idx", table_name="day_summaries", schema="slowwave")
     op.drop_table("day_summaries", schema="slowwave")
     op.drop_table("memory_backends", schema="slowwave")

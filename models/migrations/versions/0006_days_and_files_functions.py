@@ -55,5 +55,6 @@ def downgrade() -> None:
         op.execute(f"DROP INDEX slowwave.{name}")
     op.execute("DROP FUNCTION slowwave.remember_waited")
     _run("capture_1.sql", again=True)
+    _run("weigh_1.sql", again=True)
     for name in NEW:
         op.execute(f"DROP FUNCTION slowwave.{name}")
