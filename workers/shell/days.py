@@ -170,7 +170,7 @@ def finalize(
     _check_call(agent, day, scope, ended=ended, force=force, dry_run=dry_run)
     shell = shell_of(context)
     with shell.connection() as connection:
-        days = _ended(connection, shell) if ended else []
+        days = _ended(connection, shell, keep=not dry_run) if ended else []
     if dry_run:
         _tell_ended(days, as_json=as_json)
         return
@@ -199,11 +199,15 @@ def _check_call(
         scope_parts(scope)
 
 
-def _ended(connection: "Connection", shell: Shell) -> "list[DayRef]":
-    from services.days.book import ended_days
+def _ended(connection: "Connection", shell: Shell, *, keep: bool) -> "list[DayRef]":
+    """The tenant's days that are over and not final. keep: note of them that their final summary is on its way."""
+    from services.days.book import ended_days, mark_settling
 
-    found = ended_days(connection, now=shell.now(), limit=MOST_ENDED)
-    return [day for day in found if day.tenant == shell.tenant]
+    days = [day for day in ended_days(connection, now=shell.now(), limit=MOST_ENDED) if day.tenant == shell.tenant]
+    if keep:
+        mark_settling(connection, days)
+        connection.commit()
+    return days
 
 
 def _tell_ended(days: "list[DayRef]", *, as_json: bool) -> None:
