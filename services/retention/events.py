@@ -27,14 +27,9 @@ _DAYS = text(
     "    AND d.day = y.day AND d.total_messages > d.removed)"
     " ORDER BY y.day DESC, y.agent_id DESC, y.scope_id DESC LIMIT :most"
 )
-# A late event makes a day open again, whatever its row says: then it counts more than were summarised (I5).
 _SESSIONS = text(
     "SELECT d.session_id FROM slowwave.session_days d"
-    " JOIN slowwave.days y ON y.agent_id = d.agent_id AND y.scope_id = d.scope_id AND y.day = d.day"
     " WHERE d.agent_id = :agent AND d.scope_id = :scope AND d.day = :day AND d.total_messages > d.removed"
-    "  AND y.status = 'final' AND y.last_summarized_total = ("
-    "    SELECT sum(t.total_messages) FROM slowwave.session_days t"
-    "    WHERE t.agent_id = :agent AND t.scope_id = :scope AND t.day = :day)"
     " ORDER BY d.session_id"
 )
 _REMOVE = text("SELECT slowwave.remove_events(:session, :day, :before, :logged, :most)")

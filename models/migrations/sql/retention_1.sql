@@ -54,7 +54,8 @@ $$;
 -- p_before, flushed, part of a kept segment, not set aside, and not where a live memory comes from (its own words, or
 -- those of one that was merged into it). p_logged: only what stands in the session's log.
 --
--- Whether the day is final is the caller's to ask; that no event of it waits for a summary is asked here.
+-- The day must be final and stay so: a late event makes it open again, whatever its row says, since it counts more then
+-- than were summarised (I5), and nobody may be summarising it.
 CREATE FUNCTION slowwave.removable_events(
     p_session_id bigint, p_day date, p_before timestamptz, p_logged boolean, p_limit integer
 ) RETURNS TABLE (seq bigint)
@@ -63,6 +64,10 @@ AS $$
     SELECT e.seq
     FROM slowwave.sessions s
     JOIN slowwave.session_days d ON d.session_id = s.id AND d.day = p_day AND NOT d.pending
+    JOIN slowwave.days y ON y.agent_id = d.agent_id AND y.scope_id = d.scope_id AND y.day = d.day
+        AND y.status = 'final' AND y.attempts = 0 AND y.last_summarized_total = (
+            SELECT sum(t.total_messages) FROM slowwave.session_days t
+            WHERE t.agent_id = y.agent_id AND t.scope_id = y.scope_id AND t.day = y.day)
     JOIN slowwave.events e ON e.session_id = s.id AND e.day = p_day AND e.seq BETWEEN d.from_seq AND d.to_seq
     WHERE s.id = p_session_id
       AND e.recorded_at <= p_before AND e.happened_at <= p_before
@@ -83,8 +88,8 @@ $$;
 
 -- remove_events: take these away with what search knows of them, and count them, so that the day still adds up (I5).
 --
--- The session is held, as capture and flush hold it: nothing is counted or flushed meanwhile. Answers how many went; NULL
--- where somebody else is at the session, or it is gone.
+-- The session is held, as capture and flush hold it: nothing is counted or flushed meanwhile. So is its day: no summary
+-- begins. Answers how many went; NULL where somebody else is at the session, or it is gone.
 CREATE FUNCTION slowwave.remove_events(
     p_session_id bigint, p_day date, p_before timestamptz, p_logged boolean, p_limit integer
 ) RETURNS integer
@@ -98,6 +103,10 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
+    PERFORM FROM slowwave.days y
+    JOIN slowwave.session_days d ON y.agent_id = d.agent_id AND y.scope_id = d.scope_id AND y.day = d.day
+    WHERE d.session_id = p_session_id AND d.day = p_day
+    FOR NO KEY UPDATE OF y;
     v_seqs := ARRAY(SELECT r.seq FROM slowwave.removable_events(p_session_id, p_day, p_before, p_logged, p_limit) AS r);
     DELETE FROM slowwave.passages p WHERE p.session_id = p_session_id AND p.seq = ANY (v_seqs);
     DELETE FROM slowwave.events e WHERE e.session_id = p_session_id AND e.seq = ANY (v_seqs);
