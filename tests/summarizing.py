@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Engine, text
 
 from domain.events import Event
-from domain.summaries import DaySummary, Line, merge_lines, summarize_segment
+from domain.summaries import DaySummary
 from services.days.book import DayEntry, DayRef, day_book, find_days
-from services.days.segments import Rules, Summarizer
 from services.days.summarize import RULES, DayReport, summarize_day
+from services.days.summarizers import Lines, Summarizer, Told
 from slowwave.settings import Days
 
 NOON = datetime(2024, 5, 10, 12, tzinfo=UTC)
@@ -32,17 +32,17 @@ class Interrupted:
 
     before_segment: Callable[[Sequence[Event]], None] = lambda _events: None
     before_merge: Callable[[], None] = lambda: None
-    name: str = Rules.name
+    name: str = RULES.name
     segments: list[tuple[int, int]] = field(default_factory=list)
 
-    def segment(self, events: Sequence[Event], *, session: str) -> tuple[Line, ...]:
+    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
         self.segments.append((events[0].seq, events[-1].seq))
         self.before_segment(events)
-        return summarize_segment(events, session=session)
+        return RULES.segment(events, told, preceding)
 
-    def merge(self, parts: Sequence[tuple[Line, ...]], *, max_words: int) -> DaySummary:
+    def merge(self, parts: Sequence[Lines], *, max_words: int) -> DaySummary:
         self.before_merge()
-        return merge_lines(parts, max_words=max_words)
+        return RULES.merge(parts, max_words=max_words)
 
 
 @dataclass

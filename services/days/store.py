@@ -22,7 +22,7 @@ from domain.summaries import DaySummary
 from services.days.book import DayRef, DayStatus
 
 _AGENT = text("""
-SELECT a.epoch, CAST(:day AS date) < slowwave.local_day(:now, a.time_zone, a.cutoff_hour) AS over
+SELECT a.epoch, a.time_zone, CAST(:day AS date) < slowwave.local_day(:now, a.time_zone, a.cutoff_hour) AS over
 FROM slowwave.agents a WHERE a.id = :agent_id
 """)
 _DAY = text("""
@@ -100,11 +100,12 @@ class SessionCount:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A day as it was read. epoch: of its agent; over: its local day has ended; status: as stored, None without a row;
-    version: of the newest summary, 0 without one.
+    """A day as it was read. epoch, time_zone: of its agent; over: its local day has ended; status: as stored, None
+    without a row; version: of the newest summary, 0 without one.
     """
 
     epoch: int
+    time_zone: str
     over: bool
     status: DayStatus | None
     version: int
@@ -132,21 +133,21 @@ class Written:
 def read_day(engine: Engine, day: DayRef, now: datetime) -> Reading | None:
     """The day as it is; None where its agent is gone."""
     with engine.connect() as connection:
-        agent = connection.execute(_AGENT, _key(day) | {"now": now}).first()
+        agent = connection.execute(_AGENT, key_of(day) | {"now": now}).first()
         # The version first: counts of a later moment than it make a swap fail, never one that takes counts back.
-        row = connection.execute(_DAY, _key(day)).first()
-        sessions = tuple(SessionCount(**r) for r in connection.execute(_SESSIONS, _key(day)).mappings())
+        row = connection.execute(_DAY, key_of(day)).first()
+        sessions = tuple(SessionCount(**r) for r in connection.execute(_SESSIONS, key_of(day)).mappings())
     if agent is None:
         return None
     version, status, total = row or (0, None, 0)
-    return Reading(agent.epoch, agent.over, status, version, total, sessions)
+    return Reading(agent.epoch, agent.time_zone, agent.over, status, version, total, sessions)
 
 
 @contextmanager
 def fenced(engine: Engine, day: DayRef, epoch: int) -> Iterator[Connection]:
     """A transaction about a day. Raises Forgotten where its agent is of another epoch by now, or gone."""
     with engine.begin() as connection:
-        if connection.execute(_FENCE, _key(day)).scalar() != epoch:
+        if connection.execute(_FENCE, key_of(day)).scalar() != epoch:
             raise Forgotten
         yield connection
 
@@ -157,7 +158,7 @@ def begin_attempt(engine: Engine, day: DayRef, epoch: int, now: datetime) -> Non
     """
     with fenced(engine, day, epoch) as connection:
         before = _attempts(connection, day)
-        connection.execute(_BEGIN, _key(day) | {"again_at": now + _delay(day, before) if before else None})
+        connection.execute(_BEGIN, key_of(day) | {"again_at": now + _delay(day, before) if before else None})
 
 
 def commit_summary(
@@ -178,18 +179,18 @@ def commit_summary(
     changed = {s.session_id: s.total for s in reading.sessions if s.summarized != s.total}
     ids = [session.session_id for session in reading.sessions]
     with fenced(engine, day, reading.epoch) as connection:
-        row = connection.execute(_VERSION, _key(day)).first()
+        row = connection.execute(_VERSION, key_of(day)).first()
         if row is None or row.version != reading.version:
             return None
         connection.execute(_LOCK, {"changed": list(changed), "day": day.day})
         values: dict[str, Any] = {"changed": list(changed), "totals": list(changed.values()), "day": day.day}
         connection.execute(_COUNT, values)
-        there = connection.execute(_NOW_THERE, _key(day) | {"ids": ids}).one()
+        there = connection.execute(_NOW_THERE, key_of(day) | {"ids": ids}).one()
         if there.sessions != len(ids):
             raise Forgotten
         status = _status(reading, final=final and there.total == reading.total)
         written = Written(status, reading.version + 1)
-        values = _key(day) | {"status": status, "version": written.version, "total": reading.total, "now": now}
+        values = key_of(day) | {"status": status, "version": written.version, "total": reading.total, "now": now}
         connection.execute(_WRITE_DAY, values)
         lines = json.dumps([line.to_json() for line in summary.lines])
         values |= {"final": status == "final", "segments": segments, "text": summary.text, "lines": lines}
@@ -200,11 +201,11 @@ def commit_summary(
 def settle_empty(engine: Engine, day: DayRef, reading: Reading, now: datetime) -> None:
     """Make final a day that has no event any more, so that nobody looks at it again. Raises Forgotten."""
     with fenced(engine, day, reading.epoch) as connection:
-        row = connection.execute(_VERSION, _key(day)).first()
-        there = connection.execute(_NOW_THERE, _key(day) | {"ids": []}).one()
+        row = connection.execute(_VERSION, key_of(day)).first()
+        there = connection.execute(_NOW_THERE, key_of(day) | {"ids": []}).one()
         if row is not None and row.version == reading.version and there.total == 0:
             values = {"status": "final", "version": row.version, "total": 0, "now": now}
-            connection.execute(_WRITE_DAY, _key(day) | values)
+            connection.execute(_WRITE_DAY, key_of(day) | values)
 
 
 def note_failure(engine: Engine, day: DayRef, error: Exception, now: datetime) -> str:
@@ -212,7 +213,7 @@ def note_failure(engine: Engine, day: DayRef, error: Exception, now: datetime) -
     said = describe(error)
     with engine.begin() as connection:
         again_at = now + _delay(day, max(_attempts(connection, day), 1))
-        connection.execute(_FAIL, _key(day) | {"again_at": again_at, "error": said})
+        connection.execute(_FAIL, key_of(day) | {"again_at": again_at, "error": said})
     return said
 
 
@@ -224,7 +225,7 @@ def describe(error: Exception) -> str:
 
 
 def _attempts(connection: Connection, day: DayRef) -> int:
-    row = connection.execute(_VERSION, _key(day)).first()
+    row = connection.execute(_VERSION, key_of(day)).first()
     return 0 if row is None else int(row.attempts)
 
 
@@ -240,5 +241,6 @@ def _status(reading: Reading, *, final: bool) -> DayStatus:
     return "final" if final else "settling"
 
 
-def _key(day: DayRef) -> dict[str, Any]:
+def key_of(day: DayRef) -> dict[str, Any]:
+    """The key of a day's row, as bound values."""
     return {"agent_id": day.agent_id, "scope_id": day.scope_id, "day": day.day}

@@ -25,7 +25,7 @@ from typing import Literal
 from sqlalchemy import Engine
 
 from services.days.book import DayRef, DayStatus
-from services.days.segments import Lines, Rules, Summarizer, kept_segments, parts_of
+from services.days.segments import Part, SessionParts, kept_segments
 from services.days.store import (
     Forgotten,
     Reading,
@@ -36,13 +36,14 @@ from services.days.store import (
     read_day,
     settle_empty,
 )
+from services.days.summarizers import Folded, Rules, Summarizer, Told
 from slowwave.settings import Days
 
 log = logging.getLogger(__name__)
 
 RULES = Rules()
 TRIES = 3
-_SESSIONS_AT_ONCE = 200
+_SESSIONS_AT_ONCE = 50
 
 DayOutcome = Literal["summarized", "unchanged", "empty", "lost", "forgotten", "failed"]
 
@@ -87,13 +88,15 @@ def summarize_day(
     # Whatever the caller's engine makes of single statements, a commit is a transaction.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     report = DayReport(day, "lost")
+    anew = False
     try:
         for left in reversed(range(TRIES)):
             try:
-                report = _try_once(engine, day, settings, now, summarizer, final=final)
+                report = _try_once(engine, day, settings, now, summarizer, final=final, anew=anew)
             except EventsChanged:
                 if not left:
                     raise
+                anew = True
             if report.outcome != "lost":
                 break
     except Forgotten:
@@ -106,7 +109,7 @@ def summarize_day(
 
 
 def _try_once(
-    engine: Engine, day: DayRef, settings: Days, now: datetime, summarizer: Summarizer, *, final: bool
+    engine: Engine, day: DayRef, settings: Days, now: datetime, summarizer: Summarizer, *, final: bool, anew: bool
 ) -> DayReport:
     reading = read_day(engine, day, now)
     if reading is None:
@@ -119,35 +122,40 @@ def _try_once(
     if reading.has_all() and (reading.status == "final" or not final):
         return DayReport(day, "unchanged", reading.status, reading.version, reading.total)
     begin_attempt(engine, day, reading.epoch, now)
-    parts: list[Lines] = []
+    folded = Folded(summarizer, settings.max_summary_words)
     read = 0
-    for lines, count in _parts(engine, day, reading, summarizer):
-        parts += lines
-        read += count
-    summary = summarizer.merge(parts, max_words=settings.max_summary_words)
+    for part in _parts(engine, day, reading, summarizer, anew=anew):
+        folded.add(part.lines)
+        read += part.messages if part.read else 0
     written = commit_summary(
-        engine, day, reading, summary, final=final, segments=len(parts), summarizer=summarizer.name, now=now
+        engine,
+        day,
+        reading,
+        folded.summary(),
+        final=final,
+        segments=folded.count,
+        summarizer=summarizer.name,
+        now=now,
     )
     if written is None:
         return DayReport(day, "lost")
-    return DayReport(day, "summarized", written.status, written.version, reading.total, len(parts), read)
+    return DayReport(day, "summarized", written.status, written.version, reading.total, folded.count, read)
 
 
-def _parts(engine: Engine, day: DayRef, reading: Reading, summarizer: Summarizer) -> Iterator[tuple[list[Lines], int]]:
-    """The lines of each session, and how many events were read for them."""
+def _parts(engine: Engine, day: DayRef, reading: Reading, summarizer: Summarizer, *, anew: bool) -> Iterator[Part]:
+    """The parts of each session, one after the other. Raises EventsChanged."""
     for at in range(0, len(reading.sessions), _SESSIONS_AT_ONCE):
         some = reading.sessions[at : at + _SESSIONS_AT_ONCE]
         stored = kept_segments(engine, day, some)
         for session in some:
-            kept = stored.get(session.session_id, ())
-            for anew in (False, True):
-                parts = parts_of(engine, day, session, kept, epoch=reading.epoch, summarizer=summarizer, anew=anew)
-                if _adds_up(session, parts.messages):
-                    break
-                kept = kept_segments(engine, day, [session]).get(session.session_id, ())
-            else:
+            told = Told(day.agent, session.name, reading.time_zone)
+            maker = SessionParts(engine, day, session, told, reading.epoch, summarizer, anew)
+            messages = 0
+            for part in maker.parts(stored.get(session.session_id, ())):
+                messages += part.messages
+                yield part
+            if not _adds_up(session, messages):
                 raise EventsChanged
-            yield parts.lines, parts.read
 
 
 def _adds_up(session: SessionCount, messages: int) -> bool:

@@ -3,6 +3,7 @@ clock; summaries, sweeps, workers that die, events that come in the middle of a 
 happens, days add up (I5).
 """
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,11 +15,12 @@ from sqlalchemy import Engine
 
 from domain.events import Event
 from domain.local_days import bounds_of, local_day
-from domain.summaries import cut_segments, merge_lines, summarize_segment
+from domain.summaries import Segment, cut_segments
 from services.days.agents import configure_agent
 from services.days.book import DayEntry, DayRef, due_days
 from services.days.finalize import finalize_ended
-from services.days.summarize import DayReport
+from services.days.summarize import RULES, DayReport
+from services.days.summarizers import Told
 from slowwave.settings import Days
 from tests.summarizing import Diary, Interrupted, Killed
 
@@ -30,7 +32,8 @@ BEGINS = (datetime(2024, 3, 30, 21, tzinfo=UTC), datetime(2024, 10, 26, 20, tzin
 ZONES = ("Europe/Berlin", "America/St_Johns", "Pacific/Apia", "UTC")
 SESSIONS = (("maya", "s1", None), ("maya", "s2", None), ("maya", "r1", "kitchen"), ("jonas", "s1", None))
 LONG = "ballast " * 1500  # two of them fill a segment
-LINES = ("We decided to move the release to Friday.", "I want a table by the window.", "ok", LONG)
+# None names a day of the week: what that means depends on where the agent lives by then.
+LINES = ("We decided to drop the old archive.", "I want a table by the window.", "ok", LONG)
 NEAR = (-3601, -1, 0, 1, 1799, 3600, 7200)
 CRASHES = ("none", "none", "none", "read", "merge", "heard", "heard at the end")
 
@@ -136,12 +139,13 @@ class DaysMachine(RuleBasedStateMachine):
         self.diary.now += timedelta(days=3)
         self.finalize_all_that_has_ended()
         for entry in self.diary.book():
+            zone = self.homes[entry.ref.agent][0]
             parts = [
-                summarize_segment(segment.events, session=session)
+                RULES.segment(segment.events, Told(entry.ref.agent, session, zone), before)
                 for session, events in self._events(entry.ref).items()
-                for segment in cut_segments(events)
+                for segment, before in self._cut(events)
             ]
-            made = merge_lines(parts, max_words=self.diary.settings.max_summary_words)
+            made = RULES.merge(parts, max_words=self.diary.settings.max_summary_words)
             (row,) = self._summary(entry.ref, entry.version)
             assert (row.text, row.messages, row.final) == (made.text, entry.total_messages, True)
 
@@ -170,6 +174,12 @@ class DaysMachine(RuleBasedStateMachine):
         assert (entry.last_summarized_total, entry.messages_since_last_summary) == (entry.total_messages, 0)
         ended = ref.day < local_day(self.diary.now, *self.homes[ref.agent])
         assert not (final and ended) or entry.status == report.status == "final"
+
+    def _cut(self, events: list[Event]) -> Iterator[tuple[Segment, tuple[Event, ...]]]:
+        before: tuple[Event, ...] = ()
+        for segment in cut_segments(events):
+            yield segment, before
+            before = segment.events[-1:]
 
     def _days_of(self, agent: str) -> list[DayEntry]:
         return [entry for entry in self.diary.book() if entry.ref.agent == agent]

@@ -1,0 +1,108 @@
+"""What makes lines of events and a summary of lines: the rules, asked so that no event can stop a day.
+
+Must not know: Postgres, segments, when a day is due.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.events import Event
+from domain.redaction import redact
+from domain.summaries import SUMMARIZER, DaySummary, Line, merge_lines, summarize_segment
+
+log = logging.getLogger(__name__)
+
+LONGEST_LINE = 200
+_PLAIN_WEIGHT = 0.1
+FAN = 64
+"""So many parts are merged into one when a day has more: what is in memory doesn't grow with the day."""
+WIDER = 3
+"""Such a part keeps so many times the words of a summary, which chooses among what all parts kept."""
+
+Lines = tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Whose events they are. time_zone: the agent's, an IANA name."""
+
+    agent: str
+    session: str
+    time_zone: str
+
+
+class Summarizer(Protocol):
+    """Makes lines of a segment's events, and a summary of parts' lines. name: with its version; lines of another one
+    are made anew. preceding: the event before the segment, if any.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines: ...
+
+    def merge(self, parts: Sequence[Lines], *, max_words: int) -> DaySummary: ...
+
+
+class Rules:
+    """The rules of the domain."""
+
+    name = SUMMARIZER
+
+    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
+        return summarize_segment(
+            events, session=told.session, agent=told.agent, time_zone=told.time_zone, preceding=preceding
+        )
+
+    def merge(self, parts: Sequence[Lines], *, max_words: int) -> DaySummary:
+        return merge_lines(parts, max_words=max_words)
+
+
+def lines_of(summarizer: Summarizer, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
+    """What the rules make of these events. Where they raise, each half is tried, until the one event is found that they
+    can't read: it stands for itself, and the rest is summarised as ever.
+    """
+    try:
+        return summarizer.segment(events, told, preceding)
+    # What code raises that can't cope with its input; that this process is told to stop is none of it.
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        log.warning("%s failed on %d events of a day: %s", summarizer.name, len(events), type(error).__name__)
+    if len(events) == 1:
+        return (_plain(events[0], told.session),)
+    middle = len(events) // 2
+    first = lines_of(summarizer, events[:middle], told, preceding)
+    return first + lines_of(summarizer, events[middle:], told, events[middle - 1 : middle])
+
+
+def _plain(event: Event, session: str) -> Line:
+    said = " ".join(redact(event.content).text.split())[:LONGEST_LINE] or "(no words)"
+    speaker = event.name or event.kind
+    return Line("said", said, speaker, session, event.seq, event.happened_at, _PLAIN_WEIGHT)
+
+
+class Folded:
+    """Parts of a day as they come, merged in a tree of fan `FAN`. count: how many were added."""
+
+    def __init__(self, summarizer: Summarizer, max_words: int) -> None:
+        self.count = 0
+        self._summarizer = summarizer
+        self._max_words = max_words
+        self._levels: list[list[Lines]] = [[]]
+
+    def add(self, part: Lines) -> None:
+        """Put in the next part; the same parts in the same order give the same summary."""
+        self.count += 1
+        for level in self._levels:
+            level.append(part)
+            if len(level) < FAN:
+                return
+            part = self._summarizer.merge(level, max_words=WIDER * self._max_words).lines
+            level.clear()
+        self._levels.append([part])
+
+    def summary(self) -> DaySummary:
+        """The summary of all parts."""
+        parts = [part for level in self._levels for part in level]
+        return self._summarizer.merge(parts, max_words=self._max_words)
