@@ -14,6 +14,7 @@ from slowwave.messages import (
     REFRESH_SEARCH,
     SUMMARIZE_DUE_DAYS,
     SWEEP_SESSIONS,
+    SYNC_FILES,
     WAKE_STALE,
 )
 from slowwave.settings import Settings
@@ -36,6 +37,7 @@ def schedule(settings: Settings) -> dict[str, Tick]:
         "refresh-search": Tick(REFRESH_SEARCH, 60),
         "consolidate-working": Tick(CONSOLIDATE_WORKING, settings.memory.consolidation.interval_seconds),
         "summarize-days": Tick(SUMMARIZE_DUE_DAYS, 60, queue="days"),
+        "sync-files": Tick(SYNC_FILES, settings.memory.files.sync_seconds),
         "maintenance": Tick(MAINTENANCE_TICK, settings.memory.maintenance.tick_seconds),
     }
 

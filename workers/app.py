@@ -28,6 +28,7 @@ from models.schema import WrongSchema, require_current
 from services.due_check import DueCheck
 from services.flush import Flusher
 from services.maintenance import JobRunner
+from services.memory_files.backends import choose_backend
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
@@ -118,7 +119,7 @@ def make_app(
     extractor: what turns a window into memories; None: the rules. runners: what runs maintenance jobs, by their type;
     None: those of this version.
     """
-    tasks = ["tasks.capture", "tasks.consolidate", "tasks.days", "tasks.flush", "tasks.maintenance"]
+    tasks = ["tasks.capture", "tasks.consolidate", "tasks.days", "tasks.files", "tasks.flush", "tasks.maintenance"]
     app = SlowwaveApp(
         settings, extractor or RulesExtractor(), job_runners() if runners is None else runners, include=tasks
     )
@@ -159,6 +160,25 @@ def look_around_at_start(sender: Any = None, **_: Any) -> None:
     if isinstance(app, SlowwaveApp):
         for task, queue in _AT_START:
             app.send_task(task, queue=queue, expires=60)
+
+
+@worker_ready.connect
+def feed_the_backend_of_the_settings(sender: Any = None, **_: Any) -> None:
+    """From here on every change of a memory is queued for `memory.backend`, or for none."""
+    app = getattr(sender, "app", None)
+    if not isinstance(app, SlowwaveApp):
+        return
+    engine = make_engine(app.settings.database_url)
+    try:
+        change = choose_backend(engine, app.settings.memory.backend, utc_now())
+    except OperationalError as error:
+        # With `file` the next tick does it.
+        log.warning("Postgres is not reachable yet, memory.backend was not registered: %s", error.orig)
+    else:
+        if change.registered or change.unregistered:
+            log.info("memory.backend is %s from here on", app.settings.memory.backend)
+    finally:
+        engine.dispose()
 
 
 @worker_ready.connect

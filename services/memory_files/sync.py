@@ -1,0 +1,52 @@
+"""Which scopes have something to deliver or to read back: what waits in the outbox, and files that somebody changed.
+
+All tenants at once, as sweeps do: nothing is read but names, sizes and times.
+
+Must not know: what stands in files; how deliveries are asked for.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from domain.memory_files import scope_folder
+from models import FileState, Scope
+from services.memory_files.backends import FILE
+from services.memory_files.disk import Disk, Stamp
+from services.memory_files.outbox import WaitingScope, waiting_scopes
+
+
+def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, now: datetime) -> list[WaitingScope]:
+    """Scopes of all tenants that are due: those for which something waits first, the longest waiting of them."""
+    waiting = {scope.id: scope for scope in waiting_scopes(connection, FILE, limit=limit, now=now)}
+    for scope in _changed(connection, root, disk):
+        if len(waiting) >= limit:
+            break
+        waiting.setdefault(scope.id, scope)
+    return list(waiting.values())
+
+
+def _changed(connection: Connection, root: Path, disk: Disk) -> Iterator[WaitingScope]:
+    if not root.is_dir():
+        return
+    seen: dict[int, dict[str, Stamp]] = {}
+    columns = (FileState.scope_id, FileState.path, FileState.size, FileState.modified_ns)
+    for file in connection.execute(select(*columns)):
+        seen.setdefault(file.scope_id, {})[file.path] = Stamp(file.size, file.modified_ns)
+    for row in connection.execute(select(Scope.id, Scope.tenant, Scope.kind, Scope.name).order_by(Scope.id)):
+        folder = root / scope_folder(row.tenant, row.kind, row.name)
+        known = seen.get(row.id, {})
+        if known or folder.is_dir():
+            scope = WaitingScope(row.id, row.tenant, row.kind, row.name)
+            if _has_changed(folder, known, disk):
+                yield scope
+
+
+def _has_changed(folder: Path, known: Mapping[str, Stamp], disk: Disk) -> bool:
+    """Also where a file was written so short a time ago that its own time proves nothing."""
+    paths = set(disk.paths(folder))
+    return paths != set(known) or any(
+        not known[path].modified_ns or disk.stamp(folder / path) != known[path] for path in paths
+    )

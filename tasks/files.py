@@ -1,0 +1,87 @@
+"""Queue `consolidate`: the files of `memory.backend: file`, brought up to date a scope at a time; the tick that asks.
+
+A lost or doubled message changes nothing: what waits stands in Postgres, and what was edited stands in the files.
+
+Must not know: what stands in files, which scopes are due.
+"""
+
+import logging
+from typing import Any
+
+from celery import shared_task
+
+from services.memory_files.backends import choose_backend
+from services.memory_files.delivery import DeliveryReport, FileRules, deliver
+from services.memory_files.disk import Disk
+from services.memory_files.sync import due_scopes
+from services.reports.names import find_scope
+from slowwave.coordination.files_queue import ask_for_delivery, begin_delivery
+from slowwave.coordination.keys import CONSOLIDATE_QUEUE
+from slowwave.files import DeliverOutbox
+from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
+from slowwave.settings import MemorySettings
+from slowwave.working import scope_of
+from tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+MAX_ASKED = 1000
+"""With so many messages in `consolidate` the tick adds none: what is due waits."""
+
+
+def file_rules(settings: MemorySettings) -> FileRules:
+    """What deliveries go by, from the settings."""
+    return FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
+
+
+@shared_task(name=DELIVER_OUTBOX, base=SlowwaveTask, bind=True)
+def deliver_outbox(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+    """Bring the files of a scope up to date, hand edits first. What a cap left is asked for again."""
+    asked = self.parse(DeliverOutbox, args, kwargs)
+    if asked is None:
+        return None
+    runtime = self.runtime
+    tenant = asked.tenant or runtime.settings.tenant
+    kind, name = scope_of(asked.agent, asked.scope)
+    if asked.ticket is not None:
+        begin_delivery(runtime.redis, tenant, kind, name, asked.ticket)
+    if runtime.settings.memory.backend != "file":
+        log.info("files of %s:%s: memory.backend is %s here", kind, name, runtime.settings.memory.backend)
+        return "off"
+    with runtime.engine.connect() as connection:
+        scope_id = find_scope(connection, tenant, kind, name)
+    if scope_id is None:
+        log.info("files of %s:%s: nothing was ever written there", kind, name)
+        return "unknown"
+    rules = file_rules(runtime.settings.memory)
+    report = deliver(runtime.engine, scope_id, rules=rules, disk=Disk(), now=runtime.clock(), by=self.request.hostname)
+    _tell(f"{kind}:{name}", report)
+    if report.more:
+        ask_for_delivery(runtime.redis, tenant, kind, name)
+    return report.state
+
+
+@shared_task(name=SYNC_FILES, base=SlowwaveTask, bind=True)
+def sync_files(self: SlowwaveTask) -> None:
+    """Ask for a delivery for each scope that has something waiting, or a file that somebody changed."""
+    runtime = self.runtime
+    settings = runtime.settings.memory
+    room = MAX_ASKED - runtime.queue.depths()[CONSOLIDATE_QUEUE]
+    if settings.backend != "file" or room <= 0:
+        return
+    now = runtime.clock()
+    choose_backend(runtime.engine, "file", now)
+    with runtime.engine.connect() as connection:
+        scopes = due_scopes(connection, file_rules(settings).root, Disk(), limit=room, now=now)
+    sent = sum(ask_for_delivery(runtime.redis, scope.tenant, scope.kind, scope.name) for scope in scopes)
+    if scopes:
+        log.info("files: %d scopes are due, %d are asked for now", len(scopes), sent)
+
+
+def _tell(scope: str, report: DeliveryReport) -> None:
+    for path, why in report.held.items():
+        log.warning("files of %s: %s: %s", scope, path, why)
+    for path, number, what in report.notes:
+        log.info("files of %s: %s, line %d %s", scope, path, number, what)
+    level = logging.WARNING if report.state == "failed" else logging.INFO
+    log.log(level, "files of %s: %s, %d written, %d memories", scope, report.state, report.written, report.delivered)
