@@ -13,6 +13,7 @@ from celery import Celery, Task
 from celery.exceptions import Reject
 from pydantic import BaseModel, ValidationError
 from redis import Redis
+from redis.exceptions import RedisError
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
@@ -22,6 +23,7 @@ from services.flush import Flusher
 from services.maintenance import JobRunner
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.forgetting import was_forgotten
 from slowwave.errors import SlowwaveError
 from slowwave.settings import Settings
 
@@ -67,6 +69,16 @@ class SlowwaveTask(Task[..., Any]):
         source: RuntimeSource = app.slowwave  # type: ignore[attr-defined]
         return source.runtime()
 
+    def was_forgotten(self) -> bool:
+        """Whether this message was taken out of its queue because of what it carries, after a worker had taken it.
+
+        Without an answer it counts as not: the fence in Postgres stops what was taken before it went up (I10).
+        """
+        try:
+            return was_forgotten(self.runtime.redis, self.request.id or "")
+        except RedisError:
+            return False
+
     def parse(self, model: type[Payload], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Payload | None:
         """The payload as its model, or None: then it lies in `dead_letters` with its error and is not tried again.
 
@@ -89,6 +101,8 @@ class SlowwaveTask(Task[..., Any]):
     def bury(self, payload: Mapping[str, Any], error: str) -> None:
         """Put a payload into `dead_letters`. While Postgres is away the message goes back to its queue instead."""
         runtime = self.runtime
+        if self.was_forgotten():
+            return
         tenant = payload.get("tenant")
         try:
             with runtime.engine.connect() as connection:

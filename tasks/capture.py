@@ -9,26 +9,22 @@ from celery import shared_task
 
 from slowwave.errors import SlowwaveError
 from slowwave.messages import PROMPT_ARRIVED, RECORD_TURN, PromptArrived, RecordTurn
+from slowwave.waited import record_turn as record
 from tasks.base import SlowwaveTask
 
 
 @shared_task(name=RECORD_TURN, base=SlowwaveTask, bind=True)
 def record_turn(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
     """Record a turn. Without a key the message's own id is the key, so that a redelivery adds nothing."""
+    # Dated before it asks: what a forget did not stop here, its fence stops (I10).
+    taken = self.runtime.clock().isoformat()
+    if self.was_forgotten():
+        return
     turn = self.parse(RecordTurn, args, kwargs)
     if turn is None:
         return
-    memory = self.runtime.memory.for_tenant(turn.tenant)
     try:
-        memory.turn_completed(
-            turn.agent,
-            turn.session,
-            turn.messages,
-            room_id=turn.room_id,
-            thread_id=turn.thread_id,
-            scope=turn.scope,
-            key=turn.key or self.request.id,
-        )
+        record(self.runtime.memory.for_tenant(turn.tenant), turn, key=self.request.id or "", taken=taken)
     except SlowwaveError as error:
         self.bury(turn.model_dump(mode="json"), str(error))
 

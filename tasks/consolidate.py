@@ -17,6 +17,7 @@ from slowwave.coordination.consolidation_queue import ask_for_pass, begin_pass
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.messages import CONSOLIDATE_SCOPE, CONSOLIDATE_WORKING, REMEMBER
+from slowwave.waited import remember as keep
 from slowwave.working import ConsolidateScope, Remember, scope_of
 from tasks.base import REST_SECONDS, Runtime, SlowwaveTask
 
@@ -29,13 +30,15 @@ MAX_ASKED = 1000
 @shared_task(name=REMEMBER, base=SlowwaveTask, bind=True)
 def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
     """Note something. Without a key the message's own id is the key, so that a redelivery adds nothing."""
+    # As in record_turn: dated before it asks.
+    taken = self.runtime.clock().isoformat()
+    if self.was_forgotten():
+        return
     note = self.parse(Remember, args, kwargs)
     if note is None:
         return
-    fields = note.model_dump(exclude={"tenant"})
-    fields["key"] = note.key or self.request.id
     try:
-        self.runtime.memory.for_tenant(note.tenant).remember(**fields)
+        keep(self.runtime.memory.for_tenant(note.tenant), note, key=self.request.id or "", taken=taken)
     except StoreUnavailable as error:
         # Nothing spools notes: the message itself is what is kept until Postgres is back.
         self.runtime.flusher.pause(REST_SECONDS)

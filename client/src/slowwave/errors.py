@@ -9,6 +9,7 @@
     ├── ScopeConflict        a session that writes to one scope was told to write to another
     ├── Refused              Postgres refuses the data for good
     ├── StoreUnavailable     Postgres can't be reached or can't work; what was to be recorded waits in the spool
+    ├── WasForgotten         what waited was forgotten before it arrived
     └── SpoolFull            the spool can't be written either: nothing was recorded
 
 Must not know: the code that raises them.
@@ -49,6 +50,10 @@ class Refused(SlowwaveError):
 
 class StoreUnavailable(SlowwaveError):
     """Postgres can't be reached, or can't work as it is; the text says why, and what became of the events."""
+
+
+class WasForgotten(SlowwaveError):
+    """Its agent, session or scope was forgotten after it was taken: nothing was recorded, and nothing is to be."""
 
 
 class SpoolFull(SlowwaveError):

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge
+from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge, WasForgotten
 from slowwave.identity import check_name, shared_scope
 from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, clean_text, moment_of
 from slowwave.postgres import Postgres, Statement
@@ -26,6 +26,11 @@ _REMEMBER = Statement(
     b"slowwave_remember",
     b"SELECT id, is_new, extract(epoch FROM expires_at) FROM slowwave.remember($1, $2, $3, $4, nullif($5, ''), $6, $7,"
     b" $8, $9, $10, $11, nullif($12, '')::timestamptz, $13, $14)",
+)
+_REMEMBER_WAITED = Statement(
+    b"slowwave_remember_waited",
+    b"SELECT id, is_new, extract(epoch FROM expires_at) FROM slowwave.remember_waited($1, $2, $3, $4, nullif($5, ''),"
+    b" $6, $7, $8, $9, $10, $11, nullif($12, '')::timestamptz, $13, $14, $15::timestamptz)",
 )
 
 
@@ -106,10 +111,12 @@ def note(
     ttl_seconds: float | None,
     key: str,
     at: datetime | str | None,
+    taken: str | None = None,
 ) -> Noted:
     """Write one item, in one round trip; doing it again with the same key changes nothing.
 
-    Raises InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable: the spool carries conversations alone.
+    taken: since when it has waited (ISO 8601); raises WasForgotten where it was forgotten since. Else raises
+    InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable: the spool carries conversations alone.
     """
     check_name("agent", agent)
     text, said_at = check_note(
@@ -119,14 +126,16 @@ def note(
     ttl = settings.consolidation.working_ttl_seconds if ttl_seconds is None else ttl_seconds
     days = settings.days
     values = (tenant, agent, scope_kind, scope_name, session or "", kind, text, importance, marked, check_key(key), ttl)
+    values += (said_at, days.timezone, days.cutoff_hour, *(() if taken is None else (taken,)))
+    statement = _REMEMBER if taken is None else _REMEMBER_WAITED
     try:
-        rows = postgres.call(
-            _REMEMBER, tuple(str(value).encode() for value in (*values, said_at, days.timezone, days.cutoff_hour))
-        )
+        rows = postgres.call(statement, tuple(str(value).encode() for value in values))
     except StoreUnavailable as error:
         raise StoreUnavailable(f"nothing was noted, and the spool takes no notes; call again: {error}") from error
     item, added, expires = rows[0]
-    return Noted(UUID((item or b"").decode()), added == b"t", datetime.fromtimestamp(float(expires or 0), UTC))
+    if item is None:
+        raise WasForgotten(f"{agent}: what was to be noted was forgotten meanwhile")
+    return Noted(UUID(item.decode()), added == b"t", datetime.fromtimestamp(float(expires or 0), UTC))
 
 
 def read_stats(connection: Any, tenant: str, kind: str, name: str) -> WorkingStats:

@@ -1,0 +1,50 @@
+"""What waited in a queue before it is recorded: it says since when, and is dropped where it was forgotten meanwhile.
+
+Must not know: queues, tasks.
+"""
+
+from slowwave.capture import Entry, about_of
+from slowwave.errors import ScopeConflict, WasForgotten
+from slowwave.memory import Memory
+from slowwave.messages import RecordTurn, check_key, turn_events
+from slowwave.working import Remember, note
+
+
+def record_turn(memory: Memory, turn: RecordTurn, *, key: str, taken: str) -> None:
+    """Record a turn as `Memory.turn_completed` does. taken: ISO 8601, since when it is in our hands.
+
+    key: where the turn has none of its own. Raises as `turn_completed`.
+    """
+    events, _ = turn_events(turn.messages, check_key(turn.key or key))
+    if not events:
+        return
+    about = about_of(turn.scope, turn.room_id, turn.thread_id)
+    entry = Entry(memory.tenant, turn.agent, turn.session, events, about)
+    entry.stamp(taken)
+    captured, _ = memory.store.record(entry)
+    if captured is not None and captured.problem:
+        raise ScopeConflict(f"{turn.agent}/{turn.session}: {captured.problem}")
+
+
+def remember(memory: Memory, asked: Remember, *, key: str, taken: str) -> bool:
+    """Note something as `Memory.remember` does; False: it was forgotten meanwhile. Raises as `remember`."""
+    try:
+        note(
+            memory.store.postgres,
+            memory.store.settings.memory,
+            memory.tenant,
+            asked.agent,
+            asked.content,
+            importance=asked.importance,
+            session=asked.session,
+            kind=asked.type,
+            marked=asked.marked,
+            scope=asked.scope,
+            ttl_seconds=asked.ttl_seconds,
+            key=asked.key or key,
+            at=asked.at,
+            taken=taken,
+        )
+    except WasForgotten:
+        return False
+    return True
