@@ -10,7 +10,7 @@ The mark at the end of a line says its origin, and tells a memory that hears the
 Must not know: where they are read, which of them are shown.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any
 
@@ -37,7 +37,8 @@ class Utterance:
         return f"{self.session}#{self.seq}"
 
     def to_json(self) -> dict[str, Any]:
-        return {"id": self.id} | asdict(self) | {"at": self.at.isoformat()}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"id": self.id} | values | {"at": self.at.isoformat()}
 
     def to_line(self) -> str:
         said = f"{one_line(self.speaker)}: {one_line(self.content)}"
