@@ -37,11 +37,18 @@ _WANTS = re.compile(
 )
 
 
+def tells_outcome(sentence: str, fired: Collection[str]) -> bool:
+    """Whether it tells how something stands: done and working, or still open."""
+    return _OPEN.search(sentence) is not None or (
+        _OUTCOME.search(sentence) is not None and "hypothetical" not in fired and "question" not in fired
+    )
+
+
 def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, past_date: bool) -> Facet:
     """What a statement (no question, no request) as it was said answers."""
     if "decision" in fired or "rule" in fired:
         return "decided"
-    if _OPEN.search(sentence) is not None or (_OUTCOME.search(sentence) is not None and "hypothetical" not in fired):
+    if "outcome" in fired:
         return "state"
     if "result" in fired or (is_agent and _DONE.search(sentence) is not None):
         return "executed"

@@ -1,13 +1,12 @@
 """Parts of a summary put together: recursively in groups, each level bounded, the last within the words asked for.
 
-Must not know: events, and how the lines of a part were chosen.
+Must not know: events, and how lines are compared.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 
 from domain.summaries.lines import HEADING_WORDS, DaySummary, Line, as_markdown, in_order, words_of
-from domain.summaries.ranking import choose, vectors
+from domain.summaries.picking import pick
 
 GROUP = 8
 """Parts that are merged at once: n parts take ceil(log8 n) levels, at least one."""
@@ -17,9 +16,9 @@ _WIDER = 3
 
 def merge_lines(parts: Sequence[Sequence[Line]], *, max_words: int) -> DaySummary:
     """One summary of at most `max_words` words (split at white space, with headings and signs) from the lines of all
-    parts; the order of parts and the order of lines in them do not matter.
+    parts; the order of parts and of the lines in them does not matter.
     """
-    level = sorted((sorted(part, key=_key) for part in parts if part), key=lambda part: [_key(line) for line in part])
+    level = sorted((list(in_order(part)) for part in parts if part), key=_first)
     levels = 1
     while len(level) > GROUP:
         level = [_chosen(_flat(level[at : at + GROUP]), _WIDER * max_words) for at in range(0, len(level), GROUP)]
@@ -28,22 +27,15 @@ def merge_lines(parts: Sequence[Sequence[Line]], *, max_words: int) -> DaySummar
     return DaySummary(lines, as_markdown(lines), levels)
 
 
-def most_levels(parts: int) -> int:
-    """How many levels merging so many parts takes at most."""
-    return max(1, math.ceil(math.log(max(1, parts), GROUP)))
-
-
-def _key(line: Line) -> tuple[object, ...]:
-    return (line.place, line.facet, line.speaker, line.weight)
+def _first(part: Sequence[Line]) -> tuple[object, ...]:
+    """By the earliest line; parts of one session never share an event, so no two parts have the same one."""
+    return min((line.place, line.facet, line.weight) for line in part)
 
 
 def _flat(parts: Iterable[Sequence[Line]]) -> list[Line]:
-    return sorted({line for part in parts for line in part}, key=_key)
+    return [line for part in parts for line in part]
 
 
 def _chosen(lines: Sequence[Line], max_words: int) -> list[Line]:
     """The best lines whose bullets, with the headings of their facets, have at most `max_words` words."""
-    budget = max_words - HEADING_WORDS * len({line.facet for line in lines})
-    units = vectors([line.text for line in lines])
-    chosen = choose([line.weight for line in lines], units, [words_of(line) for line in lines], budget)
-    return [lines[at] for at in chosen]
+    return pick(lines, max_words, words_of, opening=HEADING_WORDS)

@@ -1,6 +1,7 @@
-"""Ranking of sentences: how central each is to all of them, and a choice that does not say the same twice.
+"""Which of many sentences to keep: those that weigh most and tell most that the others do not.
 
-Centrality is the cosine with the sum of all sentences, which is the mean likeness to the others at linear cost.
+Greedy choice under a budget, by a sentence's own weight and the words that it adds, each as much as all sentences
+together speak of it. What is central comes in once, and saying it twice adds nothing.
 
 Must not know: what the sentences are about, and where they come from.
 """
@@ -8,81 +9,72 @@ Must not know: what the sentences are about, and where they come from.
 import heapq
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from domain.similarity.lexicon import stem
 from domain.similarity.stopwords import FUNCTION_WORDS, NEGATORS, PREPOSITIONS
 
-Vector = dict[str, float]
+COVERAGE = 0.2
+"""What a new word adds, times the logarithm of how many sentences have it."""
+NEW_SHARE = 0.2
+"""A sentence with fewer new words than this share says what another of its kind said."""
 
 _STOPWORDS = FUNCTION_WORDS | PREPOSITIONS | NEGATORS
-_STRIP = ".,;:!?…()[]{}\"'`*_-<>/\\|#~=+"
+_STRIP = ".,;:!?…()[]{}\"'`*_-\N{EN DASH}\N{EM DASH}<>/\\|#~=+"
 
 
-def terms(text: str) -> Counter[str]:
-    """The stems of the words that carry content, counted."""
-    words = (word.strip(_STRIP) for word in text.lower().split())
-    return Counter(stem(word.removesuffix("'s")) for word in words if word and word not in _STOPWORDS)
+def terms(text: str) -> frozenset[str]:
+    """The stems of the words of `text` that carry content."""
+    words = (word.strip(_STRIP).removesuffix("'s") for word in text.lower().replace("\N{EM DASH}", " ").split())
+    return frozenset(stem(word) for word in words if word and word not in _STOPWORDS)
 
 
-def vectors(texts: Sequence[str]) -> list[Vector]:
-    """Unit TF-IDF vectors; the frequencies are those of `texts`. A text without content has an empty one."""
-    counted = [terms(text) for text in texts]
-    frequency: Counter[str] = Counter()
-    for one in counted:
-        frequency.update(one.keys())
-    return [_unit(one, frequency, len(texts)) for one in counted]
-
-
-def _unit(counted: Counter[str], frequency: Counter[str], total: int) -> Vector:
-    weighed = {term: (1 + math.log(count)) * math.log(1 + total / frequency[term]) for term, count in counted.items()}
-    norm = math.sqrt(math.fsum(value * value for value in weighed.values()))
-    return {term: value / norm for term, value in weighed.items()} if norm else {}
-
-
-def cosine(one: Vector, other: Vector) -> float:
-    """0..1 for unit vectors."""
-    if len(one) > len(other):
-        one, other = other, one
-    return math.fsum(value * other[term] for term, value in one.items() if term in other)
-
-
-def centrality(units: Sequence[Vector]) -> list[float]:
-    """Of each vector its cosine with the sum of all, over the greatest one: 0..1."""
-    total: dict[str, float] = {}
-    for unit in units:
-        for term, value in unit.items():
-            total[term] = total.get(term, 0.0) + value
-    scores = [math.fsum(value * total[term] for term, value in unit.items()) for unit in units]
-    top = max(scores, default=0.0)
-    return [score / top if top else 0.0 for score in scores]
-
-
-def choose(weights: Sequence[float], units: Sequence[Vector], costs: Sequence[int], budget: int) -> list[int]:
-    """The indexes of a choice within `budget`, best first: by weight less the likeness to what was chosen before.
-
-    Greedy and lazy: likeness only grows with the choice, so a stale score is never too low.
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A sentence to choose or not. kind: what it is compared within, since what was asked for and that it was done say
+    much the same in words; cost: what it takes of the budget.
     """
-    heap = [(-weight, at, 0) for at, weight in enumerate(weights)]
-    heapq.heapify(heap)
-    chosen: list[int] = []
-    alike = [0.0] * len(weights)
+
+    weight: float
+    terms: frozenset[str]
+    kind: str
+    cost: int
+
+
+def choose(items: Sequence[Item], budget: int, *, opening: int = 0, first: Iterable[int] = ()) -> list[int]:
+    """The indexes of a choice whose costs are within `budget`, as chosen; those of `first` come first, if they fit.
+
+    opening: what the first of each kind costs on top. Lazy: what a sentence adds only shrinks while the choice grows,
+    so one whose score still holds when it comes up is the best.
+    """
+    frequency = Counter(term for item in items for term in item.terms)
+    worth = {term: COVERAGE * math.log(count) for term, count in frequency.items()}
+    covered: set[str] = set()
+    of_kind: dict[str, set[str]] = {}
+    chosen: dict[int, None] = {}
     left = budget
+    # With nothing covered the scores are exact, so the best one needs no second look.
+    heap = [(-math.inf, at, -1) for at in first]
+    heap += [(-_score(item.weight, item.terms, worth), at, 0) for at, item in enumerate(items)]
+    heapq.heapify(heap)
     while heap:
         _, at, seen = heapq.heappop(heap)
-        if costs[at] > left:
+        item = items[at]
+        cost = item.cost + (0 if item.kind in of_kind else opening)
+        said = of_kind.get(item.kind, set())
+        if at in chosen or cost > left or len(item.terms - said) < NEW_SHARE * len(item.terms):
             continue
-        if seen < len(chosen):
-            alike[at] = max(alike[at], *(cosine(units[at], units[other]) for other in chosen[seen:]))
-            if alike[at] < SAME:
-                heapq.heappush(heap, (REDUNDANCY * alike[at] - weights[at], at, len(chosen)))
+        if 0 <= seen < len(chosen):
+            score = _score(item.weight, item.terms - covered, worth)
+            heapq.heappush(heap, (-score, at, len(chosen)))
             continue
-        chosen.append(at)
-        left -= costs[at]
-    return chosen
+        chosen[at] = None
+        covered |= item.terms
+        of_kind[item.kind] = said | item.terms
+        left -= cost
+    return list(chosen)
 
 
-SAME = 0.8
-"""Cosine from which two sentences say the same: the second is never chosen."""
-REDUNDANCY = 3.0
-"""What full likeness to a chosen sentence costs, in the unit of the weights."""
+def _score(weight: float, new: Iterable[str], worth: dict[str, float]) -> float:
+    return weight + math.fsum(worth[term] for term in new)

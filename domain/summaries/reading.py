@@ -4,7 +4,7 @@ dates resolved, each with the question that it answers and its signals.
 Must not know: how many sentences a summary takes, and how they compare.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from domain.dates import annotate, local_day, mentions
@@ -17,7 +17,7 @@ from domain.extraction.signals import Seen, signals
 from domain.extraction.speech import Speech, name_of, speeches
 from domain.noise import is_chatter, is_noise, without_machinery
 from domain.redaction import redact
-from domain.summaries.facets import facet_of
+from domain.summaries.facets import facet_of, tells_outcome
 from domain.summaries.lines import Facet
 from domain.summaries.requests import asked_to
 from domain.summaries.segments import MAX_EVENT_CHARACTERS
@@ -79,7 +79,9 @@ def _spoken(speech: Speech, time_zone: str, *, with_agent: bool) -> Iterator[Sen
             seen = Seen.after(speech.before)
             said = said if speech.is_agent else _answer(speech.before, said) or said
         if not is_chatter(said):
-            yield _sentence(speech, said, signals(said, seen), time_zone, with_agent=with_agent)
+            fired = signals(said, seen)
+            outcome = ("outcome",) if tells_outcome(said, fired) else ()
+            yield _sentence(speech, said, (*fired, *outcome), time_zone, with_agent=with_agent)
 
 
 def _answer(before: str | None, sentence: str) -> str | None:
@@ -92,25 +94,23 @@ def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str,
     event, speaker = speech.event, speech.speaker
     named = mentions(said, local_day(event.happened_at, time_zone))
     whole = annotate(said, named)
-    extra: Iterable[str] = (*(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
     to_agent = with_agent and not speech.is_agent
-    what = asked_to(trim(whole) or whole, bids=to_agent and "imperative" in fired)
+    what = asked_to(trim(whole) or whole, bids=to_agent and {"decision", "rule"}.isdisjoint(fired))
     facet: Facet = "wanted"
     if what is not None:
-        text, extra = _asked(what, speaker), (*extra, "request")
+        text = _asked_to(what, speaker)
     elif "question" in fired:
-        text = _asked(whole, speaker)
+        text = f'{speaker.name} asked: "{whole.strip(chr(34))}"'
     else:
         past = any(mention.past for mention in named)
-        text, facet = third_person(whole, speaker), facet_of(said, fired, is_agent=speech.is_agent, past_date=past)
-        text = text if text.startswith(speaker.name) or speaker.name in text else f"{speaker.name}: {text}"
-    extra = (*extra, "to_agent") if to_agent else extra
-    return Sentence(facet, text, speaker.name, event, (*fired, *extra))
+        facet = facet_of(said, fired, is_agent=speech.is_agent, past_date=past)
+        text = third_person(whole, speaker)
+        text = text if speaker.inside(speaker.name) in text or speaker.name in text else f"{speaker.name}: {text}"
+    extra = {"dated": bool(named), "agent": speech.is_agent, "request": what is not None, "to_agent": to_agent}
+    return Sentence(facet, text, speaker.name, event, (*fired, *(name for name, holds in extra.items() if holds)))
 
 
-def _asked(what: str, speaker: Speaker) -> str:
-    """A question or request behind "… asked", in the third person as it is."""
+def _asked_to(what: str, speaker: Speaker) -> str:
+    """A request behind "… asked", with the speaker in the third person: "Maya asked to book a room for Maya."."""
     plain = third_person(what, speaker).removeprefix(f"{speaker.name}: ")
-    if what.startswith(("to ", "not to ")):
-        return f"{speaker.name} asked {plain[:1].lower()}{plain[1:]}"
-    return f"{speaker.name} asked: {plain}"
+    return f"{speaker.name} asked {plain[:1].lower()}{plain[1:]}"

@@ -14,11 +14,22 @@ _CAN_YOU = re.compile(
 _BID = re.compile(rf"^{_POLITE}(?P<what>[a-z].{{3,}}?)(?:,? please)?\s*[.!]*$", re.IGNORECASE)
 _NOT = re.compile(r"^(?:don't|do not|never) ", re.IGNORECASE)
 _NO_BID = re.compile(
-    r"^(?:let|let's|let us|have|enjoy|keep it|take care|be|get well|come on|look|"
-    r"forget it)\b",
+    r"^(?:let|let's|let us|have|enjoy|keep it|take care|be|get well|come on|look|forget it|imagine|believe|guess|feel|"
+    r"think|like|want|mind|care|prefer|love|say you|go ahead|tell me (?:more|about it))\b",
     re.IGNORECASE,
 )
-_VERBS_OF_MIND = re.compile(r"^(?:imagine|believe|guess|feel|think|say you)\b", re.IGNORECASE)
+_BID_WORDS = re.compile(
+    rf"^{_POLITE}(?:please |(?:don't|do not) )?(?:add|analy[sz]e|apply|ask|book|build|buy|calculate|call|cancel|change|"
+    r"check|clean|close|collect|commit|compare|configure|connect|convert|copy|create|debug|delete|deploy|describe|"
+    r"disable|download|draft|edit|email|enable|estimate|explain|export|extract|fetch|fill|find|fix|format|generate|give|"
+    r"help|implement|import|improve|include|install|investigate|list|make|measure|merge|message|migrate|move|notify|"
+    r"open|order|organi[sz]e|pause|plan|prepare|print|profile|publish|push|put|read|rebase|record|refactor|release|"
+    r"remind|remove|rename|replace|reply|research|reserve|reset|restart|restore|retry|revert|review|rewrite|rollback|"
+    r"roll|run|save|scan|schedule|search|send|set|share|ship|show|sort|split|start|stop|submit|suggest|"
+    r"summari[sz]e|switch|sync|tag|tell|test|touch|track|transfer|translate|try|turn|undo|update|upgrade|upload|use|"
+    r"verify|write)\b(?! (?:is|was|are|were|has|fails?|failed|passes|of|and I)\b)",
+    re.IGNORECASE,
+)
 
 
 def asked_to(sentence: str, *, bids: bool) -> str | None:
@@ -26,13 +37,11 @@ def asked_to(sentence: str, *, bids: bool) -> str | None:
     is no request. bids: imperatives count, too ("Book a room").
     """
     asked = _CAN_YOU.match(sentence)
-    if asked is None and bids and not sentence.rstrip().endswith("?"):
+    if asked is None and bids and not sentence.rstrip().endswith("?") and _BID_WORDS.match(sentence):
         asked = _BID.match(sentence)
-    if asked is None:
+    if asked is None or _NO_BID.match(asked["what"]):
         return None
     what = asked["what"]
-    if _NO_BID.match(what) or _VERBS_OF_MIND.match(what):
-        return None
     if (negated := _NOT.match(what)) is not None:
         return f"not to {what[negated.end() :]}"
     return f"to {what[:1].lower()}{what[1:]}"

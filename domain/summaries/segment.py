@@ -8,9 +8,9 @@ from datetime import UTC
 
 from domain.events import Event
 from domain.summaries.lines import Line, in_order
-from domain.summaries.ranking import centrality, choose, vectors
+from domain.summaries.picking import pick
 from domain.summaries.reading import Sentence, read
-from domain.summaries.weights import CENTRALITY, base_weight
+from domain.summaries.weights import weight_of
 
 SUMMARIZER = "rules/1"
 """Name and version. Segments that another version made are made anew."""
@@ -30,22 +30,13 @@ def summarize_segment(
     agent: its name, for what it says itself; time_zone: its IANA zone, for "yesterday" (ZoneInfoNotFoundError where
     there is no such zone); preceding: the event before the segment, to which a short answer may reply.
     """
-    sentences = _once(read(events, agent=agent, time_zone=time_zone, preceding=preceding))
-    units = vectors([sentence.text for sentence in sentences])
-    weights = [
-        base_weight(sentence.fired, sentence.facet, len(sentence.text.split())) + CENTRALITY * central
-        for sentence, central in zip(sentences, centrality(units), strict=True)
-    ]
-    chosen = choose(weights, units, [1] * len(sentences), MAX_SEGMENT_LINES)
-    return in_order(_line(sentences[at], session, weights[at]) for at in chosen)
+    lines = [_line(one, session) for one in read(events, agent=agent, time_zone=time_zone, preceding=preceding)]
+    return in_order(pick(lines, MAX_SEGMENT_LINES, lambda _line: 1))
 
 
-def _once(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """What is said twice in the same words counts where it was said first."""
-    return list({sentence.text.casefold(): sentence for sentence in reversed(sentences)}.values())[::-1]
-
-
-def _line(sentence: Sentence, session: str, weight: float) -> Line:
+def _line(sentence: Sentence, session: str) -> Line:
     event = sentence.event
-    at = event.happened_at.astimezone(UTC)
-    return Line(sentence.facet, sentence.text, sentence.speaker, session, event.seq, at, round(weight, 4))
+    weight = weight_of(sentence.fired, sentence.facet)
+    return Line(
+        sentence.facet, sentence.text, sentence.speaker, session, event.seq, event.happened_at.astimezone(UTC), weight
+    )

@@ -1,35 +1,47 @@
 """What each property of a sentence weighs when a summary is chosen.
 
+`KEEP` and what follows from it were chosen on three conversations of LoCoMo (see bench/days.py), where small changes
+make small differences; milestones, requests, decisions and results, of which such talk has none, are set by hand.
+
 Must not know: how properties are found, and how many sentences are chosen.
 """
 
 from collections.abc import Collection
 
-from domain.extraction.weights import keep_score
+from domain.extraction.weights import HAND_SET, keep_score
+from domain.summaries.lines import Facet
 
-KEEP = 0.35
-"""Of the log-odds that people would keep the sentence."""
-CENTRALITY = 3.0
-"""Of its likeness to all that was said, 0..1."""
-QUESTION = 0.0
-BONUS: dict[str, float] = {
-    "request": 1.5,
-    "milestone": 3.0,
-    "agent": -0.5,
-}
-_FACETS = {"decided": 1.0, "executed": 0.8, "state": 0.3}
-_QUESTION_TERM = -8.0
-BEST_WORDS = 18
-LENGTH = 0.02
+KEEP = 0.6
+"""Of the log-odds that people would keep the sentence, cut at `_LEAST` and `_MOST`."""
+_LEAST, _MOST = -3.0, 3.0
+
+SIGNALS: dict[str, float] = {
+    "dated": 0.3, "answers": 0.3, "question": -1.0, "request": 2.5, "milestone": 3.0, "agent": -0.5, "outcome": 1.2,
+}  # fmt: skip
+TO_AGENT = 1.0
+"""A person's question to an agent is what they want; between people it mostly keeps the talk going."""
+FACETS: dict[Facet, float] = {"decided": 1.0, "executed": 0.8}
+
+SUPERSEDED = -1.0
+"""The weight of a run's outcome that a later one of the same run replaced."""
+EARLY_STATE = 0.6
+"""What tells how things stood at the beginning of the day loses so much, at its end nothing: the last
+outcome counts."""
+SURE = 0.5
+"""What weighs as much answers its question: the best such line of each facet comes before all others."""
+LEAST = -0.9
+"""What weighs less is not worth a line, however much room there is."""
 
 
-def base_weight(fired: Collection[str], facet: str, words: int) -> float:
-    """What a sentence weighs by itself."""
+def weight_of(fired: Collection[str], facet: Facet) -> float:
+    """What a sentence with these signals weighs by itself."""
     kept = keep_score(fired)
     if "question" in fired:
-        kept -= _QUESTION_TERM
-    score = KEEP * max(-3.0, min(3.0, kept)) + _FACETS.get(facet, 0.0)
-    score += sum(weight for name, weight in BONUS.items() if name in fired)
-    if "question" in fired and "request" not in fired:
-        score += QUESTION if "to_agent" in fired else QUESTION - 1.0
-    return score - LENGTH * max(0, BEST_WORDS - words)
+        kept -= HAND_SET["question"]  # it states nothing, which is no reason against a summary
+    if "request" in fired:
+        kept -= HAND_SET["imperative"] if "imperative" in fired else 0.0
+    score = KEEP * max(_LEAST, min(_MOST, kept)) + FACETS.get(facet, 0.0)
+    score += sum(SIGNALS.get(name, 0.0) for name in fired)
+    if "question" in fired and "to_agent" in fired:
+        score += TO_AGENT
+    return round(score, 4)

@@ -1,0 +1,90 @@
+"""The lines to keep of many: what is settled by later lines goes, each question gets its best answer, the rest by
+weight and by what it adds.
+
+Must not know: which part of a day the lines come from, and how they are shown.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from domain.summaries.lines import Line
+from domain.summaries.ranking import Item, choose, terms
+from domain.summaries.weights import EARLY_STATE, LEAST, SUPERSEDED, SURE
+
+_MILESTONE = re.compile(r"Run (queued|finished|failed|blocked): (.*)", re.DOTALL)
+_OF_OUTCOMES = terms(
+    "run task job queued started running finished completed complete done ok success successfully failed failure "
+    "error errors blocked waiting retry again succeeded passed ready"
+)
+_SAME_TASK = 0.6
+"""Share of common words, of all words of both, from which two milestones tell of one task."""
+
+
+def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, opening: int = 0) -> list[Line]:
+    """A choice of `lines` whose costs are within `budget`, in no order that means something; the same for the same
+    set of lines. opening: what the first line of each facet costs on top.
+    """
+    known = _without_repeats(_settled(sorted(lines, key=_key)))
+    worthy = [line for line in known if line.weight >= LEAST]
+    items: list[Item] = []
+    able: list[Line] = []
+    for at, line in enumerate(worthy):
+        said = terms(line.text)
+        if _tells(line, said):
+            able.append(line)
+            weight = line.weight - _too_early(line, at / len(worthy))
+            items.append(Item(weight, said, line.facet, cost(line)))
+    best: dict[str, int] = {}
+    for at, item in enumerate(items):
+        rival = best.get(item.kind)
+        if item.kind != "said" and item.weight >= SURE and (rival is None or item.weight > items[rival].weight):
+            best[item.kind] = at
+    return [able[at] for at in choose(items, budget, opening=opening, first=best.values())]
+
+
+def _key(line: Line) -> tuple[object, ...]:
+    return (line.place, line.facet, line.speaker, line.weight)
+
+
+def _too_early(line: Line, share: float) -> float:
+    """share: how much of the day lies before the line, 0..1."""
+    return EARLY_STATE * (1 - share) if line.facet == "state" else 0.0
+
+
+def _tells(line: Line, said: frozenset[str]) -> bool:
+    """Whether it says anything beside names: "Maya: Jonas!" does not."""
+    return len(said - terms(line.speaker)) > 1 or _MILESTONE.match(line.text) is not None
+
+
+def _without_repeats(lines: Sequence[Line]) -> list[Line]:
+    """The same words twice count where they were said first."""
+    seen: dict[str, Line] = {}
+    for line in lines:
+        seen.setdefault(line.text.casefold(), line)
+    return list(seen.values())
+
+
+def _settled(lines: Sequence[Line]) -> list[Line]:
+    """Of each task its last outcome tells how things stand; an earlier failure is history, an earlier start nothing.
+
+    lines: by time. Milestones are compared by their words, as nothing else names their task.
+    """
+    later: list[frozenset[str]] = []
+    kept: list[Line] = []
+    for line in reversed(lines):
+        found = _MILESTONE.match(line.text)
+        if found is None:
+            kept.append(line)
+            continue
+        task = terms(found[2]) - _OF_OUTCOMES
+        if not any(_same(task, other) for other in later):
+            later.append(task)
+            kept.append(line)
+        elif found[1] in {"failed", "blocked"}:
+            kept.append(replace(line, facet="executed", weight=SUPERSEDED))
+    return kept[::-1]
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= _SAME_TASK * len(one | other)
