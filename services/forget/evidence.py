@@ -142,17 +142,23 @@ _TO_WEIGH = (
     "SELECT m.id FROM slowwave.memories m WHERE m.id IN (SELECT id FROM hurt UNION SELECT id FROM related)"
     " ORDER BY m.id"
 )
+# What stays has a history that goes on, and backends hear of it.
+_TELL = (
+    "INSERT INTO slowwave.memory_changes (memory_id, action, after, reason, made_at)"
+    " SELECT m.id, CAST(:action AS text), jsonb_build_object('status', m.status), :reason, :now"
+    " FROM slowwave.memories m WHERE m.id = ANY(:memories) ORDER BY m.id"
+)
 _HOLD_ON = (
     "UPDATE slowwave.memories m SET superseded_by = n.id, valid_to = n.valid_from, checked_at = NULL,"
     " revision = m.revision + 1 FROM gone_memories g JOIN slowwave.memories o ON o.id = g.id"
     " LEFT JOIN slowwave.memories n ON n.id = o.superseded_by"
-    " WHERE m.superseded_by = g.id AND m.id NOT IN (SELECT id FROM gone_memories)"
+    " WHERE m.superseded_by = g.id AND m.id NOT IN (SELECT id FROM gone_memories) RETURNING m.id"
 )
 
 
 class Remains:
     """What becomes of the memories that stay. standing: parts that stand for themselves again; reworded: memories that
-    say again what they said before a sentence was made of them and others.
+    say again what they said before a sentence was made of them and others; holding: those that hold on, or for longer.
     """
 
     def __init__(self, connection: Connection, now: datetime) -> None:
@@ -160,6 +166,7 @@ class Remains:
         self._now = now
         self.standing: set[UUID] = set()
         self.reworded: set[UUID] = set()
+        self.holding: set[UUID] = set()
 
     def find(self) -> None:
         """Take the evidence away, and find what goes with it: fills gone_memories, hurt and related."""
@@ -178,8 +185,8 @@ class Remains:
         for part in self._run(_PARTS, survivors=[*gone, *sorted(tainted)]).all():
             self._stand(part)
         # A chain of values may have lost several links at once.
-        while self._run(_HOLD_ON).rowcount:
-            pass
+        while found := self._run(_HOLD_ON).scalars().all():
+            self.holding.update(found)
 
     def weigh(self) -> None:
         """Weigh what has lost evidence; called when all that goes is gone."""
@@ -187,6 +194,13 @@ class Remains:
             sync_copies(self._connection, part, self._now)
         for memory in self._run(_TO_WEIGH).scalars().all():
             weigh(self._connection, memory, self._now)
+        for action, changed in (
+            ("unmerged", self.standing),
+            ("reworded", self.reworded),
+            ("holding", self.holding),
+        ):
+            if changed:
+                self._run(_TELL, action=action, memories=sorted(changed), reason=REASON, now=self._now)
         found: dict[int, list[UUID]] = defaultdict(list)
         again = sorted(self.standing | self.reworded)
         for row in self._run("SELECT id, scope_id FROM slowwave.memories WHERE id = ANY(:ids)", ids=again):

@@ -7,18 +7,32 @@ Must not know: what files say, rows beside those that tell of files.
 
 import shutil
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Engine, text
 
 from domain.memory_files import scope_folder
+from services.memory_files.delivery import FileRules, deliver
+from services.memory_files.disk import Disk
 from services.memory_files.locks import file_lock
 from services.session_logs.folders import remove_session_logs
+from slowwave.settings import MemorySettings
 
 # A delivery that was under way at the forget may have noted what it wrote after it.
 _NOTES = tuple(
     text(f"DELETE FROM slowwave.{table} WHERE scope_id = :scope") for table in ("memory_file_lines", "memory_files")
 )
+
+
+_SHOWN = text(
+    "SELECT DISTINCT k.id FROM slowwave.scopes k WHERE k.id = ANY(:scopes) AND ("
+    " EXISTS (SELECT FROM slowwave.memory_file_lines l WHERE l.scope_id = k.id)"
+    " OR EXISTS (SELECT FROM slowwave.outbox o WHERE o.scope_id = k.id AND o.backend = 'file'"
+    "  AND o.delivered < o.changes)) ORDER BY k.id"
+)
+MAX_DELIVERIES = 100
+"""Each is bounded; so many are enough for any scope."""
 
 
 def count_files(root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> int:
@@ -43,6 +57,31 @@ def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable
                 for statement in _NOTES:
                     connection.execute(statement, {"scope": scope_id})
     return removed
+
+
+def scopes_with_lines(engine: Engine, scopes: Iterable[tuple[int, str, str]]) -> list[int]:
+    """Of these scopes (id, kind, name) those whose files show memories, or are to."""
+    with engine.connect() as connection:
+        found = connection.execute(_SHOWN, {"scopes": [scope_id for scope_id, _, _ in scopes]})
+        return list(found.scalars())
+
+
+def write_anew(engine: Engine, settings: MemorySettings, scopes: Iterable[int], now: datetime) -> list[str]:
+    """Take lines of what is gone out of the files of scopes that stay; answers what could not be done, in sentences.
+
+    A person's own words in these files are nobody's to take away: a line that was edited stays as it is.
+    """
+    rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
+    problems = []
+    for scope_id in scopes:
+        for _ in range(MAX_DELIVERIES):
+            report = deliver(engine, scope_id, rules=rules, disk=Disk(), now=now)
+            if not report.more:
+                break
+        if report.state in {"busy", "failed"}:
+            problems.append(f"memory files of scope {scope_id} still show it: {report.error or 'somebody is at them'}")
+        problems.extend(f"{path} still shows it: {why}" for path, why in report.held.items())
+    return problems
 
 
 def remove_logs(root: Path, tenant: str, sessions: Iterable[tuple[str, str]]) -> int:

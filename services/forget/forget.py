@@ -16,14 +16,14 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from services.forget.files import count_files, remove_logs, remove_logs_of_agent, remove_scope_files
+from services.forget.files import count_files
+from services.forget.outside import Outside
 from services.forget.plan import TAKEN
 from services.forget.receipts import add_counts
 from services.forget.target import Target
 from services.forget.transaction import Erased, erase
-from services.memory_files.locks import FilesBusy
 from services.reports.names import UnknownName, find_agent, find_session
-from slowwave.coordination.forgetting import count_messages, take_keys, take_messages
+from slowwave.coordination.forgetting import count_messages, take_messages
 from slowwave.forgetting import Forgotten
 from slowwave.settings import Settings
 from slowwave.spool_forgetting import clear_spool
@@ -83,47 +83,18 @@ class Forgetter:
             # A task that has begun by now dates what it carries before the fence; one that has not is stopped.
             messages = take_messages(self.redis, names, self.settings.tenant)
         erased = erase(self.engine, target, clock=self.clock, by=by, dry_run=False)
-        outside, problems = self._outside(target, erased, _names(target, erased), messages)
+        outside = Outside(self.engine, self.redis, self.settings, target, erased, _names(target, erased))
+        outside.counts["messages"] = messages
+        problems = outside.clear(self.clock())
+        elsewhere = {label: number for label, number in outside.counts.items() if number}
         with self.engine.connect().execution_options(isolation_level="READ COMMITTED") as connection:
-            add_counts(connection, erased.erasure or 0, outside)
+            add_counts(connection, erased.erasure or 0, elsewhere)
             connection.commit()
         self._let_go_of_space(problems)
-        counts = erased.counts | outside
+        counts = erased.counts | elsewhere
         return Report(
             str(target), erased.erasure, counts, _some(erased), _hints(target, erased, counts), tuple(problems)
         )
-
-    def _outside(
-        self, target: Target, erased: Erased, names: Forgotten | None, messages: int
-    ) -> tuple[dict[str, int], list[str]]:
-        """Everything that isn't in Postgres. What fails holds up nothing else."""
-        counts, problems = {"messages": messages}, list[str]()
-        if names is None:
-            return {}, problems
-        root = self.settings.memory.files.root
-
-        def redis() -> None:
-            counts["messages"] += take_messages(self.redis, names, self.settings.tenant)
-            counts["keys"] = take_keys(self.redis, names)
-
-        def spool() -> None:
-            cleared = clear_spool(self.settings.spool, self.settings.database_url, names)
-            counts["entries of the spool"] = cleared.entries
-
-        def files() -> None:
-            counts["memory files"] = remove_scope_files(self.engine, root, target.tenant, erased.scopes)
-
-        def logs() -> None:
-            counts["session logs"] = remove_logs(root, target.tenant, erased.sessions)
-            if target.kind == "agent" and target.agent is not None:
-                counts["session logs"] += remove_logs_of_agent(root, target.tenant, target.agent)
-
-        for step in (redis, spool, files, logs):
-            try:
-                step()
-            except (RedisError, OSError, FilesBusy, DBAPIError) as error:
-                problems.append(f"{step.__name__}: {error}")
-        return {label: number for label, number in counts.items() if number}, problems
 
     def _let_go_of_space(self, problems: list[str]) -> None:
         """Deleted rows stay in their pages until these are cleaned, commands in Redis' log until it is rewritten."""

@@ -50,8 +50,10 @@ MEMORIES: tuple[tuple[str, str], ...] = (
         "",
         (
             "INSERT INTO slowwave.outbox AS o (memory_id, backend, scope_id) SELECT g.id, b.name, g.scope_id"
-            " FROM gone_memories g CROSS JOIN slowwave.memory_backends b"
-            " WHERE g.scope_id NOT IN (SELECT id FROM gone_scopes)"
+            " FROM gone_memories g CROSS JOIN (SELECT name FROM slowwave.memory_backends UNION SELECT 'file') AS b"
+            " WHERE g.scope_id NOT IN (SELECT id FROM gone_scopes) AND (b.name IN"
+            " (SELECT name FROM slowwave.memory_backends) OR EXISTS ("
+            "SELECT FROM slowwave.memory_file_lines l WHERE l.memory_id = g.id))"
             " ON CONFLICT (memory_id, backend) DO UPDATE SET changes = o.changes + 1, not_before = NULL"
         ),
     ),

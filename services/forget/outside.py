@@ -1,0 +1,83 @@
+"""Forgetting outside of Postgres, after the transaction: messages, keys, the spool, files, logs of sessions.
+
+Must not know: rows, receipts, previews.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from redis import Redis
+from redis.exceptions import RedisError
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
+
+from services.forget.files import (
+    remove_logs,
+    remove_logs_of_agent,
+    remove_scope_files,
+    scopes_with_lines,
+    write_anew,
+)
+from services.forget.target import Target
+from services.forget.transaction import Erased
+from services.memory_files.locks import FilesBusy
+from slowwave.coordination.forgetting import take_keys, take_messages
+from slowwave.forgetting import Forgotten
+from slowwave.settings import Settings
+from slowwave.spool_forgetting import clear_spool
+
+
+@dataclass
+class Outside:
+    """What is to be cleared of a target whose rows are gone. names: None for a memory, which nothing else names.
+
+    counts: what went so far, by kind of thing.
+    """
+
+    engine: Engine
+    redis: Redis
+    settings: Settings
+    target: Target
+    erased: Erased
+    names: Forgotten | None
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def clear(self, now: datetime) -> list[str]:
+        """Clear all of it; answers what could not be done, in sentences: one thing that fails holds up no other."""
+        problems = self._write_anew(now)
+        steps = {"messages": self._messages, "spool": self._spool, "memory files": self._files, "logs": self._logs}
+        for name, step in steps.items():
+            try:
+                step()
+            except (RedisError, OSError, FilesBusy, DBAPIError) as error:
+                problems.append(f"{name}: {error}")
+        return problems
+
+    def _write_anew(self, now: datetime) -> list[str]:
+        try:
+            shown = scopes_with_lines(self.engine, self.erased.near)
+            return write_anew(self.engine, self.settings.memory, shown, now)
+        except DBAPIError as error:
+            return [f"memory files of other scopes were not written anew: {type(error).__name__}"]
+
+    def _messages(self) -> None:
+        if self.names is not None:
+            self.counts["messages"] += take_messages(self.redis, self.names, self.settings.tenant)
+            self.counts["keys"] += take_keys(self.redis, self.names)
+
+    def _spool(self) -> None:
+        if self.names is not None:
+            cleared = clear_spool(self.settings.spool, self.settings.database_url, self.names)
+            self.counts["entries of the spool"] += cleared.entries
+
+    def _files(self) -> None:
+        root = self.settings.memory.files.root
+        removed = remove_scope_files(self.engine, root, self.target.tenant, self.erased.scopes)
+        self.counts["memory files"] += removed
+
+    def _logs(self) -> None:
+        root = self.settings.memory.files.root
+        self.counts["session logs"] += remove_logs(root, self.target.tenant, self.erased.sessions)
+        if self.target.kind == "agent" and self.target.agent is not None:
+            self.counts["session logs"] += remove_logs_of_agent(root, self.target.tenant, self.target.agent)
