@@ -10,6 +10,7 @@ from typing import Any
 
 from slowwave.messages import (
     CONSOLIDATE_WORKING,
+    LOG_EVENTS,
     MAINTENANCE_TICK,
     REFRESH_SEARCH,
     SUMMARIZE_DUE_DAYS,
@@ -31,7 +32,7 @@ class Tick:
 
 def schedule(settings: Settings) -> dict[str, Tick]:
     """Every tick by name."""
-    return {
+    ticks = {
         "sweep": Tick(SWEEP_SESSIONS, settings.memory.auto_flush.flush_interval_seconds),
         "wake-stale": Tick(WAKE_STALE, 600),
         "refresh-search": Tick(REFRESH_SEARCH, 60),
@@ -40,6 +41,9 @@ def schedule(settings: Settings) -> dict[str, Tick]:
         "sync-files": Tick(SYNC_FILES, settings.memory.files.sync_seconds),
         "maintenance": Tick(MAINTENANCE_TICK, settings.memory.maintenance.tick_seconds),
     }
+    if settings.memory.sessions.session_event_logging_enabled:
+        ticks["log-events"] = Tick(LOG_EVENTS, 60)
+    return ticks
 
 
 def celery_schedule(settings: Settings) -> dict[str, dict[str, Any]]:

@@ -119,7 +119,16 @@ def make_app(
     extractor: what turns a window into memories; None: the rules. runners: what runs maintenance jobs, by their type;
     None: those of this version.
     """
-    tasks = ["tasks.capture", "tasks.consolidate", "tasks.days", "tasks.files", "tasks.flush", "tasks.maintenance"]
+    tasks = [
+        "tasks.capture",
+        "tasks.consolidate",
+        "tasks.curation",
+        "tasks.days",
+        "tasks.files",
+        "tasks.flush",
+        "tasks.maintenance",
+        "tasks.retention",
+    ]
     app = SlowwaveApp(
         settings, extractor or RulesExtractor(), job_runners() if runners is None else runners, include=tasks
     )

@@ -11,6 +11,7 @@ from beat_schedule import celery_schedule
 from slowwave.coordination.keys import QUEUES
 from slowwave.messages import (
     CONSOLIDATE_SCOPE,
+    CURATE_SCOPE,
     DELIVER_OUTBOX,
     FINALIZE_DAYS,
     FLUSH_SESSION,
@@ -39,6 +40,7 @@ _FIXED: dict[str, Any] = {
         PROMPT_ARRIVED: {"queue": "capture"},
         REMEMBER: {"queue": "capture"},
         CONSOLIDATE_SCOPE: {"queue": "consolidate"},
+        CURATE_SCOPE: {"queue": "consolidate"},
         DELIVER_OUTBOX: {"queue": "consolidate"},
         FLUSH_SESSION: {"queue": "flush"},
         SUMMARIZE_DAY: {"queue": "days"},

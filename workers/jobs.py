@@ -6,10 +6,12 @@ Must not know: when jobs are due; the work itself.
 from collections.abc import Mapping
 
 from services.consolidation.jobs import RUNNERS as CONSOLIDATION
+from services.curation_job import RUNNERS as CURATION
 from services.days.jobs import RUNNERS as DAYS
 from services.maintenance import JobRunner
+from services.retention.job import RUNNERS as RETENTION
 
 
 def job_runners() -> Mapping[str, JobRunner]:
     """The runner of each job type that this version knows."""
-    return {**CONSOLIDATION, **DAYS}
+    return {**CONSOLIDATION, **CURATION, **DAYS, **RETENTION}

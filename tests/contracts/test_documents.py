@@ -19,7 +19,7 @@ from redis import Redis
 
 import slowwave
 from domain.waiting_facts import Reason
-from slowwave import days, errors, files, messages, working
+from slowwave import curation, days, errors, files, messages, working
 from slowwave.coordination.keys import QUEUES
 from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
@@ -37,6 +37,7 @@ PAYLOADS: dict[str, type[BaseModel]] = {
     messages.FLUSH_SESSION: messages.FlushSession,
     messages.REMEMBER: working.Remember,
     messages.CONSOLIDATE_SCOPE: working.ConsolidateScope,
+    messages.CURATE_SCOPE: curation.CurateScope,
     messages.DELIVER_OUTBOX: files.DeliverOutbox,
     messages.RUN_MAINTENANCE: messages.RunMaintenance,
     messages.SUMMARIZE_DAY: days.SummarizeDay,

@@ -14,6 +14,7 @@ from workers.shell import (
     consolidate,
     days,
     dead_letters,
+    files_backend,
     forget,
     graph,
     ingest,
@@ -22,6 +23,7 @@ from workers.shell import (
     operate,
     quarantine,
     recall,
+    retention,
     review,
     running,
     runs,
@@ -60,6 +62,7 @@ for _module in (
     compare,
     operate,
     maintenance,
+    retention,
     basics,
     quarantine,
     dead_letters,
@@ -67,6 +70,7 @@ for _module in (
     review,
     conflicts,
     forget,
+    files_backend,
 ):
     _module.register(app)
 

@@ -1,0 +1,38 @@
+"""Queue `consolidate`: notes of days into long-term memory, when somebody asks for it; the daily job does it by itself.
+
+Must not know: which notes are worth a line.
+"""
+
+import logging
+from typing import Any
+
+from celery import shared_task
+
+from services.curation import CurationRules, curate
+from services.reports.names import find_scope
+from slowwave.curation import CurateScope
+from slowwave.messages import CURATE_SCOPE
+from slowwave.working import scope_of
+from tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name=CURATE_SCOPE, base=SlowwaveTask, bind=True)
+def curate_scope(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+    """Curate a scope, unless its passes of the day are made: so a message too many changes nothing."""
+    asked = self.parse(CurateScope, args, kwargs)
+    if asked is None:
+        return None
+    runtime = self.runtime
+    kind, name = scope_of(asked.agent, asked.scope)
+    with runtime.engine.connect() as connection:
+        scope_id = find_scope(connection, asked.tenant or runtime.settings.tenant, kind, name)
+    if scope_id is None:
+        log.info("curate %s:%s: nothing was ever written there", kind, name)
+        return "unknown"
+    settings = runtime.settings.memory
+    rules = CurationRules(settings.auto_flush.curation, settings.consolidation)
+    report = curate(runtime.engine, scope_id, rules=rules, clock=runtime.clock, by=self.request.hostname)
+    log.info("curate %s:%s: %s", kind, name, report.summary)
+    return report.state

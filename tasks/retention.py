@@ -1,0 +1,25 @@
+"""Queue `maintenance`: logs of sessions, brought up to date by a tick where they are switched on.
+
+Must not know: what a log holds, how long it is kept.
+"""
+
+import logging
+
+from celery import shared_task
+
+from services.session_logs import write_session_logs
+from slowwave.messages import LOG_EVENTS
+from tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name=LOG_EVENTS, base=SlowwaveTask, bind=True)
+def log_events(self: SlowwaveTask) -> None:
+    """Write what is new into the logs of sessions, on this host."""
+    settings = self.runtime.settings.memory
+    if not settings.sessions.session_event_logging_enabled:
+        return
+    report = write_session_logs(self.runtime.engine, settings.files.root)
+    if report.events:
+        log.info("session logs: %d events of %d sessions written", report.events, report.sessions)
