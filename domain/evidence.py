@@ -16,7 +16,8 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One event, note or line of a file that says a memory. key: which one, said once however it comes; witness: in which session.
+    """One event, note or line of a file that says a memory. key: which one, said once however it comes; witness: in
+    which session, or from where.
 
     confidence, importance: 0..1; holds_from: aware. event: (session id, seq) where it is one. part: which of the merged
     memories brought it; None where it says the memory itself. last_from: the last time from which it was said to hold,
