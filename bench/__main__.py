@@ -24,12 +24,14 @@ PARTS = {
     "consolidate": "a pass, an item, as its scope grows",
     "msc": "does extraction keep what people keep",
     "locomo": "does search find the evidence",
+    "days": "do summaries of days say what people would",
     "similarity": "what the similarity says of labelled pairs",
     "blocking": "do memories that are alike find each other",
 }
 NEEDS_DATA = {
     "msc": "msc-memories-dev.jsonl",
     "locomo": "locomo-dev.json",
+    "days": "locomo-dev.json",
     "blocking": "sick-dev.jsonl",
     "similarity": "sick-dev.jsonl",
 }

@@ -11,7 +11,9 @@ from domain.summaries.picking import pick
 GROUP = 8
 """Parts that are merged at once: n parts take ceil(log8 n) levels, at least one."""
 _WIDER = 3
-"""Inner levels keep so many times the words of the last, which chooses among what all groups kept."""
+"""Inner levels keep so many times the words of the last, which chooses among what all groups kept; …"""
+_WIDE_ENOUGH = 3000
+"""… but no more than so many, unless the last keeps more."""
 
 
 def merge_lines(parts: Sequence[Sequence[Line]], *, max_words: int) -> DaySummary:
@@ -19,9 +21,10 @@ def merge_lines(parts: Sequence[Sequence[Line]], *, max_words: int) -> DaySummar
     parts; the order of parts and of the lines in them does not matter.
     """
     level = sorted((list(in_order(part)) for part in parts if part), key=_first)
+    wide = max(max_words, min(_WIDER * max_words, _WIDE_ENOUGH))
     levels = 1
     while len(level) > GROUP:
-        level = [_chosen(_flat(level[at : at + GROUP]), _WIDER * max_words) for at in range(0, len(level), GROUP)]
+        level = [_chosen(_flat(level[at : at + GROUP]), wide) for at in range(0, len(level), GROUP)]
         levels += 1
     lines = in_order(_chosen(_flat(level), max_words))
     return DaySummary(lines, as_markdown(lines), levels)
