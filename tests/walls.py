@@ -64,11 +64,12 @@ YESTERDAY = datetime.combine(TODAY, time(12), UTC) - timedelta(days=1)
 
 @dataclass
 class World:
-    """All places on one database, with what a place may hold, and the numbers under which it can be asked for."""
+    """All places on one database, and the numbers under which what they hold can be asked for."""
 
     engine: Engine
     memory: Memory
     queue: FlushQueue
+    folder: Path
 
     def of(self, place: Place) -> Memory:
         return self.memory.for_tenant(place.tenant)
@@ -224,12 +225,12 @@ def _summarise(world: World, place: Place) -> None:
         assert report.outcome == "summarized", report
 
 
-def open_world(engine: Engine, settings: Settings, redis: Redis) -> Iterator[World]:
-    """A filled world on an empty database."""
+def open_world(engine: Engine, settings: Settings, redis: Redis, folder: Path) -> Iterator[World]:
+    """A filled world on an empty database. folder: where exports go."""
     rules = settings.memory.auto_flush
     queue = FlushQueue(redis, ticket_seconds=60, lease_seconds=30, per_agent_concurrency=rules.per_agent_concurrency)
     with Memory(settings) as memory:
-        world = World(engine, memory, queue)
+        world = World(engine, memory, queue, folder)
         settle(world)
         yield world
 

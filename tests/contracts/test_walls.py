@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,19 +21,21 @@ import networkx as nx
 import psycopg
 import pytest
 import redis
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 
 import services.graph
 import services.reports
 from models.engine import make_engine
 from services import graph
 from services.days import agents, book
+from services.memory_files import export
 from services.reports import (
     conflicts,
     days,
     dead_letters,
     dirty,
     explain,
+    files,
     memories,
     names,
     past,
@@ -49,6 +52,7 @@ from services.reports.names import UnknownName
 from slowwave import Memory
 from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
+from slowwave.recall import Context
 from slowwave.settings import Days
 from tests.walls import PLACES, RULES, TODAY, YESTERDAY, Place, World, open_world, settings_on, words_in
 
@@ -97,6 +101,16 @@ def _graph(found: graph.EntityGraph) -> Any:
     return nx.node_link_data(found.graph, edges="edges")
 
 
+def _exported(world: World, place: Place) -> dict[str, str]:
+    """What is written of a place's scope, by path."""
+    report = export.export_scope(world.engine, place.tenant, *place.key, world.folder, append_only=True)
+    return {path: (report.folder / path).read_text(encoding="utf-8") for path in _paths(report.folder)}
+
+
+def _paths(folder: Path) -> list[str]:
+    return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+
+
 def _of_relation(function: Callable[..., Any]) -> Reader:
     return Reader(function, lambda w, c, p: [function(c, w.scope_id(p), memory) for memory in w.memories(p)])
 
@@ -110,6 +124,14 @@ READERS = [
     ),
     Reader(Memory.context, lambda w, _, p: w.of(p).context(p.agent, scopes=_scopes(p)), "reader"),
     Reader(Memory.context, lambda w, _, p: w.of(p).context(p.agent, None, "boat", 3, scopes=_scopes(p)), "reader"),
+    Reader(
+        Memory.context,
+        lambda w, _, p: [
+            form(w.of(p).context(p.agent, f"{p.word}-tail", scopes=_scopes(p), max_tokens=900))
+            for form in (Context.to_text, Context.to_messages, Context.to_json)
+        ],
+        "reader",
+    ),
     Reader(Memory.stats, lambda w, _, p: w.of(p).stats(p.agent, p.scope), silent=True),
     Reader(Memory.status, lambda w, _, p: w.of(p).status(), "tenant", silent=True),
     Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, scope=p.key)),
@@ -209,6 +231,14 @@ READERS = [
         working.list_notes,
         lambda _, c, p: working.list_notes(c, p.tenant, *p.key, RULES, datetime.now(UTC), settled=True),
     ),
+    Reader(
+        files.report_files,
+        lambda w, c, p: files.report_files(c, p.tenant, "file", w.folder, limit=50),
+        silent=True,
+    ),
+    Reader(export.export_scope, lambda w, _, p: _exported(w, p)),
+    Reader(export.scopes_of, lambda _, c, p: export.scopes_of(c, p.tenant), silent=True),
+    Reader(export.known_scope, lambda _, c, p: export.known_scope(c, p.tenant, *p.key), silent=True),
     Reader(graph.best_connected, lambda _, c, p: _graph(graph.best_connected(c, p.tenant, p.agent, scope=_shared(p)))),
     Reader(
         graph.neighbourhood,
@@ -221,10 +251,13 @@ NOT_CALLED = {
     "book.ended_days": "as due_days; `slowwave finalize --ended` shows those of its tenant",
     "book.mark_settling": "writes",
     "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
+    "doctor.check_postgres": "the server's version",
+    "doctor.check_clocks": "what time servers have",
     "doctor.check_stranded": "of the whole installation, for its operator: counts, no names of sessions",
     "doctor.check_maintenance": "jobs belong to the installation",
     "doctor.check_quarantine": "of the whole installation: counts by tenant",
     "doctor.check_letters": "of the whole installation: counts by tenant",
+    "files.check_files": "of the whole installation: counts",
     "maintenance.read_maintenance": "jobs belong to the installation; their runs' sentences hold counts",
     "relations.links_of": "shown by explain_memory, which is called; it asks for one memory of one scope",
     "relations.parts_of": "as links_of",
@@ -254,7 +287,8 @@ def world(walls_database: str, valkey_url: str, tmp_path_factory: pytest.TempPat
     engine = make_engine(walls_database)
     client = redis.Redis.from_url(valkey_url)
     client.flushall()
-    yield from open_world(engine, settings_on(walls_database, valkey_url, tmp_path_factory.mktemp("walls")), client)
+    settings = settings_on(walls_database, valkey_url, tmp_path_factory.mktemp("walls"))
+    yield from open_world(engine, settings, client, tmp_path_factory.mktemp("files"))
     client.close()
     engine.dispose()
 
@@ -273,17 +307,20 @@ def modules() -> Iterator[ModuleType]:
     for package in (services.reports,):
         for found in pkgutil.iter_modules(package.__path__):
             yield import_module(f"{package.__name__}.{found.name}")
-    yield from (services.graph, book, agents)
+    yield from (services.graph, book, agents, export)
 
 
 def readers() -> dict[str, Callable[..., Any]]:
-    """Every public function there that is given a connection, as `module.function`; every public method of Memory."""
+    """Every public function there that is given a connection or an engine, as `module.function`, and every public method
+    of Memory that reads.
+    """
     found: dict[str, Callable[..., Any]] = {}
     for module in modules():
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("_") or function.__module__ != module.__name__:
                 continue
-            if Connection in {parameter.annotation for parameter in inspect.signature(function).parameters.values()}:
+            given = {parameter.annotation for parameter in inspect.signature(function).parameters.values()}
+            if given & {Connection, Engine}:
                 found[f"{module.__name__.rpartition('.')[2]}.{name}"] = function
     for name, method in inspect.getmembers(Memory, callable):
         if not name.startswith("_") and name not in WRITING:
