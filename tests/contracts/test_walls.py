@@ -311,8 +311,8 @@ def modules() -> Iterator[ModuleType]:
 
 
 def readers() -> dict[str, Callable[..., Any]]:
-    """Every public function there that is given a connection or an engine, as `module.function`, and every public method
-    of Memory that reads.
+    """Every public function there that is given a connection or an engine, as `module.function`, and every public
+    method of Memory that reads.
     """
     found: dict[str, Callable[..., Any]] = {}
     for module in modules():

@@ -160,6 +160,15 @@ def cure(engine: Engine) -> None:
         connection.execute(text("DROP TRIGGER poison ON slowwave.day_summaries"))
 
 
+def test_the_maintenance_job_makes_ended_days_final_too(shell: Shell, memory: Memory) -> None:
+    yesterday(memory)
+    told = shell.json("maintenance", "run", "finalize-days", "--dry-run")
+    assert told["summary"] == "1 day would be made final"
+    done = shell.json("maintenance", "run", "finalize-days")
+    assert (done["status"], done["summary"]) == ("completed", "1 day of 1 made final")
+    assert shell.json("days")[0]["status"] == "final"
+
+
 def test_finalising_what_has_ended_touches_no_other_tenant(shell: Shell, memory: Memory) -> None:
     """I8: the shell speaks for one tenant, though workers sweep for all."""
     yesterday(memory)
