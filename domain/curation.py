@@ -8,6 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+LEAST_WORTH = 0.05
+"""A note that is worth less is no line: an aside of an agent's working memory, a doubtful remark."""
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -35,7 +38,7 @@ def worth(note: Note) -> float:
 
 
 def by_worth(notes: Iterable[Note]) -> Iterator[Note]:
-    """The notes, the worthiest first, equals by id. They must come with importance times
+    """The notes that are worth a line, the worthiest first, equals by id. They must come with importance times
     confidence falling.
 
     Lazy: no note is asked for once nothing behind it could come before what is answered next.
@@ -46,6 +49,7 @@ def by_worth(notes: Iterable[Note]) -> Iterator[Note]:
         # No note is worth more than its bound, and bounds fall: what is worth more than this is before all to come.
         while waiting and -waiting[0][0] > bound:
             yield heapq.heappop(waiting)[2]
-        heapq.heappush(waiting, (-worth(note), note.id, note))
+        if worth(note) >= LEAST_WORTH:
+            heapq.heappush(waiting, (-worth(note), note.id, note))
     while waiting:
         yield heapq.heappop(waiting)[2]

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, text
 
 from domain.changes import ChangeLine
 from domain.consolidation.known import Known
-from domain.curation import Note, by_worth, worth
+from domain.curation import LEAST_WORTH, Note, by_worth, worth
 from domain.local_days import bounds_of, local_day
 from domain.similarity import judge, read
 from domain.spoken_time import count_words
@@ -36,7 +36,7 @@ _MOST_UNINDEXED = 2000
 # Something that holds, that nobody contests, that a person said, imported or confirmed, and that was not taken back.
 ELIGIBLE = """
     m.status IN ('inbox', 'episode') AND m.superseded_by IS NULL AND (m.valid_to IS NULL OR m.valid_to > :now)
-    AND m.importance >= :least
+    AND m.importance * m.confidence >= :least
     AND (m.trust NOT IN ('assistant', 'task') OR EXISTS (
         SELECT FROM slowwave.review_items r WHERE r.memory_id = m.id AND r.state = 'accepted'))
     AND NOT EXISTS (SELECT FROM slowwave.review_items r WHERE r.memory_id = m.id AND r.state = 'open')
@@ -46,7 +46,7 @@ ELIGIBLE = """
         SELECT FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id
         WHERE c.memory_id = m.id AND c.action = 'curated' AND r.status = 'undone')
 """
-"""Which memories `m` may be curated, in SQL, by :now and :least (importance)."""
+"""Which memories `m` may be curated, in SQL, by :now and :least (what one is worth, about)."""
 _NOTES = text(
     "SELECT m.id, m.revision, m.status, m.confidence, m.importance, ("
     "   SELECT count(*) FROM ("
@@ -195,7 +195,7 @@ class _Pass:
         )
 
     def _notes(self) -> Iterator[Note]:
-        values = {"scope": self._scope_id, "now": self._now, "least": self._rules.consolidation.min_importance}
+        values = {"scope": self._scope_id, "now": self._now, "least": LEAST_WORTH}
         for row in self._connection.execute(_NOTES, values).mappings():
             yield Note(**row)
 

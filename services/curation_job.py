@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
+from domain.curation import LEAST_WORTH
 from domain.spoken_time import count_words
 from services.curation import ELIGIBLE, CurationRules, curate
 from services.maintenance import JobContext, JobOutcome, JobRunner
@@ -35,7 +36,7 @@ def run_curation(context: JobContext) -> JobOutcome:
     rules = CurationRules(settings.auto_flush.curation, settings.consolidation)
     counts: Counter[str] = Counter()
     ends = context.clock() + MAX_TIME
-    for scope_id in _scopes(context, settings.consolidation.min_importance):
+    for scope_id in _scopes(context):
         if context.clock() >= ends or not context.still_ours():
             return JobOutcome(f"{_summary(counts)}; stopped early, the next run goes on", dict(counts), "stopped")
         by = f"{context.job.id}, run {context.run.id}"
@@ -50,10 +51,10 @@ def run_curation(context: JobContext) -> JobOutcome:
     return JobOutcome(_summary(counts), {name: number for name, number in counts.items() if number})
 
 
-def _scopes(context: JobContext, least: float) -> Iterator[int]:
+def _scopes(context: JobContext) -> Iterator[int]:
     after = 0
     while True:
-        values = {"after": after, "now": context.clock(), "least": least, "most": SCOPES_PAGE}
+        values = {"after": after, "now": context.clock(), "least": LEAST_WORTH, "most": SCOPES_PAGE}
         with context.engine.connect() as connection:
             page = connection.execute(_SCOPES, values).scalars().all()
         yield from page

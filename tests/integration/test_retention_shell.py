@@ -1,0 +1,71 @@
+"""`slowwave curate | retention` on a real database: sentences, JSON, exit codes, and runs that can be taken back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+from typer.testing import CliRunner, Result
+
+from services.consolidation.scope_lock import scope_lock
+from tests.consolidating import Hearer
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+
+class Shell:
+    """Runs commands on the database of this test."""
+
+    def __init__(self, database_url: str, root: Path) -> None:
+        self.variables = {
+            "SLOWWAVE_DATABASE_URL": database_url,
+            "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
+            "SLOWWAVE_MEMORY__FILES__ROOT": str(root),
+        }
+
+    def __call__(self, *arguments: str) -> Result:
+        return CliRunner().invoke(app, list(arguments), env=self.variables)
+
+    def json(self, *arguments: str, code: int = 0) -> Any:
+        result = self(*arguments, "--json")
+        assert result.exit_code == code, result.output
+        return json.loads(result.stdout)
+
+
+@pytest.fixture
+def shell(database_url: str, tmp_path: Path) -> Shell:
+    return Shell(database_url, tmp_path)
+
+
+def test_curate_shows_does_and_can_be_taken_back(shell: Shell, engine: Engine) -> None:
+    hearer = Hearer(engine)
+    note = hearer.hear("Maya is allergic to peanuts.", importance=0.8)
+    shown = shell("curate", "maya", "--dry-run").stdout
+    assert "would be: 1 note curated" in shown
+    assert "status inbox → active" in shown
+    assert hearer.memory(note).status == "inbox"
+    report = shell.json("curate", "maya")
+    assert (report["state"], report["curated"]) == ("completed", 1)
+    assert "1 pass a day may be made here" in shell("curate", "maya").stdout
+    assert shell("undo", str(report["run"]), "--by", "Priya").exit_code == 0
+    assert hearer.memory(note).status == "inbox"
+
+
+def test_curate_says_what_stands_in_its_way(shell: Shell, engine: Engine) -> None:
+    hearer = Hearer(engine)
+    unknown = shell("curate", "room:kitchen")
+    assert (unknown.exit_code, "nothing was ever written to room:kitchen" in unknown.stderr) == (1, True)
+    with scope_lock(engine, hearer.scope_id):
+        busy = shell("curate", "maya")
+    assert (busy.exit_code, "another pass is at this scope" in busy.stdout) == (3, True)
+    assert shell("curate", "room:").exit_code == 2
+
+
+def test_retention_is_the_job_run_by_hand(shell: Shell) -> None:
+    told = shell("retention", "--dry-run")
+    assert told.exit_code == 0
+    assert "events are kept for ever (memory.retention.event_days is 0); 0 session logs would go" in told.stdout
+    report = shell.json("retention")
+    assert (report["job"], report["status"], report["stats"]["events"]) == ("retention", "completed", 0)
