@@ -1,5 +1,6 @@
 """What tests of the file backend share: one scope that hears statements, its folder, deliveries, somebody's editor."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,12 @@ class Cabinet:
 
     def add_line(self, path: str, text: str) -> None:
         self.write(path, self.read(path) + f"- {text}\n")
+
+    def age_files(self) -> None:
+        """A minute passes for the file system."""
+        for path in self.folder.rglob("*.md"):
+            then = path.stat().st_mtime - 60
+            os.utime(path, (then, then))
 
     def lines(self, path: str) -> dict[str, str]:
         """The statements of a file with their status, by their marks."""

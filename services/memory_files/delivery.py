@@ -23,7 +23,7 @@ from services.memory_files.disk import Disk, FileChanged
 from services.memory_files.known import known_files, let_go, paths_of
 from services.memory_files.locks import FilesBusy, HeldLock, file_lock
 from services.memory_files.looking import Look, Looker
-from services.memory_files.outbox import BATCH, mark_delivered, mark_failed, take_waiting
+from services.memory_files.outbox import BATCH, HELD, mark_delivered, mark_failed, take_waiting
 from services.memory_files.ownership import Forgotten, Owner, read_owner
 from services.memory_files.reading_back import ReadBack, read_back
 from services.memory_files.standing import standing
@@ -148,7 +148,7 @@ class _Delivery:
         served = {memory: changes for memory, changes in taken.items() if memory not in unserved}
         with self.engine.begin() as connection:
             mark_delivered(connection, FILE, self.scope_id, served, self.now)
-            mark_failed(connection, FILE, self.scope_id, "its file is held back", self.now, memories=unserved)
+            mark_failed(connection, FILE, self.scope_id, HELD, self.now, memories=unserved)
         return _report(look, done, written=written, delivered=len(served), more=len(taken) == BATCH)
 
     def _fail(self, error: str) -> DeliveryReport:

@@ -135,7 +135,8 @@ def _add_evidence(connection: Connection, memory: UUID, written: Handwritten, au
         holds_from=written.holds_from,
         run_id=author.run_id,
     )
-    return connection.execute(statement.on_conflict_do_nothing()).rowcount == 1
+    added = statement.on_conflict_do_nothing().returning(MemoryImport.memory_id)
+    return connection.execute(added).first() is not None
 
 
 def existing(connection: Connection, scope_id: int, memories: list[UUID]) -> set[UUID]:

@@ -18,6 +18,8 @@ from services.flush_rows import clean_error
 
 BATCH = 5000
 """So many memories are delivered at once: their files are read and replaced once for all of them."""
+HELD = "its file is held back"
+"""Why a memory waits though nothing failed."""
 FIRST_WAIT_SECONDS = 10.0
 LONGEST_WAIT_SECONDS = 900.0
 

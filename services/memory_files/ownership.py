@@ -86,3 +86,9 @@ def _fence(connection: Connection, header: FileHeader) -> Fence:
         connection.execute(receipt).scalar(),
         connection.execute(erased).scalar(),
     )
+
+
+def scopes_of(connection: Connection, tenant: str) -> dict[str, int]:
+    """All scopes of a tenant: an agent's own by its name, others as `kind:name`."""
+    query = select(Scope.id, Scope.kind, Scope.name).where(Scope.tenant == tenant).order_by(Scope.id)
+    return {row.name if row.kind == "agent" else f"{row.kind}:{row.name}": row.id for row in connection.execute(query)}

@@ -12,19 +12,32 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 
 from domain.memory_files import scope_folder
-from models import FileState, Scope
+from models import FileState, OutboxItem, Scope
 from services.memory_files.backends import FILE
 from services.memory_files.disk import Disk, Stamp
-from services.memory_files.outbox import WaitingScope, waiting_scopes
+from services.memory_files.outbox import HELD, WaitingScope, waiting_scopes
 
 
 def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, now: datetime) -> list[WaitingScope]:
     """Scopes of all tenants that are due: those for which something waits first, the longest waiting of them."""
     waiting = {scope.id: scope for scope in waiting_scopes(connection, FILE, limit=limit, now=now)}
+    backing_off = set(
+        connection.execute(
+            select(OutboxItem.scope_id)
+            .distinct()
+            .where(
+                OutboxItem.backend == FILE,
+                OutboxItem.delivered < OutboxItem.changes,
+                OutboxItem.not_before > now,
+                OutboxItem.last_error != HELD,
+            )
+        ).scalars()
+    )
     for scope in _changed(connection, root, disk):
         if len(waiting) >= limit:
             break
-        waiting.setdefault(scope.id, scope)
+        if scope.id not in backing_off:
+            waiting.setdefault(scope.id, scope)
     return list(waiting.values())
 
 

@@ -82,14 +82,16 @@ def doctor(
 
 def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
     from services.reports import doctor as checks
+    from services.reports.files import check_files
 
+    memory = shell.settings.memory
     postgres = list(checks.check_postgres(shell.engine))
     yield from postgres
     broker = list(checks.check_broker(shell.redis))
     yield from broker
     if quick:
         return
-    rules = shell.settings.memory.auto_flush
+    rules = memory.auto_flush
     if broker[0].verdict == "ok":
         yield checks.check_workers(shell.listening())
         yield checks.check_sweeps(shell.redis, rules)
@@ -98,6 +100,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
         with shell.connection() as connection:
             yield checks.check_stranded(connection, rules, now=shell.now())
             yield checks.check_maintenance(connection, shell.settings.memory.maintenance, now=shell.now())
+            yield check_files(connection, memory.backend, memory.files.sync_seconds, now=shell.now())
             yield checks.check_quarantine(connection)
             yield checks.check_letters(connection)
     yield checks.check_spool(shell.spooled(), str(shell.settings.spool.expanduser()))

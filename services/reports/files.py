@@ -1,0 +1,149 @@
+"""The file backend as it stands: which scopes have files, what waits for them, what failed, what is held back.
+
+Must not know: how it is shown; how files are written.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import Connection, and_, func, select
+
+from domain.memory_files import scope_folder
+from domain.spoken_time import count_words, duration_words
+from models import FileLine, FileState, OutboxItem, Scope
+from services.memory_files.backends import FILE, BackendName, mismatch, registered
+from services.memory_files.outbox import HELD
+from services.reports.doctor import Check
+
+LATE_SYNCS = 10
+"""What waits for longer than so many ticks is late."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFile:
+    """A file that is neither read nor written, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeFiles:
+    """The files of one scope. files, memories: that stand in them; waiting: memories whose lines are behind, the first
+    of them since `oldest`; attempts, not_before, last_error: of the last delivery, if it failed.
+    """
+
+    scope: str
+    folder: Path
+    files: int
+    memories: int
+    waiting: int
+    oldest: datetime | None
+    attempts: int
+    not_before: datetime | None
+    last_error: str | None
+    held: tuple[HeldFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilesReport:
+    """backend: of these settings; fed: whether changes are queued for files; problem: where the two disagree."""
+
+    backend: str
+    fed: bool
+    root: Path
+    problem: str | None
+    scopes: tuple[ScopeFiles, ...]
+
+
+def report_files(connection: Connection, tenant: str, backend: BackendName, root: Path, *, limit: int) -> FilesReport:
+    """All scopes of a tenant that have files or wait for some, the longest waiting first."""
+    return FilesReport(
+        backend,
+        FILE in registered(connection),
+        root,
+        mismatch(connection, backend),
+        tuple(_scopes(connection, tenant, root, limit)),
+    )
+
+
+def _scopes(connection: Connection, tenant: str, root: Path, limit: int) -> list[ScopeFiles]:
+    files = select(FileState.scope_id, func.count().label("files")).group_by(FileState.scope_id).subquery()
+    is_open = and_(OutboxItem.backend == FILE, OutboxItem.delivered < OutboxItem.changes)
+    waiting = (
+        select(
+            OutboxItem.scope_id,
+            func.count().label("waiting"),
+            func.min(OutboxItem.queued_at).label("oldest"),
+            func.max(OutboxItem.attempts).label("attempts"),
+            func.max(OutboxItem.not_before).label("not_before"),
+            func.max(OutboxItem.last_error).label("last_error"),
+        )
+        .where(is_open)
+        .group_by(OutboxItem.scope_id)
+        .subquery()
+    )
+    query = (
+        select(Scope.id, Scope.kind, Scope.name, files.c.files, waiting)
+        .join(files, files.c.scope_id == Scope.id, isouter=True)
+        .join(waiting, waiting.c.scope_id == Scope.id, isouter=True)
+        .where(Scope.tenant == tenant, func.coalesce(files.c.files, waiting.c.waiting).is_not(None))
+        .order_by(waiting.c.oldest.nulls_last(), Scope.id)
+        .limit(limit)
+    )
+    return [
+        ScopeFiles(
+            scope=row.name if row.kind == "agent" else f"{row.kind}:{row.name}",
+            folder=root / scope_folder(tenant, row.kind, row.name),
+            files=row.files or 0,
+            memories=_memories(connection, row.id),
+            waiting=row.waiting or 0,
+            oldest=row.oldest,
+            attempts=row.attempts or 0,
+            not_before=row.not_before,
+            last_error=None if row.last_error == HELD else row.last_error,
+            held=_held(connection, row.id),
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def _memories(connection: Connection, scope_id: int) -> int:
+    query = select(func.count(FileLine.memory_id.distinct())).where(FileLine.scope_id == scope_id)
+    return connection.execute(query).scalar_one()
+
+
+def _held(connection: Connection, scope_id: int) -> tuple[HeldFile, ...]:
+    query = select(FileState.path, FileState.held).where(FileState.scope_id == scope_id, FileState.held.is_not(None))
+    return tuple(HeldFile(row.path, row.held or "") for row in connection.execute(query.order_by(FileState.path)))
+
+
+def check_files(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
+    """Whether the file backend of the settings is fed, and keeps up. Of all tenants, by number alone."""
+    name = "memory files"
+    if problem := mismatch(connection, backend):
+        return Check(name, "problem", problem, "start a worker with the setting that is meant")
+    if backend != FILE:
+        return Check(name, "ok", f"memory.backend is {backend}: no files are kept")
+    held = connection.execute(
+        select(func.count()).select_from(FileState).where(FileState.held.is_not(None))
+    ).scalar_one()
+    if held:
+        finding = f"held back, since much of it is gone at once: {count_words(held, 'file')}"
+        return Check(name, "problem", finding, "`slowwave files status` says which, and what to do")
+    late = now - timedelta(seconds=LATE_SYNCS * sync_seconds)
+    row = connection.execute(
+        select(func.count().label("waiting"), func.min(OutboxItem.queued_at).label("oldest"),
+               func.max(OutboxItem.last_error).filter(OutboxItem.last_error != HELD).label("error"))
+        .where(OutboxItem.backend == FILE, OutboxItem.delivered < OutboxItem.changes)
+    ).one()  # fmt: skip
+    if row.error is not None:
+        return Check(
+            name, "problem", f"the last delivery failed: {row.error}", "mend that; it is tried again by itself"
+        )
+    if row.oldest is not None and row.oldest < late:
+        waited = duration_words((now - row.oldest).total_seconds())
+        finding = f"{count_words(row.waiting, 'memory', 'memories')} waiting, the first for {waited}"
+        return Check(name, "problem", finding, "start beat and a worker on the queue 'consolidate'")
+    return Check(name, "ok", "files keep up with what is remembered")

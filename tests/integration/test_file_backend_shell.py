@@ -1,0 +1,141 @@
+"""The file backend in the shell, and as the tick sees it: what is due, what is wrong, what to do."""
+
+import errno
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+from typer.testing import CliRunner, Result
+
+from services.memory_files.disk import Disk
+from services.memory_files.sync import due_scopes
+from services.reports.files import check_files
+from tests.consolidating import NOW
+from tests.filing import Cabinet
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+DAY = "daily/2024-04-10.md"
+
+
+class FullDisk(Disk):
+    """A disk without room, until somebody makes some."""
+
+    full = True
+
+    def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        super().write(path, data, expected)
+
+
+class Shell:
+    def __init__(self, database_url: str, root: Path, backend: str = "file") -> None:
+        self._variables = {
+            "SLOWWAVE_DATABASE_URL": database_url,
+            "SLOWWAVE_MEMORY__BACKEND": backend,
+            "SLOWWAVE_MEMORY__FILES__ROOT": str(root),
+            "COLUMNS": "200",
+        }
+
+    def __call__(self, *arguments: str) -> Result:
+        return CliRunner().invoke(app, list(arguments), env=self._variables)
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self(*arguments, "--json").stdout)
+
+
+@pytest.fixture
+def cabinet(engine: Engine, tmp_path: Path) -> Cabinet:
+    return Cabinet(engine, tmp_path)
+
+
+@pytest.fixture
+def shell(database_url: str, tmp_path: Path) -> Shell:
+    return Shell(database_url, tmp_path)
+
+
+def _due(cabinet: Cabinet) -> list[str]:
+    later = NOW + timedelta(days=9999)
+    with cabinet.engine.connect() as connection:
+        return [scope.name for scope in due_scopes(connection, cabinet.root, cabinet.disk, limit=10, now=later)]
+
+
+def test_sync_writes_what_waits_and_reads_back_what_was_edited(cabinet: Cabinet, shell: Shell) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    assert shell.json("files", "status")["scopes"][0]["waiting"] == 1
+    assert shell.json("files", "sync", "maya")["maya"]["written"] == 1
+    cabinet.replace(DAY, "Turin", "Genoa")
+    result = shell("files", "sync")
+    assert (result.exit_code, "1 line edited" in result.stdout) == (0, True)
+    status = shell.json("files", "status")
+    assert (status["fed"], status["problem"]) == (True, None)
+    assert [(one["scope"], one["memories"], one["waiting"]) for one in status["scopes"]] == [("maya", 1, 0)]
+
+
+def test_what_is_held_back_is_told_with_what_to_do(cabinet: Cabinet, shell: Shell) -> None:
+    for number in range(8):
+        cabinet.hearer.hear(f"Maya owns book {number}")
+    cabinet.deliver()
+    cabinet.drop_line(DAY, "book")
+    result = shell("files", "sync", "maya")
+    assert (result.exit_code, "--allow-removals" in result.stdout) == (1, True)
+    result = shell("files", "status")
+    assert (result.exit_code, DAY in result.stdout) == (1, True)
+    with cabinet.engine.connect() as connection:
+        assert check_files(connection, "file", 30, now=NOW).verdict == "problem"
+    assert shell("files", "sync", "maya", "--allow-removals").exit_code == 0
+    assert set(cabinet.memories().values()) == {"removed by hand"}
+
+
+def test_settings_that_disagree_and_names_that_are_not_known_are_told(
+    cabinet: Cabinet, shell: Shell, database_url: str
+) -> None:
+    other = Shell(database_url, cabinet.root, backend="postgres")
+    result = other("files", "status")
+    assert (result.exit_code, "another process" in result.stdout) == (1, True)
+    assert other("files", "sync").exit_code == 2
+    assert shell("files", "sync", "jonas").exit_code == 1
+    with cabinet.engine.connect() as connection:
+        assert check_files(connection, "postgres", 30, now=NOW).verdict == "problem"
+        assert check_files(connection, "file", 30, now=NOW).verdict == "ok"
+
+
+def test_a_disk_without_room_is_told_waited_for_and_made_up_for(cabinet: Cabinet, shell: Shell) -> None:
+    cabinet.disk = disk = FullDisk()
+    cabinet.hearer.hear("Maya lives in Turin")
+    report = cabinet.deliver()
+    assert (report.state, "No space left" in str(report.error)) == ("failed", True)
+    status = shell.json("files", "status")["scopes"][0]
+    assert (status["waiting"], status["attempts"], "No space left" in status["last_error"]) == (1, 1, True)
+    with cabinet.engine.connect() as connection:
+        assert due_scopes(connection, cabinet.root, disk, limit=10, now=NOW) == []
+        assert "No space left" in check_files(connection, "file", 30, now=NOW).finding
+    cabinet.deliver()
+    assert shell.json("files", "status")["scopes"][0]["attempts"] == 2
+    disk.full = False
+    assert cabinet.deliver().written == 1
+    assert shell.json("files", "status")["scopes"][0]["last_error"] is None
+
+
+def test_what_waits_and_files_that_somebody_saved_are_due(cabinet: Cabinet) -> None:
+    assert _due(cabinet) == []
+    cabinet.hearer.hear("Maya lives in Turin")
+    assert _due(cabinet) == ["maya"]
+    cabinet.deliver()
+    # So short a time after it was written the file's time proves nothing: it is looked at once more.
+    assert _due(cabinet) == ["maya"]
+    cabinet.age_files()
+    cabinet.deliver()
+    assert _due(cabinet) == []
+    cabinet.add_line(DAY, "Maya plays the cello")
+    assert _due(cabinet) == ["maya"]
+    cabinet.deliver()
+    cabinet.age_files()
+    cabinet.deliver()
+    (cabinet.folder / DAY).unlink()
+    assert _due(cabinet) == ["maya"]

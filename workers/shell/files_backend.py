@@ -1,0 +1,145 @@
+"""`slowwave files status | sync`: the files of `memory.backend: file`.
+
+Must not know: SQL, how files are read and written.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from domain.spoken_time import count_words
+from workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit, scope_parts
+from workers.shell.output import console, print_json, print_rows, styled
+from workers.shell.sentences import FOUND, UNAVAILABLE
+from workers.shell.state import Shell, operator, shell_of
+
+if TYPE_CHECKING:
+    from services.memory_files.delivery import DeliveryReport
+    from services.reports.files import ScopeFiles
+
+app = typer.Typer(no_args_is_help=True, help="Memory as files that people edit: status, sync.")
+
+
+def register(parent: typer.Typer) -> None:
+    """Add these commands."""
+    parent.add_typer(app, name="files", rich_help_panel=OPERATE)
+
+
+@app.command()
+def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) -> None:
+    """Show which scopes have files, what waits for them, and what is held back. Exit 1 if something is wrong."""
+    from services.reports.files import report_files
+
+    shell = shell_of(context)
+    settings = shell.settings.memory
+    with shell.connection() as connection:
+        report = report_files(connection, shell.tenant, settings.backend, settings.files.root.expanduser(), limit=limit)
+    troubled = report.problem is not None or any(one.held or one.last_error for one in report.scopes)
+    if as_json:
+        print_json(report)
+    else:
+        out = console()
+        fed = "and changes are queued for files" if report.fed else "and no changes are queued for files"
+        out.print(f"memory.backend is {report.backend} here, {fed}.")
+        if report.problem is not None:
+            out.print(styled(report.problem, "red"), soft_wrap=True)
+        for one in report.scopes:
+            _show(one)
+    if troubled:
+        raise typer.Exit(FOUND)
+
+
+def _show(one: "ScopeFiles") -> None:
+    out = console()
+    what = f"{count_words(one.memories, 'memory', 'memories')} in {count_words(one.files, 'file')}"
+    behind = f", {one.waiting:,} waiting since {one.oldest:%Y-%m-%d %H:%M:%S} UTC" if one.oldest is not None else ""
+    print_rows(out, [(styled(one.scope, "bold"), f"{what}{behind}"), ("", str(one.folder))])
+    for held in one.held:
+        out.print(styled(f"    {held.path}: {held.why}", "yellow"), soft_wrap=True)
+    if one.last_error is not None:
+        again = "" if one.not_before is None else f"; tried again at {one.not_before:%H:%M:%S} UTC"
+        out.print(styled(f"    failed {one.attempts} times: {one.last_error}{again}", "red"), soft_wrap=True)
+
+
+@app.command()
+def sync(
+    context: typer.Context,
+    agent: Annotated[str | None, typer.Argument(help="Whose files; default: all of the tenant.")] = None,
+    *,
+    scope: Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")] = None,
+    allow_removals: Annotated[
+        bool, typer.Option("--allow-removals", help="Also where a large part of a file's lines is gone at once.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Read hand edits back and write what changed, in this process. Exit 1 if a file is held back."""
+    from services.memory_files.backends import choose_backend
+    from services.memory_files.delivery import FileRules, deliver
+    from services.memory_files.disk import Disk
+    from slowwave.errors import InvalidSettings
+
+    shell = shell_of(context)
+    settings = shell.settings.memory
+    if settings.backend != "file":
+        raise InvalidSettings(f"memory.backend is {settings.backend} here: there are no files to sync; set it to file")
+    scopes = _scopes(shell, agent, scope)
+    choose_backend(shell.engine, "file", shell.now())
+    rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
+    reports: dict[str, DeliveryReport] = {}
+    for name, scope_id in scopes.items():
+        more = True
+        while more:
+            reports[name] = deliver(
+                shell.engine,
+                scope_id,
+                rules=rules,
+                disk=Disk(),
+                now=shell.now(),
+                by=operator(),
+                allow_removals=allow_removals,
+            )
+            more = reports[name].more
+    if as_json:
+        print_json(reports)
+    else:
+        for name, report in reports.items():
+            _tell(name, report)
+    if any(report.state in {"busy", "failed"} for report in reports.values()):
+        raise typer.Exit(UNAVAILABLE)
+    if any(report.held for report in reports.values()):
+        raise typer.Exit(FOUND)
+
+
+def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
+    """The scopes that are meant, by name. Raises UnknownName."""
+    from services.memory_files.ownership import scopes_of
+    from services.reports.names import UnknownName, find_agent, find_scope
+
+    with shell.connection() as connection:
+        if agent is None and scope is None:
+            return scopes_of(connection, shell.tenant)
+        kind, name = scope_parts(scope) if scope is not None else ("agent", agent or "")
+        if scope is None:
+            find_agent(connection, shell.tenant, name)
+        scope_id = find_scope(connection, shell.tenant, kind, name)
+    if scope_id is None:
+        raise UnknownName(f"nothing was ever written to {kind}:{name} in tenant {shell.tenant!r}")
+    return {name if kind == "agent" else f"{kind}:{name}": scope_id}
+
+
+def _tell(name: str, report: "DeliveryReport") -> None:
+    from services.memory_files.reading_back import summary
+
+    out = console()
+    if report.state == "busy":
+        out.print(styled(f"{name}: somebody else is at these files; try again in a moment", "yellow"), soft_wrap=True)
+        return
+    if report.state == "failed":
+        out.print(styled(f"{name}: {report.error}", "red"), soft_wrap=True)
+        return
+    said = f"; {summary(report.counts)} (run {report.run})" if report.run is not None else ""
+    out.print(styled(f"{name}: {count_words(report.written, 'file')} written{said}"), soft_wrap=True)
+    for path, why in report.held.items():
+        out.print(styled(f"    {path}: {why}", "yellow"), soft_wrap=True)
+    for path, number, what in report.notes:
+        out.print(styled(f"    {path}, line {number} {what}", "dim"), soft_wrap=True)
