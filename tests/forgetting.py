@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +40,15 @@ def dump_files(*folders: Path) -> str:
     return "\n".join(found)
 
 
-def _shown(redis: Redis, key: bytes) -> str:
-    kind = redis.type(key).decode()  # type: ignore[union-attr]
-    read: dict[str, Any] = {
-        "string": lambda: [redis.get(key)],
+def _shown(redis: Any, key: bytes) -> str:
+    kind = redis.type(key).decode()
+    read: dict[str, Callable[[], Any]] = {
+        "string": lambda: [redis.get(key) or b""],
         "list": lambda: redis.lrange(key, 0, -1),
-        "hash": lambda: [item for pair in redis.hgetall(key).items() for item in pair],  # type: ignore[union-attr]
+        "hash": lambda: [item for pair in redis.hgetall(key).items() for item in pair],
         "zset": lambda: redis.zrange(key, 0, -1),
         "set": lambda: list(redis.smembers(key)),
+        "none": list,  # it went in between
     }
     values = [bytes(value).decode(errors="replace") for value in read[kind]()]
     return "\n".join([key.decode(errors="replace"), *values, *(body for value in values for body in _bodies(value))])
