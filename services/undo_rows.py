@@ -31,6 +31,12 @@ _UNNOTE = text(
     " WHERE w.id = n.working_id AND w.run_id = :run RETURNING n.memory_id"
 )
 _UNREAD = text("DELETE FROM slowwave.memory_imports WHERE run_id = :run AND via IS NULL RETURNING memory_id")
+# Memories of one import may point at each other, and would keep each other from being deleted.
+_UNEND = text(
+    "UPDATE slowwave.memories m SET superseded_by = NULL FROM slowwave.memory_changes c, slowwave.maintenance_runs r"
+    " WHERE r.id = :run AND r.kind = 'import' AND c.run_id = r.id AND c.action = 'created' AND m.id = c.memory_id"
+    " AND m.superseded_by IS NOT NULL"
+)
 _UNREAD_DAYS = text("DELETE FROM slowwave.day_summaries WHERE run_id = :run RETURNING agent_id, scope_id, day, version")
 # A day that has got a summary of its own since keeps it.
 _NO_DAY = text(
@@ -81,6 +87,7 @@ def unread(connection: Connection, run_id: int) -> set[UUID]:
 
     Copies of it with what those were merged into are the caller's to put right (services.merging.sync_copies).
     """
+    connection.execute(_UNEND, {"run": run_id})
     rested = set(connection.execute(_UNREAD, {"run": run_id}).scalars())
     days = list(connection.execute(_UNREAD_DAYS, {"run": run_id}))
     for day in days:

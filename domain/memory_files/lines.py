@@ -217,15 +217,17 @@ def _uuid(value: Any) -> UUID:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) and storable(name) for name in value):
         raise BadMark("entities must be a list of names")
     return tuple(value)
 
 
 def _sources(value: Any) -> tuple[tuple[str, int], ...]:
     if not isinstance(value, dict) or not all(
-        isinstance(seqs, list) and all(isinstance(seq, int) and not isinstance(seq, bool) for seq in seqs)
-        for seqs in value.values()
+        storable(session)
+        and isinstance(seqs, list)
+        and all(isinstance(seq, int) and not isinstance(seq, bool) for seq in seqs)
+        for session, seqs in value.items()
     ):
         raise BadMark("sources must name sessions, each with the numbers of its events")
     return tuple(sorted({(session, seq) for session, seqs in value.items() for seq in seqs}))

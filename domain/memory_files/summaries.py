@@ -111,7 +111,7 @@ def _lines(after: str) -> list[dict[str, Any]]:
             value = json.loads(line)
         except (ValueError, RecursionError):
             value = None
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or "\\u0000" in line or not storable(json.dumps(value, ensure_ascii=False)):
             raise BadMark("a line of the summary's sources is no JSON object")
         lines.append(value)
     return lines

@@ -14,6 +14,7 @@ from workers.shell import (
     consolidate,
     days,
     dead_letters,
+    files,
     files_backend,
     forget,
     graph,
@@ -70,6 +71,7 @@ for _module in (
     review,
     conflicts,
     forget,
+    files,
     files_backend,
 ):
     _module.register(app)

@@ -1,0 +1,157 @@
+"""Reading a folder of memory files: every statement in it, the days' summaries, and what could not be read.
+
+Must not know: databases; what becomes of a statement.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from hashlib import blake2b
+from pathlib import Path
+
+from domain.candidates import first_status
+from domain.extraction.entities import entities
+from domain.local_days import bounds_of
+from domain.memory_files import (
+    Document,
+    Entry,
+    FileHeader,
+    FileMemory,
+    FileSummary,
+    decode_bytes,
+    parse_document,
+    render_line,
+    scope_folder,
+)
+from domain.redaction import redact
+from services.memory_files.disk import CURATED, DAILY, Disk, day_of_path
+from slowwave.errors import SlowwaveError
+
+IMPORT_CONFIDENCE = 0.7
+"""What a statement in a file is worth as evidence where nothing says who wrote it."""
+IMPORT_IMPORTANCE = 0.5
+IMPORT_TRUST = "import"
+
+
+class NoFiles(SlowwaveError):
+    """There are no memory files where they were looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line that could not be taken over. path: below the scope's folder; line: from 1; what: without its text."""
+
+    path: str
+    line: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of a file. memory: as its mark says, without secrets; marked: whether it has a mark."""
+
+    path: str
+    line: int
+    memory: FileMemory
+    marked: bool
+
+    @property
+    def digest(self) -> bytes:
+        """Tells this statement and its mark from others; the same line read again has the same."""
+        memory = self.memory
+        said = render_line(replace(memory, id=None)) if self.marked else f"{memory.type} {memory.content}"
+        return blake2b(said.encode(), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class DayPart:
+    """The summary of a day, as a file has it."""
+
+    path: str
+    line: int
+    day: date
+    summary: FileSummary
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The memory files of one scope, taken apart, by path."""
+
+    folder: Path
+    documents: dict[str, Document]
+
+    @property
+    def header(self) -> FileHeader | None:
+        """The head of the first file that has one: whose memory it was, and how its days are counted."""
+        return next((document.header for document in self.documents.values() if document.header), None)
+
+    def statements(self, header: FileHeader, now: datetime) -> Iterator[Statement]:
+        """All statements, in the order of files and lines. header: by whose clock unmarked ones are dated."""
+        for path, document in self.documents.items():
+            for entry in document.entries:
+                if entry.memory is not None:
+                    memory = replace(entry.memory, content=redact(entry.memory.content).text)
+                    yield Statement(path, entry.number, memory, marked=True)
+                elif entry.kind == "candidate":
+                    yield Statement(path, entry.number, _unmarked(entry, path, header, now), marked=False)
+
+    def summaries(self) -> Iterator[DayPart]:
+        """The days' summaries, without secrets."""
+        for path, document in self.documents.items():
+            day = day_of_path(path)
+            for entry in document.entries:
+                if entry.summary is not None and day is not None:
+                    yield DayPart(path, entry.number, day, _redacted(entry.summary))
+
+    def problems(self) -> list[Problem]:
+        """What can't be read."""
+        return [
+            Problem(path, entry.number, entry.problem)
+            for path, document in self.documents.items()
+            for entry in document.entries
+            if entry.kind == "bad"
+        ]
+
+
+def read_folder(disk: Disk, root: Path, tenant: str, kind: str, name: str) -> Folder:
+    """The memory files of a scope below `root`: in the scope's own folder there, else in `root` itself.
+
+    Raises NoFiles, OSError.
+    """
+    own = root / scope_folder(tenant, kind, name)
+    for folder in (own, root):
+        paths = disk.paths(folder)
+        if paths:
+            found = ((path, disk.read(folder / path)) for path in paths)
+            return Folder(folder, {path: parse_document(decode_bytes(file.data)) for path, file in found if file})
+    raise NoFiles(
+        f"there are no memory files in {root}: {CURATED} and {DAILY}/YYYY-MM-DD.md are looked for, there or in"
+        f" {own.relative_to(root)}"
+    )
+
+
+def _unmarked(entry: Entry, path: str, header: FileHeader, now: datetime) -> FileMemory:
+    content = redact(entry.text).text
+    day = day_of_path(path)
+    at = now if day is None else bounds_of(day, header.zone, header.cutoff_hour)[0]
+    return FileMemory(
+        id=None,
+        type=entry.type,
+        content=content,
+        # What somebody put into the curated file is curated.
+        status="active" if path == CURATED else first_status(entry.type),
+        confidence=IMPORT_CONFIDENCE,
+        importance=IMPORT_IMPORTANCE,
+        trust=IMPORT_TRUST,
+        entities=entities(content, ()),
+        valid_from=at,
+        reaffirmed_at=at,
+    )
+
+
+def _redacted(summary: FileSummary) -> FileSummary:
+    lines = tuple(
+        {key: redact(value).text if key == "text" and isinstance(value, str) else value for key, value in line.items()}
+        for line in summary.lines
+    )
+    return replace(summary, text=redact(summary.text).text, lines=lines)

@@ -1,0 +1,187 @@
+"""What an import reads of a scope and writes into it: memories with their ids, and what they rest on.
+
+Must not know: files, what is worth importing.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from domain.statements import content_hash
+from services.memory_changes import Author, note_change, weigh
+from services.memory_files.folder_reading import Statement
+from services.merging import sync_copies
+
+CHUNK = 1000
+
+_BY_ID = text(
+    "SELECT m.id, m.scope_id = :scope AS here, CASE WHEN m.scope_id = :scope THEN m.content_hash END AS hash"
+    " FROM slowwave.memories m WHERE m.id = ANY(:ids)"
+)
+_BY_DIGEST = text(
+    "SELECT i.digest, i.memory_id FROM slowwave.memory_imports i JOIN slowwave.memories m ON m.id = i.memory_id"
+    " WHERE m.scope_id = :scope AND i.via IS NULL AND i.digest = ANY(:digests)"
+)
+_BY_CONTENT = text(
+    "SELECT m.type, m.content_hash AS hash, m.id, m.archive_reason FROM slowwave.memories m"
+    " WHERE m.scope_id = :scope AND m.content_hash = ANY(:hashes)"
+    " AND (m.status <> 'archived' OR m.merged_into IS NOT NULL OR m.archive_reason = 'rejected')"
+    " ORDER BY m.status = 'archived', m.id"
+)
+_NEW_IDS = text("SELECT uuidv7() FROM generate_series(1, :count)")
+_ADD = text(
+    "INSERT INTO slowwave.memories (id, scope_id, type, content, content_hash, status, confidence, importance, trust,"
+    " entities, valid_from, reaffirmed_at, valid_to, recorded_at, archive_reason, search)"
+    " VALUES (:id, :scope, :type, :content, :hash, :status, :confidence, :importance, :trust, :entities, :valid_from,"
+    " :reaffirmed_at, :valid_to, :now, :archive_reason,"
+    " slowwave.memory_vector(:scope, :content, :valid_from, :entities))"
+)
+_REST = text(
+    "INSERT INTO slowwave.memory_imports (memory_id, digest, file, sources, confidence, importance, trust, holds_from,"
+    " reaffirmed_at, run_id)"
+    " VALUES (:id, :digest, :file, CAST(:sources AS jsonb), :confidence, :importance, :trust, :valid_from,"
+    " :reaffirmed_at, :run) ON CONFLICT DO NOTHING"
+)
+_CREATED = text(
+    "INSERT INTO slowwave.memory_changes (memory_id, run_id, made_by, action, after, reason, made_at)"
+    " VALUES (:id, :run, :by, 'created', CAST(:after AS jsonb), :reason, :now)"
+)
+_SUPERSEDE = text("UPDATE slowwave.memories SET superseded_by = :by WHERE id = :id AND scope_id = :scope")
+_WORTH = text("SELECT confidence, importance, valid_from FROM slowwave.memories WHERE id = :id AND scope_id = :scope")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIds:
+    """Ids of lines that some scope has. here: of this scope, with the hash of what each says; elsewhere: of others."""
+
+    here: dict[UUID, bytes]
+    elsewhere: frozenset[UUID]
+
+
+def known_ids(connection: Connection, scope_id: int, ids: Collection[UUID]) -> KnownIds:
+    """Which of these ids exist. Of other scopes nothing is told but that they do."""
+    rows = [row for part in _chunks(ids) for row in connection.execute(_BY_ID, {"scope": scope_id, "ids": part})]
+    return KnownIds({row.id: row.hash for row in rows if row.here}, frozenset(row.id for row in rows if not row.here))
+
+
+def known_digests(connection: Connection, scope_id: int, digests: Collection[bytes]) -> dict[bytes, UUID]:
+    """Lines that the scope has read before, and the memories that rest on them."""
+    values = ({"scope": scope_id, "digests": part} for part in _chunks(digests))
+    return {row.digest: row.memory_id for value in values for row in connection.execute(_BY_DIGEST, value)}
+
+
+def known_contents(
+    connection: Connection, scope_id: int, hashes: Collection[bytes]
+) -> dict[tuple[str, bytes], tuple[UUID, bool]]:
+    """By type and hash the memory that says it, and whether a person rejected it: live ones first, then merged ones."""
+    found: dict[tuple[str, bytes], tuple[UUID, bool]] = {}
+    for part in _chunks(hashes):
+        for row in connection.execute(_BY_CONTENT, {"scope": scope_id, "hashes": part}):
+            found.setdefault((row.type, row.hash), (row.id, row.archive_reason == "rejected"))
+    return found
+
+
+def new_ids(connection: Connection) -> Iterator[UUID]:
+    """Ids for memories, each later than those before."""
+    while True:
+        yield from connection.execute(_NEW_IDS, {"count": CHUNK}).scalars().all()
+
+
+def add_memories(
+    connection: Connection,
+    scope_id: int,
+    new: Sequence[tuple[UUID, Statement]],
+    *,
+    author: Author,
+    reason: str,
+    now: datetime,
+) -> None:
+    """Insert memories that nobody has, each with the line that it rests on."""
+    if not new:
+        return
+    rows = [_row(memory, said) | {"scope": scope_id, "now": now, "run": author.run_id} for memory, said in new]
+    made = [
+        {"id": row["id"], "run": author.run_id, "by": author.by, "reason": reason, "now": now, "after": _after(row)}
+        for row in rows
+    ]
+    connection.execute(_ADD, rows)
+    connection.execute(_REST, rows)
+    connection.execute(_CREATED, made)
+
+
+def add_evidence(
+    connection: Connection,
+    scope_id: int,
+    memory: UUID,
+    said: Statement,
+    *,
+    author: Author,
+    reason: str,
+    now: datetime,
+) -> bool:
+    """One line more that says a memory. False: it rests on that line already."""
+    key = {"id": memory, "scope": scope_id}
+    before = connection.execute(_WORTH, key).mappings().one()
+    if not connection.execute(_REST, _row(memory, said) | {"run": author.run_id}).rowcount:
+        return False
+    weigh(connection, memory, now)
+    sync_copies(connection, memory, now)
+    after = _plain(connection.execute(_WORTH, key).mappings().one()) | {"file": said.path}
+    note_change(
+        connection,
+        memory,
+        author=author,
+        action="repeated",
+        before=_plain(before),
+        after=after,
+        reason=reason,
+        now=now,
+    )
+    return True
+
+
+def supersede(connection: Connection, scope_id: int, pairs: Sequence[tuple[UUID, UUID]]) -> None:
+    """Note of memories of this import which memory each was superseded by."""
+    if pairs:
+        connection.execute(_SUPERSEDE, [{"id": memory, "by": by, "scope": scope_id} for memory, by in pairs])
+
+
+def _row(memory: UUID, said: Statement) -> dict[str, Any]:
+    m = said.memory
+    return {
+        "id": memory,
+        "type": m.type,
+        "content": m.content,
+        "hash": content_hash(m.content),
+        "status": m.status,
+        "confidence": m.confidence,
+        "importance": m.importance,
+        "trust": m.trust,
+        "entities": list(m.entities),
+        "valid_from": m.valid_from,
+        "reaffirmed_at": m.reaffirmed_at,
+        "valid_to": m.valid_to,
+        "archive_reason": "import" if m.status == "archived" else None,
+        "digest": said.digest,
+        "file": said.path,
+        "sources": json.dumps([list(source) for source in m.sources]),
+    }
+
+
+def _after(row: dict[str, Any]) -> str:
+    fields = {name: row[name] for name in ("status", "confidence", "importance", "file")}
+    return json.dumps(fields | {"valid_from": row["valid_from"].isoformat(), "line_of": row["file"]})
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    return {**row, "valid_from": row["valid_from"].isoformat()}
+
+
+def _chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
+    every = sorted(set(values))
+    return (every[at : at + CHUNK] for at in range(0, len(every), CHUNK))

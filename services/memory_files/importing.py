@@ -1,0 +1,312 @@
+"""Taking memory files into a scope, as a run that can be undone: nothing is overwritten, and twice is as good as once.
+
+A line that an export wrote keeps its id, its status and its worth; any other statement is a fact that an import claims.
+What the scope says already gets evidence; what it says differently of a memory stays, and the file's words become a
+memory of their own.
+
+Must not know: how lines look, who asks.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+from zoneinfo import available_timezones
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import IntegrityError
+
+from domain.changes import ChangeLine
+from domain.review import tier_of
+from domain.spoken_time import count_words
+from domain.statements import content_hash
+from services.conflicts import open_review
+from services.consolidation.neighbours import load
+from services.consolidation.scope_lock import lock_scope
+from services.memory_changes import Author, changes_of_run
+from services.memory_files import import_rows
+from services.memory_files.disk import Disk
+from services.memory_files.folder_reading import DayPart, Folder, Problem, Statement, read_folder
+from services.memory_files.import_days import take_over
+from services.memory_files.ownership import Forgotten, Owner, hold_fence, read_owner
+from services.reports.names import find_scope
+from services.runs import LEASE_SECONDS, Run, finish_run, start_run
+from slowwave.errors import InvalidName, SlowwaveError
+from slowwave.identity import check_name
+from slowwave.settings import Days
+
+REASON = "imported from files"
+WHY = "It waited for a decision where it was exported."
+TRIES = 3
+CHANGES_TOLD = 1000
+
+_NEW_SCOPE = text(
+    "INSERT INTO slowwave.scopes (tenant, kind, name) VALUES (:tenant, :kind, :name) ON CONFLICT DO NOTHING"
+)
+_NEW_AGENT = text(
+    "INSERT INTO slowwave.agents (tenant, name, time_zone, cutoff_hour) VALUES (:tenant, :name, :zone, :cutoff)"
+    " ON CONFLICT DO NOTHING"
+)
+_AGENT = text("SELECT a.id FROM slowwave.agents a WHERE a.tenant = :tenant AND a.name = :name FOR SHARE")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The scope that is imported into."""
+
+    tenant: str
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did. run: None where nothing changed, or nothing was to be.
+
+    statements: lines that say something; of these added: new memories; repeated: got evidence; unchanged: known line by
+    line; rejected: a person rejected these words here; reworded: of the others those whose id says something else here.
+    summaries: days taken over; summaries_kept: days of which the scope knows better. changes: of a dry run.
+    """
+
+    folder: Path
+    run: int | None
+    files: int
+    statements: int
+    added: int
+    repeated: int
+    unchanged: int
+    rejected: int
+    reworded: int
+    summaries: int
+    summaries_kept: int
+    problems: tuple[Problem, ...]
+    changes: tuple[ChangeLine, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """In a sentence."""
+        parts = [f"{self.added:,} new", f"{self.repeated:,} repeated", f"{self.unchanged:,} known"]
+        parts += [f"{self.rejected:,} rejected before"] if self.rejected else []
+        parts += [f"{count_words(self.summaries, 'summary', 'summaries')} of days"] if self.summaries else []
+        parts += [count_words(len(self.problems), "line") + " not read"] if self.problems else []
+        return f"{count_words(self.statements, 'statement')}: {', '.join(parts)}"
+
+
+def import_scope(
+    engine: Engine,
+    target: Target,
+    root: Path,
+    *,
+    days: Days,
+    by: str,
+    now: datetime,
+    dry_run: bool = False,
+    disk: Disk | None = None,
+) -> ImportReport:
+    """Take the memory files below `root` into a scope, which is made if need be. days: of an agent that is made.
+
+    Raises NoFiles, InvalidName, OSError, and SlowwaveError where a pass is at the scope or something of it is forgotten
+    right now; then nothing was changed.
+    """
+    check_name("tenant", target.tenant)
+    check_name(target.kind, target.name)
+    folder = read_folder(disk or Disk(), root, target.tenant, target.kind, target.name)
+    for _ in range(TRIES):
+        try:
+            # Whatever the engine is used for otherwise: here it is all or nothing.
+            with (
+                engine.connect().execution_options(isolation_level="READ COMMITTED") as connection,
+                connection.begin() as transaction,
+            ):
+                report = _Import(connection, target, folder, by, now).run(days, dry_run=dry_run)
+                if report.run is None:
+                    transaction.rollback()
+                return report
+        except IntegrityError as error:
+            # Somebody said the same in between: it is known the next time we look.
+            last = error
+        except Forgotten:
+            raise SlowwaveError(
+                "something of this tenant was forgotten meanwhile; import again if you mean it"
+            ) from None
+    raise last
+
+
+@dataclass
+class _Plan:
+    """What becomes of the statements. placed: which memory stands for the id of a line; later: (memory, by whom)."""
+
+    new: list[tuple[UUID, Statement]] = field(default_factory=list)
+    evidence: list[tuple[UUID, Statement]] = field(default_factory=list)
+    placed: dict[UUID, UUID] = field(default_factory=dict)
+    ended: list[tuple[UUID, Statement]] = field(default_factory=list)
+
+
+class _Import:
+    def __init__(self, connection: Connection, target: Target, folder: Folder, by: str, now: datetime) -> None:
+        self._connection = connection
+        self._target = target
+        self._folder = folder
+        self._by = by
+        self._now = now
+        self._counts: Counter[str] = Counter()
+        self._problems = folder.problems()
+
+    def run(self, days: Days, *, dry_run: bool) -> ImportReport:
+        owner = self._owner(days)
+        run = start_run(
+            self._connection,
+            kind="import",
+            now=self._now,
+            lease_seconds=LEASE_SECONDS,
+            scope_id=owner.scope_id,
+            by=self._by,
+        )
+        author = Author(run.id, self._by)
+        statements = list(_once(self._folder.statements(owner.header, self._now)))
+        plan = self._plan(owner.scope_id, statements)
+        self._write(owner.scope_id, plan, author)
+        for part in self._folder.summaries():
+            self._take_day(owner, part, run)
+        self._problems.sort(key=lambda problem: (problem.path, problem.line))
+        return self._report(run, len(statements), dry_run=dry_run)
+
+    def _owner(self, days: Days) -> Owner:
+        target = self._target
+        self._connection.execute(_NEW_SCOPE, _names(target))
+        header = self._folder.header
+        zone, cutoff = (days.timezone, days.cutoff_hour) if header is None else (header.zone, header.cutoff_hour)
+        if zone not in available_timezones() or not 0 <= cutoff <= 23:  # noqa: PLR2004 - hours of a day
+            zone, cutoff = days.timezone, days.cutoff_hour
+        self._clock = {"zone": zone, "cutoff": cutoff}
+        if target.kind == "agent":
+            self._connection.execute(_NEW_AGENT, {"tenant": target.tenant, "name": target.name, **self._clock})
+        scope_id = find_scope(self._connection, target.tenant, target.kind, target.name)
+        owner = None if scope_id is None else read_owner(self._connection, scope_id)
+        if owner is None:
+            raise Forgotten
+        hold_fence(self._connection, owner)
+        if not lock_scope(self._connection, owner.scope_id):
+            raise SlowwaveError("a pass is at the memories of this scope right now; import again after it")
+        return owner
+
+    def _plan(self, scope_id: int, statements: Sequence[Statement]) -> _Plan:
+        connection = self._connection
+        ids = {said.memory.id for said in statements} | {said.memory.superseded_by for said in statements}
+        known = import_rows.known_ids(connection, scope_id, {one for one in ids if one is not None})
+        read = import_rows.known_digests(connection, scope_id, {said.digest for said in statements})
+        hashes = {content_hash(said.memory.content) for said in statements}
+        says = import_rows.known_contents(connection, scope_id, hashes)
+        fresh = import_rows.new_ids(connection)
+        plan = _Plan(placed={one: one for one in known.here})
+        for said in statements:
+            own = said.memory.id
+            words = content_hash(said.memory.content)
+            before = says.get((said.memory.type, words))
+            if own is not None and known.here.get(own) == words:
+                self._counts["unchanged"] += 1
+                continue
+            self._counts["reworded"] += own in known.here
+            if said.digest in read:
+                memory = read[said.digest]
+                self._counts["unchanged"] += 1
+            elif before is not None and before[1]:
+                self._counts["rejected"] += 1
+                continue
+            elif before is not None:
+                memory = before[0]
+                plan.evidence.append((memory, said))
+            else:
+                taken = own is None or own in known.here or own in known.elsewhere
+                memory = next(fresh) if own is None or taken else own
+                plan.new.append((memory, said))
+                if said.memory.status != "archived":
+                    says[said.memory.type, words] = (memory, False)
+                if said.memory.superseded_by is not None:
+                    plan.ended.append((memory, said))
+            if own is not None and own not in known.here:
+                plan.placed[own] = memory
+        return plan
+
+    def _write(self, scope_id: int, plan: _Plan, author: Author) -> None:
+        import_rows.add_memories(self._connection, scope_id, plan.new, author=author, reason=REASON, now=self._now)
+        self._counts["added"] += len(plan.new)
+        # In one order everywhere: two transactions that weigh the same memories never wait for each other crosswise.
+        for memory, said in sorted(plan.evidence, key=lambda pair: pair[0]):
+            got = import_rows.add_evidence(
+                self._connection, scope_id, memory, said, author=author, reason=REASON, now=self._now
+            )
+            self._counts["repeated" if got else "unchanged"] += 1
+        self._end(scope_id, plan)
+        self._ask(scope_id, [memory for memory, said in plan.new if said.memory.status == "review"], author)
+
+    def _end(self, scope_id: int, plan: _Plan) -> None:
+        pairs = []
+        for memory, said in plan.ended:
+            by = plan.placed.get(said.memory.superseded_by) if said.memory.superseded_by else None
+            if by is None or by == memory:
+                what = "it was superseded by a memory that is neither in the files nor here; it is kept as ended only"
+                self._problems.append(Problem(said.path, said.line, what))
+            else:
+                pairs.append((memory, by))
+        import_rows.supersede(self._connection, scope_id, pairs)
+
+    def _ask(self, scope_id: int, memories: Sequence[UUID], author: Author) -> None:
+        """Nothing waits for a decision that nobody is asked for."""
+        for known in load(self._connection, scope_id, memories).values():
+            open_review(
+                self._connection, scope_id, memory=known.id, why=WHY, tier=tier_of(known), author=author, now=self._now
+            )
+
+    def _take_day(self, owner: Owner, part: DayPart, run: Run) -> None:
+        name = self._target.name if self._target.kind == "agent" else part.summary.agent
+        try:
+            check_name("agent", name)
+        except InvalidName as error:
+            self._problems.append(Problem(part.path, part.line, str(error)))
+            return
+        who = {"tenant": self._target.tenant, "name": name}
+        self._connection.execute(_NEW_AGENT, who | self._clock)
+        agent_id: int = self._connection.execute(_AGENT, who).scalar_one()
+        taken = take_over(self._connection, agent_id, owner.scope_id, part.day, part.summary, run.id)
+        self._counts["summaries"] += taken is True
+        self._counts["summaries_kept"] += taken is False
+
+    def _report(self, run: Run, statements: int, *, dry_run: bool) -> ImportReport:
+        counts = self._counts
+        changed = counts["added"] + counts["repeated"] + counts["summaries"]
+        changes = changes_of_run(self._connection, run.id, limit=CHANGES_TOLD) if dry_run else ()
+        report = ImportReport(
+            folder=self._folder.folder,
+            run=run.id if changed and not dry_run else None,
+            files=len(self._folder.documents),
+            statements=statements,
+            added=counts["added"],
+            repeated=counts["repeated"],
+            unchanged=counts["unchanged"],
+            rejected=counts["rejected"],
+            reworded=counts["reworded"],
+            summaries=counts["summaries"],
+            summaries_kept=counts["summaries_kept"],
+            problems=tuple(self._problems),
+            changes=changes,
+        )
+        stats = {name: counts[name] for name in sorted(counts)} | {"problems": len(self._problems)}
+        finish_run(self._connection, run, status="completed", summary=report.summary, stats=stats, now=self._now)
+        return report
+
+
+def _once(statements: Iterator[Statement]) -> Iterator[Statement]:
+    """Each line once: a memory that stands in MEMORY.md and in its day's log is one statement."""
+    seen: set[tuple[UUID | None, bytes]] = set()
+    for said in statements:
+        key = (said.memory.id, content_hash(said.memory.content))
+        if key not in seen:
+            seen.add(key)
+            yield said
+
+
+def _names(target: Target) -> dict[str, str]:
+    return {"tenant": target.tenant, "kind": target.kind, "name": target.name}
