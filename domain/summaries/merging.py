@@ -20,7 +20,7 @@ def merge_lines(parts: Sequence[Sequence[Line]], *, max_words: int) -> DaySummar
     """One summary of at most `max_words` words (split at white space, with headings and signs) from the lines of all
     parts; the order of parts and of the lines in them does not matter.
     """
-    level = sorted((list(in_order(part)) for part in parts if part), key=_first)
+    level = sorted((list(in_order(part)) for part in parts if part), key=_key)
     wide = max(max_words, min(_WIDER * max_words, _WIDE_ENOUGH))
     levels = 1
     while len(level) > GROUP:
@@ -30,9 +30,8 @@ def merge_lines(parts: Sequence[Sequence[Line]], *, max_words: int) -> DaySummar
     return DaySummary(lines, as_markdown(lines), levels)
 
 
-def _first(part: Sequence[Line]) -> tuple[object, ...]:
-    """By the earliest line; parts of one session never share an event, so no two parts have the same one."""
-    return min((line.place, line.facet, line.weight) for line in part)
+def _key(part: Sequence[Line]) -> list[tuple[object, ...]]:
+    return [(line.place, line.facet, line.speaker, line.weight) for line in part]
 
 
 def _flat(parts: Iterable[Sequence[Line]]) -> list[Line]:

@@ -26,15 +26,14 @@ def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, ope
     set of lines. opening: what the first line of each facet costs on top.
     """
     known = _without_repeats(_settled(sorted(lines, key=_key)))
-    worthy = [line for line in known if line.weight >= LEAST]
-    items: list[Item] = []
-    able: list[Line] = []
-    for at, line in enumerate(worthy):
-        said = terms(line.text)
-        if _tells(line, said):
-            able.append(line)
-            weight = line.weight - _too_early(line, at / len(worthy))
-            items.append(Item(weight, said, line.facet, cost(line)))
+    said = {line: terms(line.text) for line in known}
+    telling = [line for line in known if _tells(line, said[line])]
+    # A day of which nothing weighs enough gets its best lines all the same.
+    able = [line for line in telling if line.weight >= LEAST] or telling
+    items = [
+        Item(line.weight - _too_early(line, at / len(able)), said[line], line.facet, cost(line))
+        for at, line in enumerate(able)
+    ]
     best: dict[str, int] = {}
     for at, item in enumerate(items):
         rival = best.get(item.kind)
@@ -54,7 +53,11 @@ def _too_early(line: Line, share: float) -> float:
 
 def _tells(line: Line, said: frozenset[str]) -> bool:
     """Whether it says anything beside names: "Maya: Jonas!" does not."""
-    return len(said - terms(line.speaker)) > 1 or _MILESTONE.match(line.text) is not None
+    if _MILESTONE.match(line.text):
+        return True
+    # A script without spaces shows as one long word.
+    size = sum(1 if term.isascii() else max(1, len(term) - 4) for term in said - terms(line.speaker))
+    return size > (1 if line.text.startswith(f"{line.speaker}: ") else 0)
 
 
 def _without_repeats(lines: Sequence[Line]) -> list[Line]:

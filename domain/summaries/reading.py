@@ -4,6 +4,7 @@ dates resolved, each with the question that it answers and its signals.
 Must not know: how many sentences a summary takes, and how they compare.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,13 @@ from domain.summaries.segments import MAX_EVENT_CHARACTERS
 
 TASK = "task"
 """The speaker of a milestone that bears no name."""
+
+_DONE = re.compile(
+    r"^(?:done|understood|noted|certainly|of course|sure thing|will do|no worries)\s?[,.!:;-]\s*(?=\w)", re.IGNORECASE
+)
+# Half a word at the cut, where there is another before or behind it.
+_SHORTENED_END = re.compile(r"(?<=\s)\S{1,80}\Z")
+_SHORTENED_START = re.compile(r"\A\S{1,80}(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ def _cleaned(event: Event) -> Event:
     text = redact(event.content).text
     if len(text) > MAX_EVENT_CHARACTERS:
         half = MAX_EVENT_CHARACTERS // 2
-        text = f"{text[:half].rpartition(' ')[0]}\n{text[-half:].partition(' ')[2]}"
+        text = f"{_SHORTENED_END.sub('', text[:half])}\n{_SHORTENED_START.sub('', text[-half:])}"
     return replace(event, content=without_machinery(text).strip())
 
 
@@ -73,7 +81,7 @@ def _milestone(event: Event, agent: str) -> Sentence:
 
 def _spoken(speech: Speech, time_zone: str, *, with_agent: bool) -> Iterator[Sentence]:
     for at, spoken in enumerate(sentences(speech.event.content)):
-        said = without_vocative(spoken, speech.speaker.addressee)
+        said = _DONE.sub("", without_vocative(spoken, speech.speaker.addressee))
         seen = Seen()
         if at == 0:
             seen = Seen.after(speech.before)
@@ -96,10 +104,12 @@ def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str,
     whole = annotate(said, named)
     to_agent = with_agent and not speech.is_agent
     what = asked_to(trim(whole) or whole, bids=to_agent and {"decision", "rule"}.isdisjoint(fired))
-    facet: Facet = "wanted"
+    facet: Facet
     if what is not None:
+        facet = "state" if speech.is_agent else "wanted"  # what the agent asks for keeps it from going on
         text = _asked_to(what, speaker)
     elif "question" in fired:
+        facet = "wanted" if to_agent else "said"
         text = f'{speaker.name} asked: "{whole.strip(chr(34))}"'
     else:
         past = any(mention.past for mention in named)

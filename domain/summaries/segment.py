@@ -4,9 +4,11 @@ Must not know: other segments, and how long the summary of the day may be.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC
 
 from domain.events import Event
+from domain.redaction import redact
 from domain.summaries.lines import Line, in_order
 from domain.summaries.picking import pick
 from domain.summaries.reading import Sentence, read
@@ -31,7 +33,7 @@ def summarize_segment(
     there is no such zone); preceding: the event before the segment, to which a short answer may reply.
     """
     lines = [_line(one, session) for one in read(events, agent=agent, time_zone=time_zone, preceding=preceding)]
-    return in_order(pick(lines, MAX_SEGMENT_LINES, lambda _line: 1))
+    return in_order(_redacted(line) for line in pick(lines, MAX_SEGMENT_LINES, lambda _line: 1))
 
 
 def _line(sentence: Sentence, session: str) -> Line:
@@ -40,3 +42,8 @@ def _line(sentence: Sentence, session: str) -> Line:
     return Line(
         sentence.facet, sentence.text, sentence.speaker, session, event.seq, event.happened_at.astimezone(UTC), weight
     )
+
+
+def _redacted(line: Line) -> Line:
+    """What was said is without secrets already; names were not looked at, and words that were rewritten changed."""
+    return replace(line, text=redact(line.text).text, speaker=redact(line.speaker).text)
