@@ -27,6 +27,7 @@ PARTS = {
     "days": "do summaries of days say what people would",
     "similarity": "what the similarity says of labelled pairs",
     "blocking": "do memories that are alike find each other",
+    "days_size": "what a day costs as it grows",
 }
 NEEDS_DATA = {
     "msc": "msc-memories-dev.jsonl",

@@ -1,8 +1,8 @@
 """The segments of a day: those kept from earlier summaries, and those made now, from events read page by page.
 
 A kept segment stands for its events as long as it lies before the session's last one and was made by the same
-summariser; the last one too, when nothing was added behind it. One of whose events retention has taken some is kept
-whatever happens, since it can't be made again. What lies between kept segments is read and cut anew.
+summariser; the last one too, when it is full or nothing was added behind it. One of whose events retention has taken
+some is kept whatever happens, since it can't be made again. What lies between kept segments is read and cut anew.
 
 Never more than a page of events and a few segments are in memory. What is made is saved as it is made, so that a
 summary that dies half way is taken up where it was.
@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import Engine, text
 
 from domain.events import Event
-from domain.summaries import Line, Segment, cut_segments
+from domain.summaries import MAX_SEGMENT_EVENTS, Line, Segment, cut_segments
 from services.days.book import DayRef
 from services.days.store import SessionCount, fenced, key_of
 from services.days.summarizers import Lines, Summarizer, Told, lines_of
@@ -134,7 +134,8 @@ class SessionParts:
 
     def _still_good(self, stored: Sequence[Kept]) -> list[Kept]:
         complete = sum(kept.messages for kept in stored) == self.session.total
-        closed = len(stored) if complete else len(stored) - 1
+        last_is_closed = complete or (stored and stored[-1].messages >= MAX_SEGMENT_EVENTS)
+        closed = len(stored) if last_is_closed else len(stored) - 1
         return [
             kept
             for place, kept in enumerate(stored)
