@@ -15,9 +15,10 @@ _WORDLESS = (
     "parts,conflict,with,review_item,state,noted"
 ).split(",")
 _STRIPPED = (
-    "CASE WHEN c.{0} IS NOT NULL THEN (SELECT coalesce(jsonb_object_agg(e.key, e.value), '{{}}')"
+    "CASE WHEN jsonb_typeof(c.{0}) = 'object' THEN (SELECT coalesce(jsonb_object_agg(e.key, e.value), '{{}}')"
     " FROM jsonb_each(c.{0}) e WHERE e.key = ANY(:wordless)) END"
 )
+_SAYS = "(c.before ? 'content' OR c.after ? 'content')"
 _GONE = "IN (SELECT id FROM gone_memories)"
 _FLUSHES = "SELECT f.id FROM slowwave.flushes f JOIN gone_sessions s ON s.id = f.session_id"
 _RUNS = "SELECT r.id FROM slowwave.maintenance_runs r JOIN gone_scopes k ON k.id = r.scope_id"
@@ -34,7 +35,8 @@ _TOUCHED = (
     "INSERT INTO touched_runs SELECT c.run_id, min(CAST(c.memory_id AS text)) FILTER (WHERE g.id IS NOT NULL"
     " OR o.id IS NOT NULL) FROM slowwave.memory_changes c LEFT JOIN gone_memories g ON g.id = c.memory_id"
     " LEFT JOIN orphans o ON o.id = c.memory_id LEFT JOIN related r ON r.id = c.memory_id"
-    " WHERE c.run_id IS NOT NULL AND num_nonnulls(g.id, o.id, r.id) > 0"
+    f" LEFT JOIN hurt h ON h.id = c.memory_id AND {_SAYS}"
+    " WHERE c.run_id IS NOT NULL AND num_nonnulls(g.id, o.id, r.id, h.id) > 0"
     f" AND c.run_id NOT IN ({_RUNS}) GROUP BY c.run_id"
 )
 # A run that such a row names is never undone: it would bring words back, or half of what it did.
@@ -117,6 +119,14 @@ MEMORIES: tuple[tuple[str, str], ...] = (
             f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
             f" after = {_STRIPPED.format('after')}"
             " WHERE c.memory_id IN (SELECT id FROM related) AND c.run_id IS NOT NULL"
+        ),
+    ),
+    (
+        "",
+        # Words that such a memory has no more may have been those of what is gone.
+        (
+            f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
+            f" after = {_STRIPPED.format('after')} WHERE c.memory_id IN (SELECT id FROM hurt) AND {_SAYS}"
         ),
     ),
     ("memories", f"DELETE FROM slowwave.memories m WHERE m.id {_GONE}"),
