@@ -1,30 +1,21 @@
-"""`slowwave days | day | finalize | agent`: the book of days, what a summary says, and when an agent's day begins.
+"""`slowwave days | day | agent`: the book of days, what a summary says, and when an agent's day begins.
 
 Must not know: SQL, how summaries are made.
 """
 
-from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from domain.spoken_time import count_words
-from workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
+from workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, day_option, scope_parts
 from workers.shell.output import console, one_line, print_json, print_rows, safe, styled
-from workers.shell.sentences import FOUND
-from workers.shell.state import Shell, shell_of
+from workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy import Connection
-
-    from services.days.book import DayEntry, DayRef
-    from services.days.summarize import DayReport
+    from services.days.book import DayEntry
     from services.reports.days import DayStory, Told
 
-MOST_ENDED = 100_000
-"""Days that one call makes final at most; the next one goes on."""
 SameDay = Annotated[str, typer.Argument(metavar="DAY", help="A local day, as 2026-03-05.", show_default=False)]
 Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
 
@@ -33,7 +24,6 @@ def register(app: typer.Typer) -> None:
     """Add these commands."""
     app.command(rich_help_panel=REMEMBER)(days)
     app.command(rich_help_panel=REMEMBER)(day)
-    app.command(rich_help_panel=OPERATE)(finalize)
     app.command(rich_help_panel=OPERATE)(agent)
 
 
@@ -48,7 +38,7 @@ def days(
     """List the days, the newest first: how much was said, how far it is summarised, what is final."""
     from services.days.book import day_book
 
-    first = None if since is None else _day("--since", since)
+    first = None if since is None else day_option("--since", since)
     shell = shell_of(context)
     with shell.connection() as connection:
         found = day_book(connection, shell.tenant, agent, since=first, limit=limit)
@@ -102,7 +92,7 @@ def day(
 
     if scope is not None:
         scope_parts(scope)
-    which, shell = _day("DAY", day), shell_of(context)
+    which, shell = day_option("DAY", day), shell_of(context)
     with shell.connection() as connection:
         found = read_day(connection, shell.tenant, agent, which, scope=scope, version=version)
     if as_json:
@@ -153,114 +143,6 @@ def _show_lines(told: "Told") -> None:
         out.print("Nothing of it was worth telling.")
 
 
-def finalize(
-    context: typer.Context,
-    agent: Annotated[str | None, typer.Argument(help="Whose day.", show_default=False)] = None,
-    day: Annotated[str | None, typer.Argument(metavar="DAY", help="As 2026-03-05.", show_default=False)] = None,
-    *,
-    ended: Annotated[bool, typer.Option("--ended", help="Every day of the tenant that is over and not final.")] = False,
-    scope: Annotated[str | None, typer.Option(help=f"Only in {SCOPE_HELP} Default: wherever the agent spoke.")] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="A day that goes on: summarise it all the same; it stays open.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --ended: only tell which days these are.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Summarise a day here and now from all that was said, and make it final. Exit 1 if a day failed."""
-    _check_call(agent, day, scope, ended=ended, force=force, dry_run=dry_run)
-    shell = shell_of(context)
-    with shell.connection() as connection:
-        days = _ended(connection, shell, keep=not dry_run) if ended else []
-    if dry_run:
-        _tell_ended(days, as_json=as_json)
-        return
-    if agent is not None and day is not None:
-        reports = _named(shell, agent, _day("DAY", day), scope, force=force)
-    else:
-        reports = [_final(shell, one) for one in days]
-    if as_json:
-        print_json([_result(report) for report in reports])
-    else:
-        console().print("\n".join(map(_words, reports)) or "Every day that is over is final.", soft_wrap=True)
-    if any(report.outcome in {"failed", "lost"} for report in reports):
-        raise typer.Exit(FOUND)
-
-
-def _check_call(
-    agent: str | None, day: str | None, scope: str | None, *, ended: bool, force: bool, dry_run: bool
-) -> None:
-    if ended and (agent is not None or scope is not None or force):
-        raise typer.BadParameter("--ended takes no agent, no --scope and no --force")
-    if not ended and (agent is None or day is None):
-        raise typer.BadParameter("give an agent and a day, or --ended")
-    if dry_run and not ended:
-        raise typer.BadParameter("--dry-run goes with --ended; `slowwave day AGENT DAY` shows how a day stands")
-    if scope is not None:
-        scope_parts(scope)
-
-
-def _ended(connection: "Connection", shell: Shell, *, keep: bool) -> "list[DayRef]":
-    """The tenant's days that are over and not final. keep: note of them that their final summary is on its way."""
-    from services.days.book import ended_days, mark_settling
-
-    days = [day for day in ended_days(connection, now=shell.now(), limit=MOST_ENDED) if day.tenant == shell.tenant]
-    if keep:
-        mark_settling(connection, days)
-        connection.commit()
-    return days
-
-
-def _tell_ended(days: "list[DayRef]", *, as_json: bool) -> None:
-    if as_json:
-        print_json([{"agent": day.agent, "scope": day.scope, "day": day.day} for day in days])
-    else:
-        would = [f"{day} would be made final." for day in days]
-        console().print("\n".join(map(safe, would)) or "Every day that is over is final.", soft_wrap=True)
-
-
-def _named(shell: Shell, agent: str, day: date, scope: str | None, *, force: bool) -> "Sequence[DayReport]":
-    from services.days.finalize import DayNotOver, finalize_day
-    from slowwave.errors import SlowwaveError
-
-    settings = shell.settings.memory.days
-    try:
-        return finalize_day(
-            shell.engine, shell.tenant, agent, day, settings=settings, now=shell.now(), scope=scope, force=force
-        ).days
-    except DayNotOver as error:
-        raise SlowwaveError(f"{error}; --force summarises it now") from None
-
-
-def _final(shell: Shell, day: "DayRef") -> "DayReport":
-    from services.days.summarize import summarize_day
-
-    return summarize_day(shell.engine, day, settings=shell.settings.memory.days, now=shell.now(), final=True)
-
-
-def _result(report: "DayReport") -> dict[str, Any]:
-    from workers.shell.output import document
-
-    fields: dict[str, Any] = document(report)
-    return fields | {"agent": report.day.agent, "scope": report.day.scope, "day": report.day.day}
-
-
-def _words(report: "DayReport") -> str:
-    made = f"version {report.version}, of {count_words(report.messages, 'message')}"
-    went = {
-        "summarized": {
-            "final": f"final, {made}",
-            "settling": f"{made}; more came meanwhile, so it is not final yet",
-            "open": f"{made}; the day goes on",
-        }.get(report.status or "open", made),
-        "unchanged": f"nothing new since version {report.version}, {report.status}",
-        "empty": "nothing of it is left",
-        "lost": "others summarise it at this moment; look again with `slowwave days`",
-        "forgotten": "forgotten meanwhile, and nothing was written",
-        "failed": f"failed with {report.error}, and is tried again",
-    }
-    return safe(f"{report.day}: {went[report.outcome]}.")
-
-
 def agent(
     context: typer.Context,
     agent: Agent,
@@ -290,13 +172,3 @@ def agent(
         ("today", f"{today}, from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC"),
     ]
     print_rows(console(), rows)
-
-
-def _day(option: str, text: str) -> date:
-    from slowwave.days import day_of
-    from slowwave.errors import InvalidMessage
-
-    try:
-        return day_of(text)
-    except InvalidMessage as error:
-        raise typer.BadParameter(f"{option}: {error}") from None

@@ -42,3 +42,14 @@ def moment_option(option: str, text: str | None) -> date | datetime | None:
         raise typer.BadParameter(
             f"{option} {text!r} is neither a day (2026-03-05) nor a time (2026-03-05T14:30, 2026-03-05T14:30+01:00)"
         ) from None
+
+
+def day_option(option: str, text: str) -> date:
+    """Read a day (2026-03-05). Raises BadParameter."""
+    from slowwave.days import day_of
+    from slowwave.errors import InvalidMessage
+
+    try:
+        return day_of(text)
+    except InvalidMessage as error:
+        raise typer.BadParameter(f"{option}: {error}") from None
