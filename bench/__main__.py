@@ -19,6 +19,7 @@ PARTS = {
     "offer": "c: what an offer costs",
     "flush": "d: flush throughput",
     "search_speed": "e: search and context as a scope grows",
+    "context": "what an agent reads before its first word, and whether budgets hold",
     "sweep": "g: what sweeps drain",
     "working": "a hundred notes, and a note as its scope grows",
     "consolidate": "a pass, an item, as its scope grows",

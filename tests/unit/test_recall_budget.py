@@ -206,10 +206,11 @@ def test_a_tiny_budget_ends_in_nothing_rather_than_in_half_a_fence() -> None:
     st.integers(0, 80),
 )
 def test_what_is_chosen_costs_no_more_than_the_room(said: list[tuple[str, str, str]], room: int) -> None:
-    offers = [Offer(part, heading, text) for part, heading, text in said]
-    fit = Fit(offers, {"a": 0.5, "b": 0.3, "c": 0.2}, count=len, frame=3)
-    chosen = [offers[place] for place in fit.choose(room)]
-    cost = sum(len(offer.text) for offer in chosen) + sum(len(h) for h in {offer.heading for offer in chosen})
+    offers = [Offer(part, heading) for part, heading, _ in said]
+    shares = {"a": 0.5, "b": 0.3, "c": 0.2}
+    fit = Fit(offers, shares, frame=3, line=lambda place: len(said[place][2]), above=len)
+    chosen = [said[place] for place in fit.choose(room)]
+    cost = sum(len(text) for _, _, text in chosen) + sum(len(h) for h in {heading for _, heading, _ in chosen})
     assert cost == 0 or cost + 3 <= room
 
 

@@ -5,6 +5,7 @@ Must not know: what the offers are, or what a token is.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 MAX_MISSES = 8
 """So many lines that don't fit are passed over for a shorter one: all of a thousand would be counted for nothing."""
@@ -12,18 +13,18 @@ MAX_MISSES = 8
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A line that may be shown. part: whose share it may take; heading: the text above it, which costs once."""
+    """A line that may be shown. part: whose share it may take; heading: what it stands under, which costs once."""
 
     part: str
     heading: str
-    text: str
 
 
 class Fit:
-    """Chooses among offers; what each costs is counted once, when it is first looked at.
+    """Chooses among offers; what each costs is asked once, when it is first looked at: of a thousand, most never are.
 
     offers: of each part the most important first; shares: of each part, the most important first, its guaranteed share
-    of the room (0..1, together at most 1); frame: what an answer without lines costs.
+    of the room (0..1, together at most 1); frame: what an answer without lines costs; line: what the offer at a place
+    costs; above: what a heading adds to that.
     """
 
     def __init__(
@@ -31,15 +32,15 @@ class Fit:
         offers: Sequence[Offer],
         shares: Mapping[str, float],
         *,
-        count: Callable[[str], int],
         frame: int,
+        line: Callable[[int], int],
+        above: Callable[[str], int],
     ) -> None:
         self._offers = offers
         self._shares = shares
-        self._count = count
         self._frame = frame
-        self._line_costs: dict[int, int] = {}
-        self._heading_costs: dict[str, int] = {}
+        self._line = cache(line)
+        self._above = cache(above)
         self._places: dict[str, list[int]] = {part: [] for part in shares}
         for place, offer in enumerate(offers):
             self._places[offer.part].append(place)
@@ -75,11 +76,5 @@ class Fit:
         return taken
 
     def _cost(self, place: int, opened: set[str]) -> int:
-        offer = self._offers[place]
-        if place not in self._line_costs:
-            self._line_costs[place] = self._count(offer.text)
-        if offer.heading in opened:
-            return self._line_costs[place]
-        if offer.heading not in self._heading_costs:
-            self._heading_costs[offer.heading] = self._count(offer.heading)
-        return self._line_costs[place] + self._heading_costs[offer.heading]
+        heading = self._offers[place].heading
+        return self._line(place) + (0 if heading in opened else self._above(heading))

@@ -17,6 +17,8 @@ from typing import Any
 from slowwave.recall.hits import Hit
 from slowwave.recall.rendering import one_line
 
+FACETS = frozenset(("wanted", "decided", "executed", "state", "said"))
+
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
@@ -101,7 +103,8 @@ class Day:
         """A line of its summary, with its mark."""
         origin = "" if line.id is None else f" {one_line(line.id)}"
         mark = f"[day {self.day.isoformat()} v{self.version}{origin}]"
-        return f"- {_place(self.scope)}{one_line(line.facet)}: {one_line(line.content)} {mark}"
+        facet = line.facet if line.facet in FACETS else one_line(line.facet)
+        return f"- {_place(self.scope)}{facet}: {one_line(line.content)} {mark}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ def memory_line(hit: Hit) -> str:
 
 def wording(text: str) -> str:
     """The words of a text, whatever its capitals, blanks and last sign: equal where two texts say the same."""
-    return one_line(text).casefold().rstrip(".!?… ")
+    return " ".join(text.casefold().split()).rstrip(".!?… ")
 
 
 def _statement(hit: Hit) -> str:

@@ -23,10 +23,11 @@ def said_once(context: Context) -> Context:
     known = remembered | summarised | {wording(hit.content) for hit in recent}
     elsewhere = tuple(line for line in context.elsewhere if wording(line.content) not in known)
     live = {(line.agent, line.session, line.seq) for line in context.elsewhere}
+    repeated = remembered & summarised
     days = tuple(
         replace(
             day,
-            lines=tuple(line for line in day.lines if wording(line.content) not in remembered),
+            lines=tuple(line for line in day.lines if not repeated or wording(line.content) not in repeated),
             unsummarised=tuple(
                 line
                 for line in day.unsummarised

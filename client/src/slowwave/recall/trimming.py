@@ -15,6 +15,7 @@ Must not know: where a context is read.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from slowwave.errors import InvalidQuery
@@ -77,20 +78,26 @@ def cost_of(context: Context, budget: Budget) -> int:
 
 def trimmed(context: Context, budget: Budget) -> Context:
     """The context with as much of it as the budget has room for; its `tokens` are never more than that."""
-    entries = [_cut(entry, budget) for entry in _entries(context)]
+    whole = list(_entries(context))
+
+    @cache
+    def entry(place: int) -> _Entry:
+        return _cut(whole[place], budget)
+
     fit = Fit(
-        [Offer(entry.part, _heading(entry, budget.form), _text(entry, budget.form)) for entry in entries],
+        [Offer(offered.part, _key(offered, budget.form)) for offered in whole],
         SHARES,
-        count=budget.count,
         frame=_frame(context.span, budget),
+        line=lambda place: budget.count(_text(entry(place), budget.form)),
+        above=lambda key: budget.count(_heading(context, key, budget.form)),
     )
     room = budget.max_tokens
     while True:
         chosen = fit.choose(room)
-        kept = _put_together(context, [entry for place, entry in enumerate(entries) if place in chosen])
+        kept = _put_together(context, [entry(place) for place in chosen])
         cost = cost_of(kept, budget)
         if cost <= budget.max_tokens:
-            return replace(kept, tokens=cost, left_out=len(entries) - len(chosen))
+            return replace(kept, tokens=cost, left_out=len(whole) - len(chosen))
         # Costs of parts need not add up to the cost of the whole, whoever counts: try with less room.
         room = min(room - (cost - budget.max_tokens), room * 9 // 10)
 
@@ -98,7 +105,7 @@ def trimmed(context: Context, budget: Budget) -> Context:
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """A line on its way from one context into another. place: its number in the list that it comes from; day: whose it
-    is; shown: the order in which such lines are offered.
+    is; recent: it is one of the recent memories.
     """
 
     part: str
@@ -113,8 +120,9 @@ def _entries(context: Context) -> Iterator[_Entry]:
     """All lines, of each part the most important first."""
     yield from _summary_entries(context.days)
     for day in context.days:
+        heading = unsummarised_heading(day.day)
         for place, line in reversed(list(enumerate(day.unsummarised))):
-            yield _Entry("unsummarised", unsummarised_heading(day.day), line, place, day)
+            yield _Entry("unsummarised", heading, line, place, day)
     for place, hit in enumerate(context.memories):
         yield _Entry("memories", MEMORIES, hit, place)
     for place, hit in enumerate(context.recent):
@@ -131,14 +139,15 @@ def _entries(context: Context) -> Iterator[_Entry]:
 
 
 def _summary_entries(days: Sequence[Day]) -> Iterator[_Entry]:
-    dates = sorted({day.day for day in days}, reverse=True)
-    ranked = []
+    dates = {date: place for place, date in enumerate(sorted({day.day for day in days}, reverse=True))}
+    ranked: list[tuple[int, int, _Entry]] = []
     for number, day in enumerate(days):
+        heading, behind = summary_heading(day.day), PER_DAY_FIRST * dates[day.day]
         by_weight = sorted(enumerate(day.lines), key=lambda line: -line[1].weight)
         for rank, (place, line) in enumerate(by_weight):
-            ranked.append((rank + PER_DAY_FIRST * dates.index(day.day), number, place, line, day))
-    for _, _, place, line, day in sorted(ranked, key=lambda entry: entry[:3]):
-        yield _Entry("summaries", summary_heading(day.day), line, place, day)
+            ranked.append((rank + behind, number, _Entry("summaries", heading, line, place, day)))
+    ranked.sort(key=lambda entry: entry[:2])
+    yield from (entry for _, _, entry in ranked)
 
 
 def _text(entry: _Entry, form: Format) -> str:
@@ -160,11 +169,19 @@ def _frame(span: int, budget: Budget) -> int:
     return budget.count(fenced([Block("", [""])]))
 
 
-def _heading(entry: _Entry, form: Format) -> str:
-    """What the form has above the entry: a heading and its fence, or what a day says of itself."""
+def _key(entry: _Entry, form: Format) -> str:
+    """What the entry stands under: a heading, or in JSON a day."""
     if form != "json":
-        return fenced_blocks([Block(entry.heading, [""])]) + "\n"
-    return "" if entry.day is None else json.dumps(replace(entry.day, lines=(), unsummarised=()).to_json())
+        return entry.heading
+    return "" if entry.day is None else f"{entry.day.day} {entry.day.agent} {entry.day.scope}"
+
+
+def _heading(context: Context, key: str, form: Format) -> str:
+    """The text of that: a heading and its fence, or what a day says of itself."""
+    if form != "json":
+        return fenced_blocks([Block(key, [""])]) + "\n"
+    days = [replace(d, lines=(), unsummarised=()) for d in context.days if f"{d.day} {d.agent} {d.scope}" == key]
+    return json.dumps(days[0].to_json()) + ", " if days else ""
 
 
 def _cut(entry: _Entry, budget: Budget) -> _Entry:
