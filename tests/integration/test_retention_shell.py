@@ -49,6 +49,8 @@ def test_curate_shows_does_and_can_be_taken_back(shell: Shell, engine: Engine) -
     report = shell.json("curate", "maya")
     assert (report["state"], report["curated"]) == ("completed", 1)
     assert "1 pass a day may be made here" in shell("curate", "maya").stdout
+    (listed,) = shell.json("runs", "list", "--kind", "curation")
+    assert (listed["id"], listed["scope"]) == (report["run"], "agent:maya")
     assert shell("undo", str(report["run"]), "--by", "Priya").exit_code == 0
     assert hearer.memory(note).status == "inbox"
 
