@@ -7,9 +7,9 @@ Must not know: Celery, when a delivery is due.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 from uuid import UUID
@@ -17,16 +17,18 @@ from uuid import UUID
 from sqlalchemy import Engine
 
 from domain.hand_edits import ids_in
+from domain.memory_files import FileSummary
 from services.memory_changes import Stale
 from services.memory_files.backends import FILE
-from services.memory_files.disk import Disk, FileChanged
+from services.memory_files.disk import Disk, FileChanged, day_of_path
 from services.memory_files.known import known_files, let_go, paths_of
 from services.memory_files.locks import FilesBusy, HeldLock, file_lock
-from services.memory_files.looking import Look, Looker
+from services.memory_files.looking import Look, Looker, View
 from services.memory_files.outbox import BATCH, HELD, mark_delivered, mark_failed, take_waiting
 from services.memory_files.ownership import Forgotten, Owner, read_owner
 from services.memory_files.reading_back import ReadBack, read_back
-from services.memory_files.standing import standing
+from services.memory_files.shelf import summaries_of
+from services.memory_files.standing import Standing, daily_path, standing
 from services.memory_files.writing import Wanted, Writer
 
 log = logging.getLogger(__name__)
@@ -124,32 +126,39 @@ class _Delivery:
         return self._write_all(owner, look, done)
 
     def _write_all(self, owner: Owner, look: Look, done: list[ReadBack]) -> DeliveryReport:
-        places = done[-1].places
+        work = self._work(owner, look, done[-1].places)
+        writer = Writer(self.engine, self.lock, owner, self.rules.root, self.disk)
+        written, unserved = 0, set()
+        for path in sorted(work.by_path):
+            if path in look.held:
+                unserved |= work.by_path[path]
+                continue
+            known = look.files.get(path)
+            digest = known.digest if known is not None and known.digest else None
+            view = look.changed.get(path) or look.missing.get(path) or writer.view(path, digest)
+            written += writer.write(view, work.wanted(view, digest), self.now)
+        served = {memory: changes for memory, changes in work.taken.items() if memory not in unserved}
+        with self.engine.begin() as connection:
+            mark_delivered(connection, FILE, self.scope_id, served, self.now)
+            mark_failed(connection, FILE, self.scope_id, HELD, self.now, memories=unserved)
+        return _report(look, done, written=written, delivered=len(served), more=len(work.taken) == BATCH)
+
+    def _work(self, owner: Owner, look: Look, places: Mapping[str, Mapping[int, UUID]]) -> "_Work":
+        """What waits is read first: what changes while the rest is read is then delivered again."""
         with self.engine.begin() as connection:
             taken = take_waiting(connection, FILE, self.scope_id)
             ids = set(taken) | _concerned(look, places)
             stands = standing(connection, self.scope_id, owner.header, ids, append_only=self.rules.append_only)
             before = paths_of(connection, self.scope_id, ids)
-        by_path: dict[str, set[UUID]] = {path: set() for path in (*look.changed, *look.missing)}
+            days = look.days
+            summaries = summaries_of(connection, self.scope_id, days) if days else {}
+        told = [daily_path(day) for day in summaries]
+        by_path: dict[str, set[UUID]] = {path: set() for path in (*look.changed, *look.missing, *told)}
         for memory in ids:
             now = stands[memory].paths if memory in stands else frozenset()
             for path in before.get(memory, set()) | now:
                 by_path.setdefault(path, set()).add(memory)
-        writer = Writer(self.engine, self.lock, owner, self.rules.root, self.disk)
-        written, unserved = 0, set()
-        for path in sorted(by_path):
-            if path in look.held:
-                unserved |= by_path[path]
-                continue
-            view = look.changed.get(path) or look.missing.get(path) or writer.view(path, _digest(look, path))
-            # Of a file that was changed all that may stand there, of others what has changed.
-            concerned = by_path[path] | (set(places.get(path, {}).values()) | (ids & ids_in(view.document.entries)))
-            written += writer.write(view, Wanted(stands, concerned, places.get(path, {})), self.now)
-        served = {memory: changes for memory, changes in taken.items() if memory not in unserved}
-        with self.engine.begin() as connection:
-            mark_delivered(connection, FILE, self.scope_id, served, self.now)
-            mark_failed(connection, FILE, self.scope_id, HELD, self.now, memories=unserved)
-        return _report(look, done, written=written, delivered=len(served), more=len(taken) == BATCH)
+        return _Work(taken, ids, stands, by_path, places, {day: summaries.get(day, []) for day in days})
 
     def _fail(self, error: str) -> DeliveryReport:
         with self.engine.begin() as connection:
@@ -157,9 +166,31 @@ class _Delivery:
         return DeliveryReport("failed", error=error)
 
 
-def _digest(look: Look, path: str) -> bytes | None:
-    known = look.files.get(path)
-    return known.digest if known is not None and known.digest else None
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be delivered. taken: what waited, with its changes; by_path: which memories may have changed where;
+    summaries: of days whose files are looked into.
+    """
+
+    taken: Mapping[UUID, int]
+    ids: Collection[UUID]
+    stands: Mapping[UUID, Standing]
+    by_path: Mapping[str, set[UUID]]
+    places: Mapping[str, Mapping[int, UUID]]
+    summaries: Mapping[date, Sequence[FileSummary]]
+
+    def wanted(self, view: View, remembered: bytes | None) -> Wanted:
+        """What a file is to be changed to."""
+        places = self.places.get(view.path, {})
+        there = ids_in(view.document.entries) & set(self.ids)
+        day = day_of_path(view.path)
+        return Wanted(
+            self.stands,
+            self.by_path[view.path] | set(places.values()) | there,
+            places,
+            None if day is None else self.summaries.get(day),
+            remembered,
+        )
 
 
 def _concerned(look: Look, places: Mapping[str, Mapping[int, UUID]]) -> set[UUID]:

@@ -5,7 +5,7 @@ Must not know: what becomes of an edit; how files are written.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from domain.hand_edits import HandEdits, KnownLine, hand_edits, ids_in
 from domain.memory_files import Document, decode_bytes, parse_document
-from services.memory_files.disk import Disk, FileContent, Stamp
+from services.memory_files.disk import Disk, FileContent, Stamp, day_of_path
 from services.memory_files.hand_store import existing
 from services.memory_files.known import KnownFile, hold, known_lines, note_file
 from services.memory_files.ownership import Owner
@@ -43,6 +43,13 @@ class Look:
     missing: dict[str, View] = field(default_factory=dict)
     held: dict[str, str] = field(default_factory=dict)
     notes: list[tuple[str, int, str]] = field(default_factory=list)
+
+    @property
+    def days(self) -> set[date]:
+        """The days whose files are looked into, or have to be: their summaries may be new."""
+        unseen = {path for path, known in self.files.items() if not known.modified_ns}
+        found = {day_of_path(path) for path in {*self.changed, *self.missing, *unseen} - set(self.held)}
+        return {day for day in found if day is not None}
 
 
 def parse(content: FileContent | None) -> Document:

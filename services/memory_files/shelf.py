@@ -33,7 +33,8 @@ _SUMMARIES = text(
     "SELECT DISTINCT ON (s.day, s.agent_id) s.day, a.name AS agent, s.version, s.final, s.messages, s.segments,"
     " s.summarizer, s.created_at, s.text, s.lines"
     " FROM slowwave.day_summaries s JOIN slowwave.agents a ON a.id = s.agent_id"
-    " WHERE s.scope_id = :scope ORDER BY s.day, s.agent_id, s.version DESC"
+    " WHERE s.scope_id = :scope AND (CAST(:days AS date[]) IS NULL OR s.day = ANY(CAST(:days AS date[])))"
+    " ORDER BY s.day, s.agent_id, s.version DESC"
 )
 
 
@@ -84,12 +85,15 @@ def read_shelf(connection: Connection, scope_id: int, header: FileHeader, *, app
         for path in paths_for(row.status, row.day, append_only=append_only):
             (curated[row.type] if path == CURATED else ids[path]).append(row.id)
     ids[CURATED] = [memory for part in curated.values() for memory in part]
-    return Shelf(scope_id, header, append_only, dict(ids), _summaries(connection, scope_id))
+    return Shelf(scope_id, header, append_only, dict(ids), summaries_of(connection, scope_id))
 
 
-def _summaries(connection: Connection, scope_id: int) -> dict[date, list[FileSummary]]:
+def summaries_of(
+    connection: Connection, scope_id: int, only: Iterable[date] | None = None
+) -> dict[date, list[FileSummary]]:
+    """The newest summaries of a scope's days (of all, or only of these), by agent."""
     days: dict[date, list[FileSummary]] = defaultdict(list)
-    for row in connection.execute(_SUMMARIES, {"scope": scope_id}):
+    for row in connection.execute(_SUMMARIES, {"scope": scope_id, "days": None if only is None else list(only)}):
         days[row.day].append(
             FileSummary(
                 agent=row.agent,

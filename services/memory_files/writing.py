@@ -3,7 +3,7 @@
 Must not know: which memories changed, and why.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,15 @@ from uuid import UUID
 from sqlalchemy import Engine
 
 from domain.hand_edits import HandEdits, KnownLine, line_digest, says_the_same
-from domain.memory_files import Document, Entry, FileMemory, encode_document, parse_document, rewrite
+from domain.memory_files import (
+    Document,
+    Entry,
+    FileMemory,
+    FileSummary,
+    encode_document,
+    parse_document,
+    rewrite,
+)
 from services.memory_files.disk import Disk, FileChanged, day_of_path, digest_of
 from services.memory_files.known import drop_file, known_lines, note_file, note_lines, note_writing
 from services.memory_files.locks import HeldLock
@@ -24,12 +32,15 @@ from services.memory_files.standing import Standing
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a file is to be changed to. standing: memories that may have changed, those that are gone left out of it;
-    ids: all that may have changed, gone ones too; places: lines that became a memory's, by number.
+    ids: all that may have changed, gone ones too; places: lines that became a memory's, by number; summaries: of its
+    day, None for those that stand there; remembered: the digest that the file is remembered by.
     """
 
     standing: Mapping[UUID, Standing]
     ids: Collection[UUID]
     places: Mapping[int, UUID]
+    summaries: Sequence[FileSummary] | None = None
+    remembered: bytes | None = None
 
 
 class Writer:
@@ -57,13 +68,18 @@ class Writer:
         path = view.path
         document, memories, placed = _plan(view, wanted)
         header = replace(self._header, day=day_of_path(path))
-        if view.content is None and not memories:
+        summaries = wanted.summaries
+        if summaries is None:
+            summaries = [entry.summary for entry in document.entries if entry.summary is not None]
+        if view.content is None and not memories and not summaries:
             return self._forget(view)
-        summaries = [entry.summary for entry in document.entries if entry.summary is not None]
         text = rewrite(document, header, memories.values(), summaries, placed=placed)
         data = encode_document(text)
         before = None if view.content is None else view.content.digest
         digest = digest_of(data)
+        lines = _lines(text, view, wanted)
+        if digest == before == wanted.remembered and lines == view.known:
+            return False
         if digest != before:
             with self._engine.begin() as connection:
                 note_writing(connection, self._scope_id, path, digest, now)
@@ -73,7 +89,7 @@ class Writer:
         if stamp is None:
             raise FileChanged(path)
         with self._engine.begin() as connection:
-            note_lines(connection, self._scope_id, path, _lines(text, view, wanted), view.known)
+            note_lines(connection, self._scope_id, path, lines, view.known)
             note_file(connection, self._scope_id, path, digest, stamp, now)
         return digest != before
 

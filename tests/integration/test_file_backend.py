@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from services.memory_files.backends import choose_backend
 from services.undo import undo
 from tests.filing import CURATED, Cabinet
 
@@ -260,3 +261,40 @@ def test_i10_files_older_than_the_forgetting_of_their_scope_are_left_alone(cabin
     )
     report = cabinet.deliver()
     assert (cabinet.memories(), list(report.held)) == ({}, [CURATED])
+
+
+def _summarize(cabinet: Cabinet, version: int, said: str) -> None:
+    cabinet.hearer.sql(
+        "INSERT INTO slowwave.day_summaries (agent_id, scope_id, day, version, final, messages, segments, text, lines,"
+        " made_by, summarizer) SELECT a.id, :scope, '2024-04-10', :version, true, 3, 1, :text, '[]', 'rules', 'rules/1'"
+        " FROM slowwave.agents a",
+        scope=cabinet.hearer.scope_id,
+        version=version,
+        text=said,
+    )
+
+
+def test_the_newest_summary_of_a_day_stands_in_its_file_and_an_edited_one_stays(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    for version, said in enumerate(("She moved.", "She moved to Turin."), start=1):
+        cabinet.age_files()
+        cabinet.deliver()
+        _summarize(cabinet, version, said)
+        assert cabinet.deliver().written == 1
+        assert f"\n{said}\n" in cabinet.read(DAY)
+    assert "She moved.\n" not in cabinet.read(DAY)
+    assert list(cabinet.lines(DAY)) == ["Maya lives in Turin"]
+    cabinet.replace(DAY, "She moved to Turin.", "She moved to Turin, at last!")
+    _summarize(cabinet, 3, "She moved and has a cat.")
+    cabinet.deliver()
+    assert "at last!" in cabinet.read(DAY)
+    assert cabinet.deliver().written == 0
+
+
+def test_summaries_that_are_there_when_the_backend_is_chosen_are_written(cabinet: Cabinet) -> None:
+    choose_backend(cabinet.engine, "postgres", cabinet.hearer.now)
+    _summarize(cabinet, 1, "She moved.")
+    choose_backend(cabinet.engine, "file", cabinet.hearer.now)
+    assert cabinet.deliver().written == 1
+    assert "She moved." in cabinet.read(DAY)

@@ -57,6 +57,30 @@ WHEN ((OLD.confidence, OLD.importance, OLD.trust, OLD.valid_from, OLD.reaffirmed
       IS DISTINCT FROM (NEW.confidence, NEW.importance, NEW.trust, NEW.valid_from, NEW.reaffirmed_at))
 EXECUTE FUNCTION slowwave.queue_weighed();
 
+-- queue_summarized: behind a new summary of a day, which stands in that day's file: it has to be looked at.
+CREATE FUNCTION slowwave.queue_summarized() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF EXISTS (SELECT FROM slowwave.memory_backends b WHERE b.name = 'file') THEN
+        PERFORM slowwave.look_at_day(NEW.scope_id, NEW.day);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER day_summaries_outbox AFTER INSERT ON slowwave.day_summaries
+FOR EACH ROW EXECUTE FUNCTION slowwave.queue_summarized();
+
+-- look_at_day: forget when a day's file was changed last, so that it is looked at again (models.files.FileState).
+CREATE FUNCTION slowwave.look_at_day(p_scope_id bigint, p_day date) RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO slowwave.memory_files (scope_id, path, digest, size, modified_ns, checked_at)
+    VALUES (p_scope_id, format('daily/%s.md', to_char(p_day, 'YYYY-MM-DD')), '', 0, 0, clock_timestamp())
+    ON CONFLICT (scope_id, path) DO UPDATE SET modified_ns = 0
+$$;
+
 -- register_backend: from here on every change is queued for it. All that lives is queued once, and what stands in its
 -- files from an earlier time. Answers false where it was registered already; look before you ask, since this locks.
 --
@@ -76,6 +100,10 @@ BEGIN
     UNION
     SELECT l.memory_id, p_name, l.scope_id, p_now FROM slowwave.memory_file_lines l WHERE p_name = 'file'
     ON CONFLICT (memory_id, backend) DO UPDATE SET changes = o.changes + 1, not_before = NULL;
+    IF p_name = 'file' THEN
+        PERFORM slowwave.look_at_day(d.scope_id, d.day)
+        FROM (SELECT DISTINCT s.scope_id, s.day FROM slowwave.day_summaries s) AS d;
+    END IF;
     RETURN true;
 END
 $$;

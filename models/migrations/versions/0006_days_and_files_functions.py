@@ -16,8 +16,9 @@ NEW = ("local_day", "not_forgotten", "day_status", "settle_days")
 OUTBOX = (
     ("queue_changed", "memory_changes_outbox", "memory_changes"),
     ("queue_weighed", "memories_outbox", "memories"),
+    ("queue_summarized", "day_summaries_outbox", "day_summaries"),
 )
-OUTBOX_FUNCTIONS = ("register_backend", "unregister_backend", "queue_for_backends")
+OUTBOX_FUNCTIONS = ("look_at_day", "register_backend", "unregister_backend", "queue_for_backends")
 RETENTION = ("remove_events", "removable_events", "bound_sessions", "close_sessions")
 FORGET_INDEXES = (
     "memories_superseded_idx",
