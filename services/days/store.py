@@ -1,4 +1,4 @@
-"""A day in Postgres: what is read before it is summarised, and the one short transaction that commits a summary.
+"""A day in Postgres: what is read before it is summarised, and the one statement that commits a summary.
 
 Every transaction that writes something about a day first holds the agent's row in share mode and compares its epoch:
 what was forgotten meanwhile is not written again (I10). A summary commits by compare-and-swap on the day's version.
@@ -40,38 +40,21 @@ _BEGIN = text("""
 INSERT INTO slowwave.days AS y (agent_id, scope_id, day, attempts) VALUES (:agent_id, :scope_id, :day, 1)
 ON CONFLICT (agent_id, scope_id, day) DO UPDATE SET attempts = least(y.attempts + 1, 1000), not_before = :again_at
 """)
-_VERSION = text("""
-SELECT y.version, y.attempts FROM slowwave.days y
+_ATTEMPTS = text("""
+SELECT y.attempts FROM slowwave.days y
 WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day) FOR UPDATE
 """)
-# In the order in which a capture of many sessions takes the same rows.
-_LOCK = text("""
-SELECT d.session_id FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id
-WHERE d.session_id = ANY(:changed) AND d.day = :day
-ORDER BY s.name COLLATE "C" FOR NO KEY UPDATE OF d
+_COMMIT = text("""
+SELECT c.outcome, c.status, c.version FROM slowwave.commit_day(
+    :agent_id, :scope_id, :day, :epoch, :version, :over, :final, CAST(:sessions AS bigint[]),
+    CAST(:totals AS integer[]), :segments, :text, CAST(:lines AS jsonb), :summarizer, :now) AS c
 """)
-_COUNT = text("""
-UPDATE slowwave.session_days d SET summarized = r.total, pending = d.total_messages > r.total
-FROM unnest(CAST(:changed AS bigint[]), CAST(:totals AS integer[])) AS r(session_id, total)
-WHERE d.session_id = r.session_id AND d.day = :day
-""")
-_NOW_THERE = text("""
-SELECT coalesce(sum(d.total_messages), 0) AS total, count(*) FILTER (WHERE d.session_id = ANY(:ids)) AS sessions
-FROM slowwave.session_days d
-WHERE d.agent_id = :agent_id AND d.day = :day AND d.scope_id = :scope_id
-""")
-_WRITE_DAY = text("""
+_SETTLE_EMPTY = text("""
 UPDATE slowwave.days y SET
-    status = :status, version = :version, last_summarized_total = :total, summarized_at = :now,
-    finalized_at = CASE WHEN :status = 'final' THEN :now ELSE y.finalized_at END,
-    attempts = 0, not_before = NULL, last_error = NULL
-WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day)
-""")
-_WRITE_SUMMARY = text("""
-INSERT INTO slowwave.day_summaries (
-    agent_id, scope_id, day, version, final, messages, segments, text, lines, made_by, summarizer, created_at)
-VALUES (:agent_id, :scope_id, :day, :version, :final, :total, :segments, :text, CAST(:lines AS jsonb), 'rules',
-        :summarizer, :now)
+    status = 'final', last_summarized_total = 0, finalized_at = :now, attempts = 0, not_before = NULL, last_error = NULL
+WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day) AND y.version = :version AND NOT EXISTS (
+    SELECT FROM slowwave.session_days d
+    WHERE d.agent_id = y.agent_id AND d.day = y.day AND d.scope_id = y.scope_id)
 """)
 _FAIL = text("""
 UPDATE slowwave.days y SET not_before = :again_at, last_error = :error
@@ -176,36 +159,31 @@ def commit_summary(
 
     final is granted where the day is over and no event has come since it was read. Raises Forgotten.
     """
-    changed = {s.session_id: s.total for s in reading.sessions if s.summarized != s.total}
-    ids = [session.session_id for session in reading.sessions]
-    with fenced(engine, day, reading.epoch) as connection:
-        row = connection.execute(_VERSION, key_of(day)).first()
-        if row is None or row.version != reading.version:
-            return None
-        connection.execute(_LOCK, {"changed": list(changed), "day": day.day})
-        values: dict[str, Any] = {"changed": list(changed), "totals": list(changed.values()), "day": day.day}
-        connection.execute(_COUNT, values)
-        there = connection.execute(_NOW_THERE, key_of(day) | {"ids": ids}).one()
-        if there.sessions != len(ids):
-            raise Forgotten
-        status = _status(reading, final=final and there.total == reading.total)
-        written = Written(status, reading.version + 1)
-        values = key_of(day) | {"status": status, "version": written.version, "total": reading.total, "now": now}
-        connection.execute(_WRITE_DAY, values)
-        lines = json.dumps([line.to_json() for line in summary.lines])
-        values |= {"final": status == "final", "segments": segments, "text": summary.text, "lines": lines}
-        connection.execute(_WRITE_SUMMARY, values | {"summarizer": summarizer})
-    return written
+    values = key_of(day) | {
+        "epoch": reading.epoch,
+        "version": reading.version,
+        "over": reading.over,
+        "final": final,
+        "sessions": [session.session_id for session in reading.sessions],
+        "totals": [session.total for session in reading.sessions],
+        "segments": segments,
+        "text": summary.text,
+        "lines": json.dumps([line.to_json() for line in summary.lines]),
+        "summarizer": summarizer,
+        "now": now,
+    }
+    # One statement that commits itself: a worker that is stopped here holds no lock that a capture waits for.
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        answer = connection.execute(_COMMIT, values).one()
+    if answer.outcome == "forgotten":
+        raise Forgotten
+    return Written(answer.status, answer.version) if answer.outcome == "written" else None
 
 
 def settle_empty(engine: Engine, day: DayRef, reading: Reading, now: datetime) -> None:
     """Make final a day that has no event any more, so that nobody looks at it again. Raises Forgotten."""
     with fenced(engine, day, reading.epoch) as connection:
-        row = connection.execute(_VERSION, key_of(day)).first()
-        there = connection.execute(_NOW_THERE, key_of(day) | {"ids": []}).one()
-        if row is not None and row.version == reading.version and there.total == 0:
-            values = {"status": "final", "version": row.version, "total": 0, "now": now}
-            connection.execute(_WRITE_DAY, key_of(day) | values)
+        connection.execute(_SETTLE_EMPTY, key_of(day) | {"version": reading.version, "now": now})
 
 
 def note_failure(engine: Engine, day: DayRef, error: Exception, now: datetime) -> str:
@@ -225,20 +203,13 @@ def describe(error: Exception) -> str:
 
 
 def _attempts(connection: Connection, day: DayRef) -> int:
-    row = connection.execute(_VERSION, key_of(day)).first()
-    return 0 if row is None else int(row.attempts)
+    return int(connection.execute(_ATTEMPTS, key_of(day)).scalar() or 0)
 
 
 def _delay(day: DayRef, attempts: int) -> timedelta:
     # Spread by the day itself, so that days that failed together do not come back together.
     jitter = (day.agent_id * 31 + day.scope_id * 17 + day.day.toordinal()) % 100 / 100
     return timedelta(seconds=backoff(attempts, jitter))
-
-
-def _status(reading: Reading, *, final: bool) -> DayStatus:
-    if not reading.over:
-        return "open"
-    return "final" if final else "settling"
 
 
 def key_of(day: DayRef) -> dict[str, Any]:

@@ -12,7 +12,7 @@ depends_on = None
 FILES = ("capture_2.sql", "days_1.sql", "weigh_2.sql", "outbox_1.sql", "retention_1.sql", "forget_1.sql", "jobs_2.sql")
 SQL = Path(__file__).parent.parent / "sql"
 
-NEW = ("local_day", "not_forgotten", "day_status", "settle_days")
+NEW = ("local_day", "not_forgotten", "day_status", "settle_days", "commit_day")
 OUTBOX = (
     ("queue_changed", "memory_changes_outbox", "memory_changes"),
     ("queue_weighed", "memories_outbox", "memories"),
