@@ -8,24 +8,34 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
 from domain.memory_files import scope_folder
 from models.engine import make_engine
+from services.days.book import DayRef
+from services.days.summarize import summarize_day
 from services.forget.forget import Forgetter
 from services.forget.target import Target
+from services.memory_files.backends import choose_backend
+from services.memory_files.delivery import FileRules, deliver
+from services.memory_files.disk import Disk
 from services.reports.names import UnknownName
 from slowwave import Memory, Settings
 from slowwave.capture import Entry
 from slowwave.coordination.forgetting import was_forgotten
 from slowwave.coordination.queue_messages import envelope, publish
-from slowwave.messages import RECORD_TURN, REMEMBER
+from slowwave.ingest import ingest
+from slowwave.messages import RECORD_TURN, REMEMBER, RecordTurn
 from slowwave.spool import Spool
+from slowwave.waited import record_turn, remember
+from slowwave.working import Remember
+from tests.flushing import make_scene
 from tests.forgetting import dump_files, dump_redis, dump_tables
 
 pytestmark = pytest.mark.servers
 
 WORD = "quokka"
+_DAY = "SELECT DISTINCT agent_id, scope_id, day FROM slowwave.session_days"
 
 
 @pytest.fixture
@@ -170,8 +180,84 @@ def test_a_segment_of_a_running_process_is_left_to_it(forgetter: Forgetter, memo
     assert WORD not in everything(forgetter, settings.spool)
 
 
-def test_make_engine_is_what_shells_use(database_url: str, forgetter: Forgetter, memory: Memory) -> None:
-    """An engine in autocommit is no excuse: it is one transaction all the same."""
+def test_i10_a_file_that_is_being_brought_in_brings_nothing_back(forgetter: Forgetter, memory: Memory) -> None:
+    def lines() -> Iterator[str]:
+        for number in range(4):
+            yield json.dumps({"agent": "maya", "session": "monday", "role": "user", "content": f"{WORD} {number}"})
+        forgetter.forget(Target.of_agent("default", "maya"), by="Priya")
+        for number in range(4, 7):
+            yield json.dumps({"agent": "maya", "session": "monday", "role": "user", "content": f"{WORD} {number}"})
+            yield json.dumps({"agent": "jonas", "session": "monday", "role": "user", "content": f"heron {number}"})
+
+    report = ingest(lines(), memory.store, batch_events=2)
+    assert WORD not in everything(forgetter)
+    assert (report.read, report.added + report.ignored, report.repeated + report.rejected) == (10, 10, 0)
+    assert report.ignored >= 3
+    assert "heron 6" in everything(forgetter)
+
+
+def test_mistake_38_a_note_that_a_worker_holds_is_not_kept(
+    forgetter: Forgetter, memory: Memory, settings: Settings
+) -> None:
+    memory.turn_completed("maya", "monday", turn("hello"))
+    taken = datetime.now(UTC).isoformat()
+    forgetter.forget(Target.of_session("default", "maya", "monday"), by="Priya")
+    asked = {"agent": "maya", "session": "monday", "content": WORD}
+    assert not remember(memory, Remember(**asked), key="k1", taken=taken)
+    record_turn(memory, RecordTurn(agent="maya", session="monday", messages=turn(WORD)), key="k2", taken=taken)
+    assert WORD not in everything(forgetter)
+    other = {"agent": "maya", "session": "tuesday", "content": "a heron"}
+    assert remember(memory, Remember(**other), key="k3", taken=taken)
+    assert remember(memory, Remember(**asked), key="k4", taken=datetime.now(UTC).isoformat())
+
+
+def test_a_day_is_due_again_without_the_session(forgetter: Forgetter, memory: Memory, settings: Settings) -> None:
+    memory.turn_completed("maya", "monday", turn("I want to see a", WORD))
+    memory.turn_completed("maya", "tuesday", turn("I want to see a heron"))
+    with forgetter.engine.connect() as connection:
+        row = connection.execute(text(_DAY)).one()
+    day = DayRef(row.agent_id, row.scope_id, row.day, "default", "maya", None)
+    days = settings.memory.days
+    first = summarize_day(forgetter.engine, day, settings=days, now=forgetter.clock())
+    assert WORD in dump_tables(forgetter.engine)["day_summaries"]
+    report = forgetter.forget(Target.of_session("default", "maya", "monday"), by="Priya")
+    assert report.counts["days to summarise again"] == 1
+    assert WORD not in everything(forgetter)
+    second = summarize_day(forgetter.engine, day, settings=days, now=forgetter.clock())
+    assert (second.outcome, second.messages, second.version) == ("summarized", 2, first.version + 1)
+    assert "heron" in dump_tables(forgetter.engine)["day_summaries"]
+
+
+def test_files_of_a_scope_that_stays_lose_its_lines_and_nothing_else(
+    forgetter: Forgetter, memory: Memory, settings: Settings, database_url: str, redis_client: Redis
+) -> None:
+    scene = make_scene(database_url, redis_client, settings.memory.auto_flush)
+    scene.say("monday", f"I saw a {WORD}.", trigger="idle")
+    scene.say("tuesday", "I saw a heron.", trigger="idle")
+    for session in ("monday", "tuesday"):
+        assert scene.flush(session).outcome == "stored"
+    scene.engine.dispose()
+    now, root = forgetter.clock(), settings.memory.files.root
+    choose_backend(forgetter.engine, "file", now)
+    with forgetter.engine.connect() as connection:
+        scope_id = connection.execute(text("SELECT id FROM slowwave.scopes")).scalar_one()
+    assert deliver(forgetter.engine, scope_id, rules=FileRules(root), disk=Disk(), now=now).state == "current"
+    (daily,) = (root / scope_folder("default", "agent", "maya") / "daily").glob("*.md")
+    assert WORD in daily.read_text()
+    daily.write_text(daily.read_text() + "\nBring the binoculars.\n")
+    report = forgetter.forget(Target.of_session("default", "maya", "monday"), by="Priya")
+    assert report.problems == ()
+    assert WORD not in everything(forgetter, root)
+    assert "heron" in daily.read_text()
+    assert "Bring the binoculars." in daily.read_text()
+    report = forgetter.forget(Target.of_scope("default", "agent", "maya"), by="Priya")
+    assert "heron" not in everything(forgetter, root)
+    assert list(root.iterdir()) == []
+
+
+def test_an_engine_in_autocommit_makes_it_no_less_one_transaction(
+    database_url: str, forgetter: Forgetter, memory: Memory
+) -> None:
     memory.turn_completed("maya", "monday", turn(WORD))
     engine = make_engine(database_url, autocommit=True)
     again = Forgetter(engine, forgetter.redis, forgetter.settings, forgetter.clock)

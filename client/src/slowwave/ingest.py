@@ -9,6 +9,7 @@ Must not know: where lines come from, how progress is shown.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -40,7 +41,8 @@ class IngestReport:
     """What became of the lines so far.
 
     read: lines that are not blank; size_bytes: of them, as UTF-8. once all is committed,
-    added + repeated + ignored + rejected = read; ignored: system, tool and empty messages.
+    added + repeated + ignored + rejected = read; ignored: system, tool and empty messages, and those of agents and
+    sessions that were forgotten while the file was being brought in.
     sessions: those that were touched.
     """
 
@@ -115,6 +117,7 @@ class _Reader:
         self._tenant = tenant
         self._report = report
         self._on_reject = on_reject
+        self._began = datetime.now(UTC).isoformat()
         self._seen: dict[str, int] = {}
         self._abouts: dict[tuple[Any, ...], dict[str, str] | None] = {}
 
@@ -139,11 +142,14 @@ class _Reader:
 
     def settle(self, delivery: Delivery, batch: _Batch) -> None:
         """Count what a commit came to."""
+        reasons = {id(entry): reason for entry, reason in delivery.rejected}
+        taken = sum(len(lines) for entry, lines in batch.parts if id(entry) not in reasons)
         for ref, outcome in delivery.captured:
+            taken -= outcome.added + outcome.repeated
             self._report.added += outcome.added
             self._report.repeated += outcome.repeated
             self._report.sessions.add(ref)
-        reasons = {id(entry): reason for entry, reason in delivery.rejected}
+        self._report.ignored += taken
         for entry, lines in batch.parts:
             if (reason := reasons.get(id(entry))) is not None:
                 for number, line in lines:
@@ -171,6 +177,7 @@ class _Reader:
             batch.parts.append(part)
         events = part[0].events
         event["key"] = event["key"] or self._key(line)
+        event["taken"] = self._began
         event["step"] = (events[-1]["step"] if events else 0) + (event["kind"] == "user")
         events.append(event)
         part[1].append((number, line))

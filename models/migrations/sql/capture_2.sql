@@ -353,6 +353,10 @@ DECLARE
     v_erased timestamptz;
     v_scope text;
 BEGIN
+    -- Nearly always nothing of the tenant was ever forgotten.
+    IF NOT EXISTS (SELECT FROM slowwave.erased_names n WHERE n.tenant = p_tenant) THEN
+        RETURN p_events;
+    END IF;
     SELECT k.kind || ':' || k.name INTO v_scope
     FROM slowwave.agents a
     JOIN slowwave.sessions s ON s.agent_id = a.id
