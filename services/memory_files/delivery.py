@@ -8,7 +8,7 @@ Must not know: Celery, when a delivery is due.
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
@@ -63,6 +63,17 @@ class DeliveryReport:
     notes: tuple[tuple[str, int, str], ...] = ()
     error: str | None = None
     more: bool = False
+
+    def with_next(self, report: "DeliveryReport") -> "DeliveryReport":
+        """One report of this delivery and the one after it."""
+        return replace(
+            report,
+            written=self.written + report.written,
+            delivered=self.delivered + report.delivered,
+            run=self.run if report.run is None else report.run,
+            counts={n: self.counts.get(n, 0) + report.counts.get(n, 0) for n in {**self.counts, **report.counts}},
+            notes=self.notes + report.notes,
+        )
 
 
 def deliver(

@@ -73,32 +73,11 @@ def sync(
     as_json: Json = False,
 ) -> None:
     """Read hand edits back and write what changed, in this process. Exit 1 if a file is held back."""
-    from services.memory_files.backends import choose_backend
-    from services.memory_files.delivery import FileRules, deliver
-    from services.memory_files.disk import Disk
-    from slowwave.errors import InvalidSettings
-
     shell = shell_of(context)
-    settings = shell.settings.memory
-    if settings.backend != "file":
-        raise InvalidSettings(f"memory.backend is {settings.backend} here: there are no files to sync; set it to file")
-    scopes = _scopes(shell, agent, scope)
-    choose_backend(shell.engine, "file", shell.now())
-    rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
-    reports: dict[str, DeliveryReport] = {}
-    for name, scope_id in scopes.items():
-        more = True
-        while more:
-            reports[name] = deliver(
-                shell.engine,
-                scope_id,
-                rules=rules,
-                disk=Disk(),
-                now=shell.now(),
-                by=operator(),
-                allow_removals=allow_removals,
-            )
-            more = reports[name].more
+    reports = {
+        name: _deliver(shell, scope_id, allow_removals=allow_removals)
+        for name, scope_id in _scopes(shell, agent, scope).items()
+    }
     if as_json:
         print_json(reports)
     else:
@@ -110,11 +89,39 @@ def sync(
         raise typer.Exit(FOUND)
 
 
+def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryReport":
+    """Deliver until nothing is left; the sums of it."""
+    from services.memory_files.backends import choose_backend
+    from services.memory_files.delivery import FileRules, deliver
+    from services.memory_files.disk import Disk
+
+    settings = shell.settings.memory
+    choose_backend(shell.engine, "file", shell.now())
+    rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
+    total: DeliveryReport | None = None
+    while total is None or total.more:
+        report = deliver(
+            shell.engine,
+            scope_id,
+            rules=rules,
+            disk=Disk(),
+            now=shell.now(),
+            by=operator(),
+            allow_removals=allow_removals,
+        )
+        total = report if total is None else total.with_next(report)
+    return total
+
+
 def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
-    """The scopes that are meant, by name. Raises UnknownName."""
+    """The scopes that are meant, by name. Raises UnknownName, and InvalidSettings where there are no files."""
     from services.memory_files.ownership import scopes_of
     from services.reports.names import UnknownName, find_agent, find_scope
+    from slowwave.errors import InvalidSettings
 
+    backend = shell.settings.memory.backend
+    if backend != "file":
+        raise InvalidSettings(f"memory.backend is {backend} here: there are no files to sync; set it to file")
     with shell.connection() as connection:
         if agent is None and scope is None:
             return scopes_of(connection, shell.tenant)
