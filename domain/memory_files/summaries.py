@@ -118,7 +118,7 @@ def _lines(after: str) -> list[dict[str, Any]]:
 
 
 def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**30:
         raise BadMark("a number in the mark of the summary is none")
     return value
 

@@ -8,8 +8,8 @@ Must not know: how lines look, who asks.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
@@ -21,15 +21,15 @@ from sqlalchemy.exc import IntegrityError
 from domain.changes import ChangeLine
 from domain.review import tier_of
 from domain.spoken_time import count_words
-from domain.statements import content_hash
 from services.conflicts import open_review
 from services.consolidation.neighbours import load
 from services.consolidation.scope_lock import lock_scope
 from services.memory_changes import Author, changes_of_run
 from services.memory_files import import_rows
 from services.memory_files.disk import Disk
-from services.memory_files.folder_reading import DayPart, Folder, Problem, Statement, read_folder
+from services.memory_files.folder_reading import DayPart, Folder, Problem, read_folder
 from services.memory_files.import_days import take_over
+from services.memory_files.import_plan import Plan, make_plan, once
 from services.memory_files.ownership import Forgotten, Owner, hold_fence, read_owner
 from services.reports.names import find_scope
 from services.runs import LEASE_SECONDS, Run, finish_run, start_run
@@ -134,16 +134,6 @@ def import_scope(
     raise last
 
 
-@dataclass
-class _Plan:
-    """What becomes of the statements. placed: which memory stands for the id of a line; later: (memory, by whom)."""
-
-    new: list[tuple[UUID, Statement]] = field(default_factory=list)
-    evidence: list[tuple[UUID, Statement]] = field(default_factory=list)
-    placed: dict[UUID, UUID] = field(default_factory=dict)
-    ended: list[tuple[UUID, Statement]] = field(default_factory=list)
-
-
 class _Import:
     def __init__(self, connection: Connection, target: Target, folder: Folder, by: str, now: datetime) -> None:
         self._connection = connection
@@ -165,8 +155,9 @@ class _Import:
             by=self._by,
         )
         author = Author(run.id, self._by)
-        statements = list(_once(self._folder.statements(owner.header, self._now)))
-        plan = self._plan(owner.scope_id, statements)
+        statements = list(once(self._folder.statements(owner.header, self._now)))
+        plan = make_plan(self._connection, owner.scope_id, statements)
+        self._counts.update(plan.counts)
         self._write(owner.scope_id, plan, author)
         for part in self._folder.summaries():
             self._take_day(owner, part, run)
@@ -192,45 +183,7 @@ class _Import:
             raise SlowwaveError("a pass is at the memories of this scope right now; import again after it")
         return owner
 
-    def _plan(self, scope_id: int, statements: Sequence[Statement]) -> _Plan:
-        connection = self._connection
-        ids = {said.memory.id for said in statements} | {said.memory.superseded_by for said in statements}
-        known = import_rows.known_ids(connection, scope_id, {one for one in ids if one is not None})
-        read = import_rows.known_digests(connection, scope_id, {said.digest for said in statements})
-        hashes = {content_hash(said.memory.content) for said in statements}
-        says = import_rows.known_contents(connection, scope_id, hashes)
-        fresh = import_rows.new_ids(connection)
-        plan = _Plan(placed={one: one for one in known.here})
-        for said in statements:
-            own = said.memory.id
-            words = content_hash(said.memory.content)
-            before = says.get((said.memory.type, words))
-            if own is not None and known.here.get(own) == words:
-                self._counts["unchanged"] += 1
-                continue
-            self._counts["reworded"] += own in known.here
-            if said.digest in read:
-                memory = read[said.digest]
-                self._counts["unchanged"] += 1
-            elif before is not None and before[1]:
-                self._counts["rejected"] += 1
-                continue
-            elif before is not None:
-                memory = before[0]
-                plan.evidence.append((memory, said))
-            else:
-                taken = own is None or own in known.here or own in known.elsewhere
-                memory = next(fresh) if own is None or taken else own
-                plan.new.append((memory, said))
-                if said.memory.status != "archived":
-                    says[said.memory.type, words] = (memory, False)
-                if said.memory.superseded_by is not None:
-                    plan.ended.append((memory, said))
-            if own is not None and own not in known.here:
-                plan.placed[own] = memory
-        return plan
-
-    def _write(self, scope_id: int, plan: _Plan, author: Author) -> None:
+    def _write(self, scope_id: int, plan: Plan, author: Author) -> None:
         import_rows.add_memories(self._connection, scope_id, plan.new, author=author, reason=REASON, now=self._now)
         self._counts["added"] += len(plan.new)
         # In one order everywhere: two transactions that weigh the same memories never wait for each other crosswise.
@@ -242,7 +195,7 @@ class _Import:
         self._end(scope_id, plan)
         self._ask(scope_id, [memory for memory, said in plan.new if said.memory.status == "review"], author)
 
-    def _end(self, scope_id: int, plan: _Plan) -> None:
+    def _end(self, scope_id: int, plan: Plan) -> None:
         pairs = []
         for memory, said in plan.ended:
             by = plan.placed.get(said.memory.superseded_by) if said.memory.superseded_by else None
@@ -296,16 +249,6 @@ class _Import:
         stats = {name: counts[name] for name in sorted(counts)} | {"problems": len(self._problems)}
         finish_run(self._connection, run, status="completed", summary=report.summary, stats=stats, now=self._now)
         return report
-
-
-def _once(statements: Iterator[Statement]) -> Iterator[Statement]:
-    """Each line once: a memory that stands in MEMORY.md and in its day's log is one statement."""
-    seen: set[tuple[UUID | None, bytes]] = set()
-    for said in statements:
-        key = (said.memory.id, content_hash(said.memory.content))
-        if key not in seen:
-            seen.add(key)
-            yield said
 
 
 def _names(target: Target) -> dict[str, str]:

@@ -7,7 +7,7 @@ Must not know: how memories are listed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -156,6 +156,15 @@ def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime
     for row in connection.execute(said).mappings():
         event = (row["session_id"], row["seq"])
         found[row["memory_id"]].append(_said(row, ("event", *event), str(row["session_id"]), event))
+    for memory, note in _notes_then(connection, memories, moment):
+        found[memory].append(note)
+    for memory, line in _lines_then(connection, memories, moment):
+        found[memory].append(line)
+    return found
+
+
+def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, Said]]:
+    """What agents had noted themselves, and was settled by then."""
     noted = (
         select(
             MemoryNote.memory_id, MemoryNote.working_id, MemoryNote.confidence, MemoryNote.importance, MemoryNote.trust,
@@ -175,7 +184,11 @@ def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime
     )  # fmt: skip
     for row in connection.execute(noted).mappings():
         witness = str(row["session_id"]) if row["session_id"] else f"noted {row['session'] or ''}"
-        found[row["memory_id"]].append(_said(row, ("note", row["working_id"]), witness))
+        yield row["memory_id"], _said(row, ("note", row["working_id"]), witness)
+
+
+def _lines_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, Said]]:
+    """What had been read from files by then."""
     read = (
         select(MemoryImport)
         .join(MaintenanceRun, MaintenanceRun.id == MemoryImport.run_id, isouter=True)
@@ -187,8 +200,7 @@ def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime
     )
     for row in connection.execute(read).mappings():
         line = _said(row, ("line", row["digest"]), f"read {row['trust']}")
-        found[row["memory_id"]].append(replace(line, last_from=row["reaffirmed_at"]))
-    return found
+        yield row["memory_id"], replace(line, last_from=row["reaffirmed_at"])
 
 
 def _said(row: Any, key: tuple[object, ...], witness: str, event: tuple[int, int] | None = None) -> Said:

@@ -1,0 +1,97 @@
+"""Deciding what becomes of each statement of a folder: a memory of its own, evidence for one, or nothing.
+
+Must not know: how anything is written.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from domain.statements import content_hash
+from services.memory_files import import_rows
+from services.memory_files.folder_reading import Statement
+
+
+@dataclass
+class Plan:
+    """What becomes of the statements. new: with the id that each gets; evidence: for which memory; placed: which memory
+    stands for the id of a line; ended: new ones that say what took their place; counts: as in ImportReport.
+    """
+
+    new: list[tuple[UUID, Statement]] = field(default_factory=list)
+    evidence: list[tuple[UUID, Statement]] = field(default_factory=list)
+    placed: dict[UUID, UUID] = field(default_factory=dict)
+    ended: list[tuple[UUID, Statement]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def once(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Each line once: a memory that stands in MEMORY.md and in its day's log is one statement."""
+    seen: set[tuple[UUID | None, bytes]] = set()
+    for said in statements:
+        key = (said.memory.id, content_hash(said.memory.content))
+        if key not in seen:
+            seen.add(key)
+            yield said
+
+
+def make_plan(connection: Connection, scope_id: int, statements: Sequence[Statement]) -> Plan:
+    """Compare all statements with what the scope has, and with each other."""
+    planner = _Planner(connection, scope_id, statements)
+    for said in statements:
+        planner.decide(said)
+    return planner.plan
+
+
+class _Planner:
+    def __init__(self, connection: Connection, scope_id: int, statements: Sequence[Statement]) -> None:
+        ids = {said.memory.id for said in statements} | {said.memory.superseded_by for said in statements}
+        hashes = {content_hash(said.memory.content) for said in statements}
+        self._known = import_rows.known_ids(connection, scope_id, {one for one in ids if one is not None})
+        self._read = import_rows.known_digests(connection, scope_id, {said.digest for said in statements})
+        self._says = import_rows.known_contents(connection, scope_id, hashes)
+        self._fresh = import_rows.new_ids(connection)
+        self.plan = Plan(placed={one: one for one in self._known.here})
+
+    def decide(self, said: Statement) -> None:
+        own = said.memory.id
+        words = content_hash(said.memory.content)
+        if own is not None and self._known.here.get(own) == words:
+            self.plan.counts["unchanged"] += 1
+            return
+        # The id is known here and says something else: the file's words become a memory of their own.
+        self.plan.counts["reworded"] += own in self._known.here
+        memory = self._settle(said, words)
+        if own is not None and own not in self._known.here and memory is not None:
+            self.plan.placed[own] = memory
+
+    def _settle(self, said: Statement, words: bytes) -> UUID | None:
+        """The memory that says it from here on; None where nobody may."""
+        if said.digest in self._read:
+            self.plan.counts["unchanged"] += 1
+            return self._read[said.digest]
+        before = self._says.get((said.memory.type, words))
+        if before is None:
+            return self._add(said, words)
+        memory, was_rejected = before
+        if was_rejected:
+            self.plan.counts["rejected"] += 1
+            return None
+        self.plan.evidence.append((memory, said))
+        return memory
+
+    def _add(self, said: Statement, words: bytes) -> UUID:
+        own = said.memory.id
+        is_free = own is not None and own not in self._known.here and own not in self._known.elsewhere
+        # An id that two lines claim is the first one's.
+        is_free = is_free and own not in self.plan.placed
+        memory = own if own is not None and is_free else next(self._fresh)
+        self.plan.new.append((memory, said))
+        if said.memory.status != "archived":
+            self._says[said.memory.type, words] = (memory, False)
+        if said.memory.superseded_by is not None:
+            self.plan.ended.append((memory, said))
+        return memory
