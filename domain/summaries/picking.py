@@ -6,7 +6,7 @@ Must not know: which part of a day the lines come from, and how they are shown.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from domain.summaries.lines import Line
 from domain.summaries.ranking import Item, choose, terms
@@ -17,6 +17,7 @@ _OF_OUTCOMES = terms(
     "run task job queued started running finished completed complete done ok success successfully failed failure "
     "error errors blocked waiting retry again succeeded passed ready"
 )
+_GOES_ON = re.compile(r"[^\w\s]|(?:has |is |was )?(?:failed|blocked|finished|done|completed?|queued|started)\b")
 _SAME_TASK = 0.6
 """Share of common words, of all words of both, from which two milestones tell of one task."""
 
@@ -73,21 +74,33 @@ def _settled(lines: Sequence[Line]) -> list[Line]:
 
     lines: by time. Milestones are compared by their words, as nothing else names their task.
     """
-    later: list[frozenset[str]] = []
+    later: list[_Told] = []
     kept: list[Line] = []
     for line in reversed(lines):
         found = _MILESTONE.match(line.text)
         if found is None:
             kept.append(line)
             continue
-        task = terms(found[2]) - _OF_OUTCOMES
-        if not any(_same(task, other) for other in later):
-            later.append(task)
+        told = _Told(found[2].casefold().rstrip(". "), terms(found[2]) - _OF_OUTCOMES)
+        if not any(told.is_of(other) for other in later):
+            later.append(told)
             kept.append(line)
         elif found[1] in {"failed", "blocked"}:
             kept.append(replace(line, facet="executed", weight=SUPERSEDED))
     return kept[::-1]
 
 
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= _SAME_TASK * len(one | other)
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a milestone says of its run, and the words of it that name the task."""
+
+    text: str
+    task: frozenset[str]
+
+    def is_of(self, other: "_Told") -> bool:
+        """Whether both tell of one task: mostly the same words, or the one goes on with why it ended so."""
+        short, long = sorted((self.text, other.text), key=len)
+        rest = long.removeprefix(short).lstrip()
+        goes_on = rest != long and _GOES_ON.match(rest) is not None
+        common = len(self.task & other.task)
+        return short == long or goes_on or (common > 0 and common >= _SAME_TASK * len(self.task | other.task))

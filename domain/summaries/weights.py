@@ -22,7 +22,7 @@ TO_AGENT = 1.0
 """A person's question to an agent is what they want; between people it mostly keeps the talk going."""
 FACETS: dict[Facet, float] = {"decided": 1.0, "executed": 0.8}
 
-SUPERSEDED = -1.0
+SUPERSEDED = 0.0
 """The weight of a run's outcome that a later one of the same run replaced."""
 EARLY_STATE = 0.6
 """What tells how things stood at the beginning of the day loses so much, at its end nothing: the last

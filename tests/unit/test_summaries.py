@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from domain.events import Event, EventKind
@@ -90,11 +90,28 @@ def test_a_coding_day_answers_the_four_questions() -> None:
 def test_of_each_task_the_last_outcome_is_the_state() -> None:
     found = lines(*CODING)
     assert not [line for line in found if line.text.startswith("Run queued")]
-    assert [line.facet for line in found if line.text.startswith("Run failed")] in ([], ["executed"])
     early, late = lines(*CODING[:6]), summarize_segment(events(*CODING[6:], first=7), session="s1", agent="helper")
     assert "Run failed: Deploy checkout 4.2.1 to staging failed: migration lock" in texts(early, "state")
     merged = merge_lines([early, late], max_words=220).lines
     assert not [line for line in merged if line.facet == "state" and "Deploy" in line.text]
+
+
+@pytest.mark.parametrize(
+    ("failed", "finished", "same"),
+    [
+        ("Import: the disk of host seven is full", "Import", True),
+        ("Import was blocked by a lock", "Import.", True),
+        ("Nightly import of prices", "Nightly import of prices (1,200 rows)", True),
+        ("Import of prices", "Import", False),
+        ("Nightly import of prices", "Nightly backup of orders", False),
+    ],
+)
+def test_an_earlier_failure_is_history_where_the_same_task_finished(failed: str, finished: str, *, same: bool) -> None:
+    found = lines(("run_failed", failed), ("run_finished", finished))
+    facets = [line.facet for line in found if line.text == f"Run failed: {failed}"]
+    assert facets in ([["executed"], []] if same else [["state"]])
+    if "disk" in failed:
+        assert facets == ["executed"]
 
 
 def test_an_assistant_day_tells_the_wish_the_booking_and_what_is_blocked() -> None:
@@ -160,10 +177,17 @@ def test_noise_gives_no_lines() -> None:
     assert merge_lines([()], max_words=220).text == ""
 
 
-@pytest.mark.parametrize("where", ["My password is hunter2!x and I want a flight to Oslo.", "Use ghp_{} to push."])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "My password is hunter2!x and I want a flight to Oslo.",
+        "Use ghp_{} to push.",
+        "I need it.\n-----BEGIN PRIVATE KEY-----\nMy {} is\nI want {}\n-----END PRIVATE KEY-----",
+    ],
+)
 def test_secrets_are_in_no_line(where: str) -> None:
     token = "a1B2" * 9
-    found = lines(("user", "Maya", where.format(token)), ("user", f"ghp_{token}", "I want a dog."))
+    found = lines(("user", "Maya", where.format(token, token)), ("user", f"ghp_{token}", "I want a dog."))
     shown = json.dumps([line.to_json() for line in found])
     assert len(found) > 1
     assert "[redacted:" in shown
@@ -177,6 +201,16 @@ def test_a_secret_across_the_cut_of_a_long_event_is_found() -> None:
         text = "I want tea. " * (before // 12) + "x" * (before % 12) + f" {token} " + "very slow boat " * 600
         shown = json.dumps([line.to_json() for line in lines(("user", "Maya", text))])
         assert "a1B2" not in shown
+
+
+def test_a_long_event_is_read_at_both_ends_without_halves_of_words() -> None:
+    middle = "Nobody can read velocipedes forever. " * 500
+    for shift in range(0, 12, 3):
+        text = "I want a kayak. " + "x" * shift + f" {middle} I sold my lighthouse."
+        found = lines(("user", "Maya", text))
+        assert {"Maya wants a kayak.", "Maya sold Maya's lighthouse."} <= {line.text for line in found}
+        for line in found:
+            assert _words(line.text) <= _words(text) | {"wants", "maya", "s"}
 
 
 def test_a_short_answer_stands_for_its_question() -> None:
@@ -231,6 +265,7 @@ def test_a_segment_gives_a_bounded_number_of_lines_and_always_the_same(
 SIZES = st.lists(st.sampled_from([0, 10, 400, 5_000, 11_000, 30_000]), max_size=260)
 
 
+@example([10] * 250, 130)
 @given(SIZES, st.integers(0, 260))
 def test_full_segments_stay_as_they_are_when_events_are_appended(sizes: list[int], known: int) -> None:
     all_events = [Event(seq, "user", "user", "x" * size, AT) for seq, size in enumerate(sizes, 1)]

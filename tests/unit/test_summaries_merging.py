@@ -18,10 +18,13 @@ AT = datetime(2026, 3, 2, tzinfo=UTC)
 WORDS = st.lists(
     st.sampled_from("Maya Jonas wants tea flight Oslo Postgres runs green boat lake sings".split()), max_size=12
 )
+MILESTONES = st.sampled_from(
+    [f"Run {end}: nightly {what}" for end in ("failed", "finished") for what in ("import", "tea")]
+)
 LINES = st.builds(
     Line,
     facet=st.sampled_from(FACETS),
-    text=WORDS.map(lambda words: " ".join(["Maya", *words])),
+    text=WORDS.map(lambda words: " ".join(["Maya", *words])) | MILESTONES,
     speaker=st.just("Maya"),
     session=st.sampled_from(["a", "b"]),
     seq=st.integers(1, 500),
@@ -38,7 +41,9 @@ def test_a_summary_keeps_its_number_of_words_and_says_only_what_its_parts_say(
 ) -> None:
     summary = merge_lines(parts, max_words=max_words)
     assert len(summary.text.split()) <= max_words
-    assert set(summary.lines) <= {line for part in parts for line in part}
+    assert {(line.place, line.speaker) for line in summary.lines} <= {
+        (line.place, line.speaker) for part in parts for line in part
+    }
     order = [(FACETS.index(line.facet), line.at) for line in summary.lines]
     assert order == sorted(order)
     assert [text[2:] for text in summary.text.splitlines() if text.startswith("- ")] == [
@@ -47,10 +52,11 @@ def test_a_summary_keeps_its_number_of_words_and_says_only_what_its_parts_say(
 
 
 @settings(max_examples=50)
-@given(PARTS, st.randoms(use_true_random=False))
+@given(st.lists(st.lists(LINES, min_size=1, max_size=6), min_size=9, max_size=18), st.randoms(use_true_random=False))
 def test_the_order_of_parts_and_of_their_lines_does_not_matter(parts: list[list[Line]], rnd: random.Random) -> None:
     shuffled = [rnd.sample(part, len(part)) for part in rnd.sample(parts, len(parts))]
-    assert merge_lines(shuffled, max_words=60) == merge_lines(parts, max_words=60)
+    for max_words in (10, 60):
+        assert merge_lines(shuffled, max_words=max_words) == merge_lines(parts, max_words=max_words)
 
 
 def test_the_depth_grows_with_the_logarithm_of_the_parts() -> None:
@@ -63,6 +69,12 @@ def test_the_same_sentence_of_two_sessions_is_one_line_and_keeps_its_first_sourc
     later = _line(9, "Maya wants a flight to Oslo.", "b")
     (line,) = merge_lines([[later], [_line(2, "Maya wants a flight to Oslo.", "a")]], max_words=100).lines
     assert (line.session, line.seq) == ("a", 2)
+
+
+def test_a_run_that_failed_after_it_had_finished_has_failed() -> None:
+    finished = _line(1, "Run finished: nightly import", facet="executed", weight=3.0)
+    failed = _line(2, "Run failed: nightly import", facet="state", weight=3.0)
+    assert merge_lines([[failed], [finished]], max_words=100).lines == (failed,)
 
 
 def test_what_was_asked_for_does_not_hide_that_it_was_done() -> None:
