@@ -31,6 +31,8 @@ def make_engine(
         max_overflow=2,
         pool_pre_ping=pre_ping,
         pool_recycle=1800,
+        # An error that is stored or logged must not quote what somebody said.
+        hide_parameters=True,
         isolation_level="AUTOCOMMIT" if autocommit else "READ COMMITTED",
         connect_args={
             "connect_timeout": 5,

@@ -70,10 +70,10 @@ def _target(shell: Shell, agent: str | None, session: str | None, scope: str | N
     from slowwave.errors import InvalidName
     from slowwave.identity import shared_scope
 
-    if sum(given is not None for given in (agent, scope, memory)) != 1:
-        raise typer.BadParameter("give one of --agent, --scope and --memory; --session goes with --agent")
     if session is not None and agent is None:
         raise typer.BadParameter("--session needs --agent: sessions are known by both")
+    if sum(given is not None for given in (agent, scope, memory)) != 1:
+        raise typer.BadParameter("give one of --agent, --scope and --memory; --session goes with --agent")
     if memory is not None:
         return Target.of_memory(shell.tenant, memory)
     if scope is not None:

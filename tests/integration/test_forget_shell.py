@@ -1,0 +1,112 @@
+"""`slowwave forget` as a person and as a script use it: shown, asked, done, told in a receipt."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from sqlalchemy import Engine
+from typer.testing import CliRunner, Result
+
+from tests.forgetting import dump_tables
+from tests.passing import Past
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+WORD = "quokka"
+
+
+class Shell:
+    def __init__(self, database_url: str, broker_url: str, folder: Path) -> None:
+        self._variables = {
+            "SLOWWAVE_DATABASE_URL": database_url,
+            "SLOWWAVE_BROKER_URL": broker_url,
+            "SLOWWAVE_SPOOL": str(folder / "spool"),
+            "SLOWWAVE_MEMORY__FILES__ROOT": str(folder / "memory"),
+            "COLUMNS": "200",
+        }
+
+    def __call__(self, *arguments: str, says: str | None = None, **variables: str) -> Result:
+        return CliRunner().invoke(app, ["forget", *arguments], env=self._variables | variables, input=says)
+
+    def json(self, *arguments: str) -> Any:
+        result = self(*arguments, "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+
+@pytest.fixture
+def shell(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Shell:
+    redis_client.ping()
+    return Shell(database_url, valkey_url, tmp_path)
+
+
+@pytest.fixture
+def past(engine: Engine) -> Past:
+    past = Past(engine, agent="maya")
+    past.say(f"Maya saw a {WORD}.")
+    past.say("Maya saw a heron.", session="tuesday")
+    return past
+
+
+def test_it_shows_what_would_go_asks_and_tells_what_went(shell: Shell, past: Past) -> None:
+    refused = shell("--agent", "maya", "--session", "monday", says="n\n")
+    assert refused.exit_code == 1
+    assert "Session 'monday' of agent 'maya' would be forgotten." in refused.output
+    assert "Forget it? This can't be undone." in refused.output
+    assert WORD in "".join(dump_tables(past.engine).values())
+    done = shell("--agent", "maya", "--session", "monday", says="y\n")
+    assert done.exit_code == 0, done.output
+    assert "Session 'monday' of agent 'maya' is forgotten." in done.output
+    assert "Receipt" in done.output
+    assert WORD not in "".join(dump_tables(past.engine).values())
+    listed = shell("--receipts")
+    assert "session 'monday' of agent 'maya'" in listed.output
+    assert "1 events, 1 flushes, 1 memories" in listed.output
+
+
+def test_scripts_get_one_document_and_are_never_asked(shell: Shell, past: Past) -> None:
+    preview = shell.json("--agent", "maya", "--dry-run")
+    assert preview["receipt"] is None
+    assert preview["counts"]["memories"] == 2
+    assert sorted(preview["sessions"]) == ["monday", "tuesday"]
+    done = shell.json("--agent", "maya", "--yes", "--by", "Priya")
+    assert done["counts"]["memories"] == 2
+    assert done["problems"] == []
+    (receipt,) = shell.json("--receipts")
+    assert (receipt["id"], receipt["by"], receipt["target"]) == (done["receipt"], "Priya", "agent 'maya'")
+    assert receipt["counts"] == done["counts"]
+    assert WORD not in json.dumps([done, receipt])
+    assert shell.json("--agent", "maya", "--yes")["counts"] == {}, "again: there is nothing left"
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "words"),
+    [
+        ((), 2, "give one of --agent, --scope and --memory"),
+        (("--agent", "maya", "--scope", "room:x"), 2, "give one of"),
+        (("--session", "monday"), 2, "--session needs --agent"),
+        (("--scope", "kitchen", "--yes"), 2, "none of room:NAME, team:NAME and agent:NAME"),
+        (("--agent", "maya", "--json"), 2, "--json does not ask"),
+        (("--agent", "mayo", "--yes"), 1, "did you mean 'maya'?"),
+        (("--agent", "maya", "--session", "mondy", "--yes"), 1, "did you mean 'monday'?"),
+        (("--memory", "01890000-0000-7000-8000-000000000000", "--yes"), 1, "has no memory"),
+    ],
+)
+def test_what_is_not_meant_is_a_sentence(
+    shell: Shell, past: Past, call: tuple[str, ...], code: int, words: str
+) -> None:
+    result = shell(*call)
+    assert result.exit_code == code, result.output
+    assert words in " ".join(result.stderr.replace("│", " ").split())
+    assert WORD in "".join(dump_tables(past.engine).values())
+
+
+def test_without_the_broker_nothing_is_forgotten(shell: Shell, past: Past) -> None:
+    result = shell("--agent", "maya", "--yes", SLOWWAVE_BROKER_URL="redis://127.0.0.1:1/0")
+    assert result.exit_code == 3
+    assert "no connection to the broker" in result.stderr
+    assert WORD in "".join(dump_tables(past.engine).values())
+    assert dump_tables(past.engine)["erasures"] == ""
