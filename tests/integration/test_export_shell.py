@@ -1,0 +1,106 @@
+"""`slowwave export | import` as people and scripts use them: sentences, JSON, exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+from typer.testing import CliRunner, Result
+
+from tests.exporting import Scope, files
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+
+class Shell:
+    def __init__(self, database_url: str, root: Path) -> None:
+        self._variables = {
+            "SLOWWAVE_DATABASE_URL": database_url,
+            "SLOWWAVE_MEMORY__FILES__ROOT": str(root / "canonical"),
+            "COLUMNS": "200",
+        }
+
+    def __call__(self, *arguments: str, **variables: str) -> Result:
+        return CliRunner().invoke(app, list(arguments), env=self._variables | variables)
+
+    def json(self, *arguments: str) -> Any:
+        result = self(*arguments, "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+
+@pytest.fixture
+def scope(engine: Engine, tmp_path: Path) -> Scope:
+    scope = Scope(engine, tmp_path / "out")
+    scope.make()
+    scope.remember(1, "Maya prefers tea", status="active")
+    return scope
+
+
+@pytest.fixture
+def shell(database_url: str, tmp_path: Path) -> Shell:
+    return Shell(database_url, tmp_path)
+
+
+def test_export_and_import_tell_what_they_did(shell: Shell, scope: Scope, tmp_path: Path) -> None:
+    told = shell("export", "Maya Lee", str(scope.root))
+    assert told.exit_code == 0, told.output
+    assert "agent Maya Lee  1 memory, 1 of them curated, 1 day, 2 files written" in told.stdout
+    (again,) = shell.json("export", "--all", str(scope.root))["exported"]
+    assert (again["written"], again["unchanged"]) == ([], 2)
+    assert shell.json("import", "Maya Lee", str(scope.root))["read"]["run"] is None
+    assert "1 known" in shell("import", "Maya Lee", str(scope.root)).stdout
+
+    would = shell("import", "jonas", str(scope.folder), "--dry-run")
+    assert "Maya prefers tea" in would.stdout
+    assert "would be: 1 statement: 1 new" in would.stdout
+    taken = shell("import", "jonas", str(scope.folder))
+    assert "`slowwave undo " in taken.stdout
+    run = str(shell.json("runs", "list", "--kind", "import")[0]["id"])
+    assert shell("undo", run).exit_code == 0
+    assert scope.memories("jonas") == []
+
+
+def test_edited_lines_and_bad_ones_end_with_1(shell: Shell, scope: Scope) -> None:
+    shell("export", "Maya Lee", str(scope.root))
+    path = scope.folder / "MEMORY.md"
+    path.write_text(path.read_text().replace("tea", "coffee"))
+    refused = shell("export", "Maya Lee", str(scope.root))
+    assert refused.exit_code == 1
+    assert "MEMORY.md line 5" in refused.stderr
+    assert "coffee" in path.read_text()
+    assert shell("export", "Maya Lee", str(scope.root), "--force").exit_code == 0
+    assert "tea" in path.read_text()
+    path.write_text(path.read_text().replace("confidence=0.5", "confidence=much"))
+    bad = shell("import", "Maya Lee", str(scope.root))
+    assert bad.exit_code == 1
+    assert "MEMORY.md line 5: confidence must be a number from 0 to 1" in bad.stderr
+    assert "tea" not in bad.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "sentence"),
+    [
+        (("export", "Maya", "DIR"), 1, "did you mean 'Maya Lee'"),
+        (("export", "room:attic", "DIR"), 1, "no room 'attic'"),
+        (("export", "DIR"), 2, "give SCOPE and DIR"),
+        (("import", "Maya Lee", "DIR"), 2, "there is no folder"),
+        (("import", "Maya Lee", "."), 1, "there are no memory files"),
+    ],
+)
+def test_what_can_not_be_done_is_a_sentence(
+    shell: Shell, scope: Scope, tmp_path: Path, call: tuple[str, ...], code: int, sentence: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    places = {"DIR": str(tmp_path / "none"), ".": str(tmp_path / "empty")}
+    result = shell(*(places.get(word, word) for word in call))
+    assert result.exit_code == code, result.output
+    assert sentence in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_the_canonical_files_are_not_exported_over(shell: Shell, scope: Scope, tmp_path: Path) -> None:
+    told = shell("export", "Maya Lee", str(tmp_path / "canonical"), SLOWWAVE_MEMORY__BACKEND="file")
+    assert told.exit_code == 2
+    assert files(tmp_path / "canonical") == {}
