@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine
 
 from services.memory_files.backends import choose_backend
+from services.memory_files.disk import Disk
 from services.undo import undo
 from tests.filing import CURATED, Cabinet
 
@@ -151,6 +152,18 @@ def test_of_a_memory_in_two_files_the_edited_line_wins_and_two_edits_clash(cabin
     assert cabinet.conflicts() == {frozenset({"Maya drinks green tea", "Maya drinks coffee"})}
 
 
+def test_a_moved_line_is_no_removal_and_comes_back_where_it_belongs(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.hearer.hear("Maya sails", days_ago=31)
+    cabinet.deliver()
+    before = cabinet.files()
+    line = next(line for line in cabinet.read(DAY).splitlines() if "Turin" in line)
+    cabinet.drop_line(DAY, "Turin")
+    cabinet.write("daily/2024-04-09.md", f"{cabinet.read('daily/2024-04-09.md')}{line}\n")
+    report = cabinet.deliver()
+    assert (report.counts, cabinet.files()) == ({}, before)
+
+
 def test_a_file_that_is_gone_is_written_again(cabinet: Cabinet) -> None:
     cabinet.hearer.hear("Maya lives in Turin")
     cabinet.deliver()
@@ -261,6 +274,34 @@ def test_i10_files_older_than_the_forgetting_of_their_scope_are_left_alone(cabin
     )
     report = cabinet.deliver()
     assert (cabinet.memories(), list(report.held)) == ({}, [CURATED])
+
+
+class Editor(Disk):
+    """Somebody's editor saves a new line of theirs each time before we write, so many times."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
+        if self.times:
+            self.times -= 1
+            before = path.read_text(encoding="utf-8")
+            path.write_text(f"{before}- Maya knows song {self.times}\n", encoding="utf-8")
+        super().write(path, data, expected)
+
+
+def test_mistake_26_what_is_saved_while_a_delivery_writes_is_read_before_it_is_replaced(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.hearer.hear("Maya has a cat")
+    cabinet.disk = Editor(2)
+    assert cabinet.deliver().counts == {"typed": 2}
+    expected = {"Maya lives in Turin", "Maya has a cat", "Maya knows song 0", "Maya knows song 1"}
+    assert set(cabinet.lines(DAY)) == set(cabinet.memories()) == expected
+    cabinet.hearer.hear("Maya has a dog")
+    cabinet.disk = Editor(100)
+    report = cabinet.deliver()
+    assert (report.state, "Maya knows song 92" in cabinet.read(DAY)) == ("failed", True)
 
 
 def _summarize(cabinet: Cabinet, version: int, said: str) -> None:
