@@ -22,16 +22,21 @@ WITH pool AS MATERIALIZED (
     SELECT p.*, row_number() OVER (ORDER BY p.weight DESC, p.id DESC) AS by_weight,
            row_number() OVER (ORDER BY p.valid_from DESC, p.id DESC) AS by_age
     FROM pool p
+), chosen AS MATERIALIZED (
+    SELECT p.id, p.weight, p.by_weight, p.valid_from >= %(since)s::timestamptz AS recent
+    FROM placed p
+    WHERE p.by_weight <= %(weighty)s OR p.valid_from >= %(since)s::timestamptz AND p.by_age <= %(newest)s
+), origins AS (
+    -- Of all of them at once: one by one would read the sessions as often.
+    SELECT x.memory_id, jsonb_agg(jsonb_build_array(x.session_id, s.name, x.seq) ORDER BY s.id, x.seq) AS sources
+    FROM chosen c
+    JOIN slowwave.memory_sources x ON x.memory_id = c.id
+    JOIN slowwave.sessions s ON s.id = x.session_id
+    GROUP BY x.memory_id
 )
 SELECT m.id::text AS id, NULL::bigint AS seq, m.content, m.status, m.valid_from, m.scope_id, m.type, NULL AS speaker,
-       p.weight, p.valid_from >= %(since)s::timestamptz AS recent,
-       coalesce((
-           SELECT jsonb_agg(jsonb_build_array(x.session_id, s.name, x.seq) ORDER BY s.id, x.seq)
-           FROM slowwave.memory_sources x
-           JOIN slowwave.sessions s ON s.id = x.session_id
-           WHERE x.memory_id = m.id
-       ), '[]') AS sources
-FROM placed p
-JOIN slowwave.memories m ON m.id = p.id
-WHERE p.by_weight <= %(weighty)s OR p.valid_from >= %(since)s::timestamptz AND p.by_age <= %(newest)s
-ORDER BY p.by_weight
+       c.weight, c.recent, coalesce(o.sources, '[]') AS sources
+FROM chosen c
+JOIN slowwave.memories m ON m.id = c.id
+LEFT JOIN origins o ON o.memory_id = c.id
+ORDER BY c.by_weight
