@@ -91,8 +91,10 @@ def main() -> int:
     with empty_database() as (engine, settings):
         cost(engine, settings.database_url, "warm", 200, 0)
         for number in range(options.rounds):  # by turns, so that a slow minute of the machine is shared
-            small.append(cost(engine, settings.database_url, f"small-{number}", options.small, 2 * number + 1))
-            large.append(cost(engine, settings.database_url, f"large-{number}", options.large, 2 * number + 2))
+            seed = 3 * number + 1
+            small.append(cost(engine, settings.database_url, f"before-{number}", options.small, seed))
+            large.append(cost(engine, settings.database_url, f"large-{number}", options.large, seed + 1))
+            small.append(cost(engine, settings.database_url, f"after-{number}", options.small, seed + 2))
     whole, before = median(first for first, _ in large), median(first for first, _ in small)
     again = median(second for _, second in large)
     print(f"a day of {options.small:,} events {before:.2f} s, of {options.large:,} {whole:.2f} s: {whole / before:.2f}")

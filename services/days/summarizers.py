@@ -16,9 +16,9 @@ log = logging.getLogger(__name__)
 
 LONGEST_LINE = 200
 _PLAIN_WEIGHT = 0.1
-FAN = 32
+FAN = 64
 """So many parts are merged into one when a day has more: what is in memory doesn't grow with the day."""
-WIDER = 3
+WIDER = 2
 """Such a part keeps so many times the words of a summary, which chooses among what all parts kept."""
 
 Lines = tuple[Line, ...]

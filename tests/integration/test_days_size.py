@@ -20,9 +20,7 @@ CONSTANT = 1_000_000
 
 
 class EveryLine:
-    """As many lines a segment as may be, and a merge that keeps the first: what costs memory, and nothing that costs
-    time.
-    """
+    """As many lines a segment as may be, and a merge that keeps the first: it costs memory, and no time."""
 
     name = "every/1"
 
@@ -33,8 +31,8 @@ class EveryLine:
         )
 
     def merge(self, parts: Sequence[Lines], *, max_words: int) -> DaySummary:
-        lines = tuple(line for part in parts for line in part)[:max_words]
-        return DaySummary(lines, "", 1)
+        lines = [line for part in parts for line in part]
+        return DaySummary(tuple(lines[: max_words // len(lines[0].text.split())]), "", 1)
 
 
 def fill(diary: Diary, agent: str, count: int) -> None:
