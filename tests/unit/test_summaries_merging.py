@@ -75,6 +75,9 @@ def test_a_run_that_failed_after_it_had_finished_has_failed() -> None:
     finished = _line(1, "Run finished: nightly import", facet="executed", weight=3.0)
     failed = _line(2, "Run failed: nightly import", facet="state", weight=3.0)
     assert merge_lines([[failed], [finished]], max_words=100).lines == (failed,)
+    early = _line(1, "Run failed: nightly import", facet="state", weight=3.0)
+    late = _line(2, "Run finished: nightly import", facet="executed", weight=3.0)
+    assert {line.facet for line in merge_lines([[late, early]], max_words=100).lines} == {"executed"}
 
 
 def test_what_was_asked_for_does_not_hide_that_it_was_done() -> None:
