@@ -155,9 +155,7 @@ def try_budgets(connection: Connection, now: datetime, budgets: int) -> None:
         if took and known.left_out:
             shares.append(took / allowed)
     filled = statistics.median(shares)
-    print(
-        f"{budgets} random budgets: {broken} broken; where lines were left out, {filled:.0%} of the room was used"
-    )
+    print(f"{budgets} random budgets: {broken} broken; where lines were left out, {filled:.0%} of the room was used")
     note(Row("context", "random budgets that were broken", broken, "tried", budgets, "", broken, "<= 0"))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import psycopg
     from sqlalchemy import Connection
 
-    from slowwave.recall import Hit
+    from slowwave.recall import Context, Hit
 
 Form = Literal["markdown", "messages", "json"]
 Scopes = Annotated[list[str] | None, typer.Option("--scope", help=f"Besides the agent's own: {SCOPE_HELP}")]
@@ -109,11 +109,15 @@ def context(
             format=chosen,
             now=shell.now(),
         )
-    if chosen != "markdown" and max_tokens is None:
-        print_json(found.to_messages() if chosen == "messages" else found.to_json())
+    _print_context(found, chosen, max_tokens)
+
+
+def _print_context(found: "Context", form: Form, max_tokens: int | None) -> None:
+    if form != "markdown" and max_tokens is None:
+        print_json(found.to_messages() if form == "messages" else found.to_json())
     else:
         # As it was counted: indented it would take more.
-        console().print(safe(found.render(chosen)), soft_wrap=True)
+        console().print(safe(found.render(form)), soft_wrap=True)
     if found.left_out:
         left = "1 line" if found.left_out == 1 else f"{found.left_out} lines"
         console(stderr=True).print(f"{left} found no room in {max_tokens} tokens.")
