@@ -82,7 +82,7 @@ def summarize_due_days(self: SlowwaveTask) -> None:
         return
     with runtime.engine.connect() as connection:
         days = due_days(connection, runtime.settings.memory.days, now=runtime.clock(), limit=room)
-    sent = _ask(runtime, days, final=True)
+    sent = _ask(runtime, days)
     if days:
         log.info("days: %d are due, %d are asked for now", len(days), sent)
 
@@ -99,7 +99,7 @@ def finalize_days(self: SlowwaveTask) -> None:
     with runtime.engine.connect() as connection:
         days = settle_ended(connection, now=runtime.clock(), limit=room)
         connection.commit()
-    sent = _ask(runtime, days, final=True)
+    sent = _ask(runtime, days)
     if days:
         log.info("days: %d have ended, %d are asked for now", len(days), sent)
 
@@ -116,7 +116,7 @@ def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> N
             days = due_days_of_session(connection, ref, runtime.settings.memory.days, now=runtime.clock())
         # Tickets end: without this bound a queue that nobody reads would grow with every flush.
         if (days or result.ended_run) and _room(runtime) > 0:
-            _ask(runtime, days, final=False)
+            _ask(runtime, days)
             if result.ended_run:
                 ask_for_finalize(runtime.redis)
     except (DBAPIError, RedisError) as error:
@@ -136,6 +136,7 @@ def _room(runtime: Runtime) -> int:
     return MAX_ASKED - runtime.queue.depths()[DAYS_QUEUE]
 
 
-def _ask(runtime: Runtime, days: Iterable[DayRef], *, final: bool) -> int:
+def _ask(runtime: Runtime, days: Iterable[DayRef]) -> int:
     """How many of them were asked for; the others are on their way."""
-    return sum(ask_for_summary(runtime.redis, d.tenant, d.agent, d.scope, d.day, final=final) for d in days)
+    # Final is granted where the day is over. Asked for always, so that no day gets one version more only to be final.
+    return sum(ask_for_summary(runtime.redis, d.tenant, d.agent, d.scope, d.day, final=True) for d in days)

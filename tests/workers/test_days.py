@@ -38,9 +38,10 @@ _LINES = """
          jsonb_array_elements(z.lines) AS l
     WHERE a.name = :agent AND z.day = :day ORDER BY z.version, seq
 """
-_WAITS = """
-    SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INTO slowwave.day_summaries%'
+_WAITS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'slowwave.day_summaries'::regclass"
+_SUMMARIZED = """
+    SELECT sum(d.summarized) FROM slowwave.session_days d JOIN slowwave.agents a ON a.id = d.agent_id
+    WHERE a.name = :agent
 """
 _LETTERS = "SELECT error FROM slowwave.dead_letters WHERE task = 'slowwave.summarize_day' ORDER BY id"
 
@@ -259,9 +260,9 @@ def test_mistake_08_workers_killed_in_mid_summary_leave_nothing_half_and_the_nex
         held.rollback()
     wait_until(lambda: value(look, _WAITS) == 0, 30, "Postgres has noticed")
     day = day_of(look, "juno")
-    assert (day.version, day.versions, day.summarized, day.attempts) == (0, 0, 0, 1)
-    assert value(look, "SELECT sum(summarized) FROM slowwave.session_days d JOIN slowwave.agents a ON a.id = d.agent_id"
-                 " WHERE a.name = 'juno'") == 0  # fmt: skip
+    counted = value(look, _SUMMARIZED, agent="juno")
+    # Postgres may end the statement of a client that is gone: then all of it is there.
+    assert (day.version, day.versions, day.summarized, counted) in {(0, 0, 0, 0), (1, 1, 3, 3)}
     fleet.standing_worker()
     until_final(look, "juno")
     assert day_of(look, "juno").versions == 1
