@@ -104,7 +104,8 @@ SELECT d.agent_id, d.scope_id, d.day, {_NAMES}
 FROM slowwave.agents a
 JOIN slowwave.sessions s ON s.agent_id = a.id
 JOIN slowwave.session_days own ON own.session_id = s.id AND own.pending
-JOIN slowwave.session_days d ON (d.agent_id, d.day, d.scope_id) = (own.agent_id, own.day, own.scope_id)
+JOIN slowwave.session_days d
+    ON d.pending AND (d.agent_id, d.day, d.scope_id) = (own.agent_id, own.day, own.scope_id)
 JOIN slowwave.scopes k ON k.id = d.scope_id
 LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (d.agent_id, d.scope_id, d.day)
 WHERE a.tenant = :tenant AND a.name = :agent AND s.name = :session AND {_NOT_IN_BACK_OFF}
