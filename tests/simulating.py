@@ -18,7 +18,6 @@ from redis import Redis
 from sqlalchemy import Engine, text
 
 from domain.extraction.rules import RulesExtractor
-from services.consolidation.jobs import RUNNERS
 from services.flush import Flusher
 from services.maintenance import Scheduler
 from services.reports.names import find_scope
@@ -26,9 +25,10 @@ from services.working import consolidate_working
 from services.working_store import due_scopes
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
-from slowwave.settings import AutoFlush, Consolidation, MemorySettings, Settings
+from slowwave.settings import AutoFlush, Consolidation, Files, MemorySettings, Settings
 from tests.flushing import Clock
 from tests.passing import STATE
+from workers.jobs import job_runners
 from workers.leases import LeaseThread
 
 # A Monday.
@@ -129,11 +129,12 @@ def _events(turns: list[dict[str, str]], user: str, begun: datetime) -> Iterator
 
 @dataclass
 class Month:
-    """One database in which the month passes. consolidation: the settings of passes and cycles."""
+    """One database in which the month passes. folder: of files; consolidation: the settings of passes and cycles."""
 
     engine: Engine
     redis: Redis
     visits: list[Visit]
+    folder: Path
     consolidation: Consolidation = field(default_factory=Consolidation)
     clock: Clock = field(default_factory=lambda: Clock(START))
 
@@ -154,8 +155,8 @@ class Month:
             jitter=lambda: 0.5,
             pause=lambda _seconds: None,
         )
-        settings = Settings(memory=MemorySettings(consolidation=self.consolidation))
-        self.scheduler = Scheduler(self.engine, RUNNERS, settings, clock=self.clock, by="a month")
+        settings = Settings(memory=MemorySettings(consolidation=self.consolidation, files=Files(root=self.folder)))
+        self.scheduler = Scheduler(self.engine, job_runners(), settings, clock=self.clock, by="a month")
 
     def pass_by(self, awake: Callable[[datetime], bool]) -> None:
         """Let the month pass, hour by hour; at each hour at which it is awake the scheduler ticks, and cycles run."""

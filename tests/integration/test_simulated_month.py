@@ -16,6 +16,7 @@ import pytest
 from redis import Redis
 
 from models.engine import make_engine
+from services.days.book import day_book
 from services.undo import undo
 from slowwave.settings import Consolidation
 from tests.simulating import NEIGHBOUR, NOTED_FIRST, START, Month, conversation, diary_of, visits_of
@@ -39,17 +40,23 @@ class Past:
 
 
 @pytest.fixture(scope="module")
-def past(postgres_url: str, template_database: str, valkey_url: str, shared_data: Path) -> Iterator[Past]:
+def past(
+    postgres_url: str,
+    template_database: str,
+    valkey_url: str,
+    shared_data: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Past]:
     entry = conversation(shared_data, CONVERSATION)
     visits = [*visits_of(entry), *diary_of(entry["sample_id"]), *diary_of(NEIGHBOUR)]
     names = [f"month_{uuid4().hex[:12]}" for _ in range(2)]
     with psycopg.connect(postgres_url, autocommit=True) as admin, Redis.from_url(valkey_url) as redis:
         months = []
         for name, on in zip(names, (True, False), strict=True):
-            admin.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY file_copy")
+            admin.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY wal_log")
             redis.flushall()
             engine = make_engine(postgres_url.replace("/postgres?", f"/{name}?"))
-            month = Month(engine, redis, visits, RULES)
+            month = Month(engine, redis, visits, tmp_path_factory.mktemp(name), RULES)
             month.pass_by(_was_on if on else _never_on)
             months.append(month)
         yield Past(*months)
@@ -75,11 +82,23 @@ def test_mistake_34_after_a_week_off_each_job_catches_up_exactly_once(month: Mon
     runs = [run for run in month.runs() if run.job_id is not None]
     assert {run.status for run in runs} == {"completed"}
     # On time while it was on, nothing while it was off, and one run each, not seven, at the first tick after that.
-    for job, hour in (("light-10", 10), ("light-15", 15)):
+    for job, hour in (("light-10", 10), ("light-15", 15), ("retention", 4), ("curation", 5)):
         assert _moments(runs, job) == sorted({*_every_day(hour), OFF[1]})
     sundays = [START + timedelta(days=day, hours=3) for day in (6, 20, 27)]
     assert _moments(runs, "deep-weekly") == sorted([*sundays, OFF[1]])
-    assert {run.job_id for run in runs} == {"light-10", "light-15", "deep-weekly"}
+    assert {run.job_id for run in runs} == {
+        *("light-10", "light-15", "deep-weekly"),
+        *("finalize-days", "retention", "curation"),
+    }
+
+
+def test_i5_every_day_that_is_over_is_final_and_adds_up(month: Month) -> None:
+    with month.engine.connect() as connection:
+        book = day_book(connection, "default", limit=1000)
+    over = [entry for entry in book if entry.ref.day < month.clock.now.date()]
+    assert len(over) > 30
+    assert {entry.status for entry in over} == {"final"}
+    assert all(entry.total_messages == entry.last_summarized_total for entry in over)
 
 
 def _moments(runs: Sequence[Any], job: str) -> list[datetime]:
@@ -188,7 +207,7 @@ def test_the_statistics_of_each_run_add_up_with_what_is_written_down_of_it(month
 
 def test_a_job_tells_the_sum_of_its_passes_and_changes_nothing_itself(month: Month) -> None:
     runs, changes = month.runs(), _changes_by_run(month)
-    jobs = [run for run in runs if run.job_id is not None]
+    jobs = [run for run in runs if run.job_id in {"light-10", "light-15", "deep-weekly"}]
     assert jobs
     for job in jobs:
         passes = [run for run in runs if run.started_by == f"{job.job_id}, run {job.id}" and run.kind == job.kind]
@@ -220,7 +239,7 @@ def test_undo_of_every_run_the_last_one_first_leaves_what_would_be_without_any(
     past.month.engine.dispose()
     with psycopg.connect(postgres_url, autocommit=True) as admin:
         source = past.month.engine.url.database
-        admin.execute(f"CREATE DATABASE {name} TEMPLATE {source} STRATEGY file_copy".encode())
+        admin.execute(f"CREATE DATABASE {name} TEMPLATE {source} STRATEGY wal_log".encode())
         engine = make_engine(postgres_url.replace("/postgres?", f"/{name}?"))
         undone = replace(past.month, engine=engine)
         before = undone.state()

@@ -19,7 +19,7 @@ def module_database(postgres_url: str, template_database: str) -> Iterator[str]:
     """A database of this module alone, at the newest revision."""
     name = f"test_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY file_copy")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY wal_log")
         yield postgres_url.replace("/postgres?", f"/{name}?")
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
