@@ -19,8 +19,8 @@ setup: .venv/ready  ## make .venv with everything that runs, tests and benchmark
 demo: setup  ## conversations become memories before your eyes, on servers of their own, and nothing stays behind
 	@$(BIN)/slowwave demo
 
-test: setup  ## the whole suite, on real servers; a file's tests stay together, two files at a time
-	@$(BIN)/pytest -n 2 --dist loadfile
+test: setup  ## the whole suite, on real servers; a file's tests stay together, three files at a time, since many wait
+	@$(BIN)/pytest -n 3 --dist loadfile
 
 lint: setup
 	@$(BIN)/ruff check .

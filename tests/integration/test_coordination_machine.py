@@ -19,7 +19,7 @@ def test_i3_i4_hold_on_valkey_through_crashes_expiry_and_lost_messages(valkey_ur
     run_state_machine_as_test(
         OnValkey,
         settings=settings(
-            max_examples=20,
+            max_examples=12,
             stateful_step_count=30,
             deadline=None,
             report_multiple_bugs=False,

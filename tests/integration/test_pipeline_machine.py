@@ -184,6 +184,6 @@ def test_the_pipeline_keeps_its_invariants_whatever_happens(scene: Scene) -> Non
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=15, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=10, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

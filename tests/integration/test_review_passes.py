@@ -90,7 +90,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_mistake_41_whatever_is_decided_nothing_waits_unasked_and_all_of_it_can_be_undone(
     engine: Engine, chosen: list[tuple[str, int]]
