@@ -39,6 +39,7 @@ _FENCE = text("SELECT a.epoch FROM slowwave.agents a WHERE a.id = :agent_id FOR 
 _BEGIN = text("""
 INSERT INTO slowwave.days AS y (agent_id, scope_id, day, attempts) VALUES (:agent_id, :scope_id, :day, 1)
 ON CONFLICT (agent_id, scope_id, day) DO UPDATE SET attempts = least(y.attempts + 1, 1000), not_before = :again_at
+WHERE y.version = :version
 """)
 _ATTEMPTS = text("""
 SELECT y.attempts FROM slowwave.days y
@@ -135,13 +136,18 @@ def fenced(engine: Engine, day: DayRef, epoch: int) -> Iterator[Connection]:
         yield connection
 
 
-def begin_attempt(engine: Engine, day: DayRef, epoch: int, now: datetime) -> None:
+def begin_attempt(engine: Engine, day: DayRef, reading: Reading, now: datetime) -> bool:
     """Count an attempt before its work starts: one that kills its worker is seen in the count, and the second time on
     the day waits like after any failure.
+
+    False where another summary was written since the day was read: an attempt that is counted behind it would stand on
+    a final day for ever, which retention leaves alone as long as somebody is at it. Raises Forgotten.
     """
-    with fenced(engine, day, epoch) as connection:
+    with fenced(engine, day, reading.epoch) as connection:
         before = _attempts(connection, day)
-        connection.execute(_BEGIN, key_of(day) | {"again_at": now + _delay(day, before) if before else None})
+        again_at = now + _delay(day, before) if before else None
+        values = key_of(day) | {"version": reading.version, "again_at": again_at}
+        return connection.execute(_BEGIN, values).rowcount > 0
 
 
 def commit_summary(

@@ -121,7 +121,8 @@ def _try_once(
         return DayReport(day, "empty", "final" if final else reading.status, reading.version)
     if reading.has_all() and (reading.status == "final" or not final):
         return DayReport(day, "unchanged", reading.status, reading.version, reading.total)
-    begin_attempt(engine, day, reading.epoch, now)
+    if not begin_attempt(engine, day, reading, now):
+        return DayReport(day, "lost")
     folded = Folded(summarizer, settings.max_summary_words)
     read = 0
     for part in _parts(engine, day, reading, summarizer, anew=anew):

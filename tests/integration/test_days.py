@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 
 from domain.events import Event
 from services.days.book import due_days, due_days_of_session, ended_days
+from services.days.store import begin_attempt, read_day
 from slowwave.identity import SessionRef
 from slowwave.settings import Days
 from tests.summarizing import NOON, Diary, Interrupted, Killed
@@ -127,6 +128,17 @@ def test_a_day_that_kills_its_workers_again_and_again_waits_longer_each_time(dia
     assert waits[0] is None
     assert waits[1:] == sorted(waits[1:])
     assert waits[-1] > waits[1] > 0
+
+
+def test_an_attempt_behind_another_summary_is_not_counted_on_a_final_day(diary: Diary) -> None:
+    # Retention leaves a day alone while somebody is at it, and no sweep looks at a final day again.
+    diary.say("s1", *LINES, at=A_DAY_AGO)
+    ref = diary.ref(YESTERDAY)
+    read = read_day(diary.engine, ref, diary.now)
+    assert read is not None
+    assert diary.summarize(YESTERDAY, final=True).status == "final"
+    assert not begin_attempt(diary.engine, ref, read, diary.now)
+    assert diary.entry(YESTERDAY).attempts == 0
 
 
 def test_a_failure_is_noted_without_words_and_the_day_waits_its_turn(diary: Diary) -> None:
