@@ -109,7 +109,8 @@ class SessionDay(Base):
     __tablename__ = "session_days"
     __table_args__ = (
         Index("session_days_agent_idx", "agent_id", "day"),
-        Index("session_days_pending_idx", "day", "agent_id", "scope_id", postgresql_where=text("pending")),
+        # By scope first: a context asks for its own scopes' pending days, among those of all agents that speak now.
+        Index("session_days_pending_idx", "scope_id", "day", "agent_id", postgresql_where=text("pending")),
         CheckConstraint("pending = (total_messages > summarized)", name="pending"),
         CheckConstraint("removed <= total_messages", name="removed"),
         {"postgresql_with": {"fillfactor": 70}},

@@ -270,7 +270,7 @@ def upgrade() -> None:
     op.create_index(
         "session_days_pending_idx",
         "session_days",
-        ["day", "agent_id", "scope_id"],
+        ["scope_id", "day", "agent_id"],
         unique=False,
         schema="slowwave",
         postgresql_where=sa.text("pending"),
@@ -305,6 +305,12 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.execute("UPDATE slowwave.maintenance_runs SET kind = 'other' WHERE kind IN ('import', 'files', 'curation')")
     _kinds("'working', 'light', 'deep', 'review', 'undo', 'other'")
+    # What was removed is not counted here, and a day of which all was removed has no row.
+    op.execute(
+        "UPDATE slowwave.session_days SET total_messages = total_messages - removed, summarized = 0, removed = 0,"
+        " pending = total_messages > removed WHERE removed > 0"
+    )
+    op.execute("DELETE FROM slowwave.session_days WHERE total_messages = 0")
     op.execute("ALTER TABLE slowwave.session_days RESET (fillfactor)")
     op.drop_column("sessions", "logged_until", schema="slowwave")
     op.drop_constraint(op.f("session_days_scope_id_fkey"), "session_days", schema="slowwave", type_="foreignkey")
