@@ -170,10 +170,12 @@ def test_nothing_is_shown_twice(shelf: DayShelf) -> None:
 
 def test_telemetry_of_tasks_is_left_out_and_milestones_are_not(shelf: DayShelf) -> None:
     shelf.say("work", "progress 40 %", "The import has finished.", at=NOW)
+    shelf.say("live", "progress 50 %", "The backup has finished.", at=NOW, flushed=False)
     shelf.sql("UPDATE slowwave.events SET kind = 'task', metadata = '{\"event\": \"tick\"}' WHERE seq = 1")
     shelf.sql("UPDATE slowwave.events SET kind = 'task', metadata = '{\"event\": \"run_finished\"}' WHERE seq = 2")
     shelf.count("work")
     assert raw(known(shelf)) == ["The import has finished."]
+    assert [line.content for line in known(shelf).elsewhere] == ["The backup has finished."]
 
 
 def test_secrets_are_masked_before_and_after_a_flush(shelf: DayShelf) -> None:

@@ -18,4 +18,5 @@ CROSS JOIN LATERAL (
     ORDER BY e.seq DESC
     LIMIT %(lines)s
 ) AS e
+WHERE e.kind <> 'task' OR e.metadata ->> 'event' IN ('run_queued', 'run_finished', 'run_failed', 'run_blocked')
 ORDER BY s.last_seen_at DESC, s.id, e.seq
