@@ -70,7 +70,7 @@ def finalize_ended(
     for day in _ended(engine, now, limit):
         if not go_on():
             break
-        reports.append(_finalize(engine, day, settings, now))
+        reports.append(make_final(engine, day, settings, now))
     return FinalizeReport(tuple(reports))
 
 
@@ -97,10 +97,11 @@ def finalize_day(
     reading = read_day(engine, days[0], now)
     if reading is not None and not reading.over and not force:
         raise DayNotOver(f"{day} is not over for agent {agent!r}: it can be summarised now and made final when it is")
-    return FinalizeReport(tuple(_finalize(engine, ref, settings, now) for ref in days))
+    return FinalizeReport(tuple(make_final(engine, ref, settings, now) for ref in days))
 
 
-def _finalize(engine: Engine, day: DayRef, settings: Days, now: datetime) -> DayReport:
+def make_final(engine: Engine, day: DayRef, settings: Days, now: datetime) -> DayReport:
+    """Summarise a day and make it final, where it is over. Whatever goes wrong is told: the outcome is "failed"."""
     try:
         return summarize_day(engine, day, settings=settings, now=now, final=True)
     except Exception as error:  # noqa: BLE001 - not even the failure could be noted; the other days go on

@@ -110,9 +110,9 @@ def _named(shell: Shell, agent: str, day: date, scope: str | None, *, force: boo
 
 
 def _final(shell: Shell, day: "DayRef") -> "DayReport":
-    from services.days.summarize import summarize_day
+    from services.days.finalize import make_final
 
-    return summarize_day(shell.engine, day, settings=shell.settings.memory.days, now=shell.now(), final=True)
+    return make_final(shell.engine, day, shell.settings.memory.days, shell.now())
 
 
 def _result(report: "DayReport") -> dict[str, Any]:
