@@ -21,12 +21,23 @@ _OUTCOME = re.compile(
     r"(?:now|all) pass(?:es|ing)?|tests (?:now )?(?:pass|fail)|(?:works|fails|runs) (?:now|again))\b",
     re.IGNORECASE,
 )
+_VERBS_DONE = (
+    r"(?:fixed|deployed|merged|released|shipped|resolved|migrated|installed|implemented|pushed|configured|renamed|"
+    r"refactored|updated|added|removed|created|booked|sent|ordered|paid|cancelled|canceled|submitted|uploaded|"
+    r"scheduled|reserved|rolled back|finished|completed|reverted|restarted|closed|published|replaced|rewrote|wrote|"
+    r"set up|tested|ran|bumped|changed|moved|deleted|enabled|disabled|upgraded|exported|imported|renewed)"
+)
 _DONE = re.compile(
-    r"\b(?:i|we|i've|we've|i have|we have|they) (?:just |already |also |now |have )*(?:fixed|deployed|merged|released|"
-    r"shipped|"
-    r"resolved|migrated|installed|implemented|pushed|configured|renamed|refactored|updated|added|removed|created|"
-    r"booked|sent|ordered|paid|cancelled|canceled|submitted|uploaded|scheduled|reserved|rolled back|finished|"
-    r"completed|reverted|restarted|closed|published|replaced|rewrote|wrote|set up|tested|ran)\b",
+    rf"\b(?:i|we|i've|we've|i have|we have|they) (?:just |already |also |now |have )*{_VERBS_DONE}\b"
+    # "Fixed the cache key.", said by who did it.
+    rf"|^(?:just |already |also |now |and ){{0,2}}{_VERBS_DONE} (?:the|a|an|all|your|our|it|them|this|that|both|\d|`)",
+    re.IGNORECASE,
+)
+_DECIDES = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? (?:finally |just |both )?(?:decided|approved?)\b|"
+    r"\b(?:i|we)(?: will not|'ll not| won't) (?:use|do|need|take|buy|book|ship|deploy|release|support)\b|"
+    r"^(?:then |so |ok(?:ay)?,? ){0,2}let's (?:not |just ){0,2}(?:take|do|move|postpone|skip|ship|make it|choose|pick|"
+    r"book|buy|leave|stay|wait)\b",
     re.IGNORECASE,
 )
 _WANTS = re.compile(
@@ -44,9 +55,11 @@ def tells_outcome(sentence: str, fired: Collection[str]) -> bool:
     )
 
 
-def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, past_date: bool) -> Facet:
-    """What a statement (no question, no request) as it was said answers."""
-    if "decision" in fired or "rule" in fired:
+def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent: bool, past_date: bool) -> Facet:
+    """What a statement (no question, no request) as it was said answers. to_agent: a person tells it an agent, whom
+    their decisions bind; among people "I decided to run" is what somebody tells of themselves.
+    """
+    if "decision" in fired or "rule" in fired or (to_agent and _DECIDES.search(sentence) is not None):
         return "decided"
     if "outcome" in fired:
         return "state"

@@ -18,6 +18,9 @@ _OF_OUTCOMES = terms(
     "error errors blocked waiting retry again succeeded passed ready"
 )
 _GOES_ON = re.compile(r"[^\w\s]|(?:has |is |was )?(?:failed|blocked|finished|done|completed?|queued|started)\b")
+_NAMED = re.compile(r"(.{3,120}?)(?::| [-\N{EN DASH}\N{EM DASH}]) .")
+_NAMES = 3
+"""With so many words before the colon, a milestone names its task there, and tells how it went behind it."""
 _SAME_TASK = 0.6
 """Share of common words, of all words of both, from which two milestones tell of one task."""
 
@@ -82,7 +85,8 @@ def _settled(lines: Sequence[Line]) -> list[Line]:
             kept.append(line)
             continue
         told = _Told(found[2].casefold().rstrip(". "), terms(found[2]) - _OF_OUTCOMES)
-        if not any(told.is_of(other) for other in later):
+        ended_so = found[1] == "finished"
+        if not any(told.is_of(other) or (not ended_so and told.is_named_as(other)) for other in later):
             later.append(told)
             kept.append(line)
         elif found[1] in {"failed", "blocked"}:
@@ -103,4 +107,14 @@ class _Told:
         rest = long.removeprefix(short).lstrip()
         goes_on = rest != long and _GOES_ON.match(rest) is not None
         common = len(self.task & other.task)
-        return short == long or goes_on or (common > 0 and common >= _SAME_TASK * len(self.task | other.task))
+        alike = common > 0 and common >= _SAME_TASK * len(self.task | other.task)
+        return short == long or goes_on or alike
+
+    def is_named_as(self, other: "_Told") -> bool:
+        """Whether both name their task before a colon, and it is the same."""
+        name = self._name()
+        return name is not None and name == other._name()  # noqa: SLF001 - of its own kind
+
+    def _name(self) -> str | None:
+        found = _NAMED.match(self.text)
+        return found[1] if found is not None and len(terms(found[1]) - _OF_OUTCOMES) >= _NAMES else None

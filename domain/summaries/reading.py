@@ -113,7 +113,7 @@ def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str,
         text = f'{speaker.name} asked: "{whole.strip(chr(34))}"'
     else:
         past = any(mention.past for mention in named)
-        facet = facet_of(said, fired, is_agent=speech.is_agent, past_date=past)
+        facet = facet_of(said, fired, is_agent=speech.is_agent, to_agent=to_agent, past_date=past)
         text = third_person(whole, speaker)
         text = text if speaker.inside(speaker.name) in text or speaker.name in text else f"{speaker.name}: {text}"
     extra = {"dated": bool(named), "agent": speech.is_agent, "request": what is not None, "to_agent": to_agent}

@@ -5,7 +5,10 @@ Must not know: which requests matter.
 
 import re
 
-_POLITE = r"(?:(?:please|ok|okay|hey|hi|so|and|also|then|now|next|first|finally|just|great|thanks)[\s,!.]{1,3}){0,4}"
+_POLITE = (
+    r"(?:(?:(?:please|ok|okay|yes|yeah|sure|perfect|hey|hi|so|and|also|then|now|next|first|finally|just|great|thanks)"
+    r"[\s,!.]|(?:no|right|alright)[,!.])[\s,!.]{0,2}){0,4}"
+)
 _CAN_YOU = re.compile(
     rf"^{_POLITE}(?:can|could|would|will) you (?:please |also |just |maybe ){{0,2}}(?P<what>[a-z].{{3,}}?)"
     r"(?:,? please)?\s*[?.!]*$",
@@ -19,14 +22,15 @@ _NO_BID = re.compile(
     re.IGNORECASE,
 )
 _BID_WORDS = re.compile(
-    rf"^{_POLITE}(?:please |(?:don't|do not) )?(?:add|analy[sz]e|apply|ask|book|build|buy|calculate|call|cancel|change|"
-    r"check|clean|close|collect|commit|compare|configure|connect|convert|copy|create|debug|delete|deploy|describe|"
-    r"disable|download|draft|edit|email|enable|estimate|explain|export|extract|fetch|fill|find|fix|format|generate|give|"
-    r"help|implement|import|improve|include|install|investigate|list|make|measure|merge|message|migrate|move|notify|"
-    r"open|order|organi[sz]e|pause|plan|prepare|print|profile|publish|push|put|read|rebase|record|refactor|release|"
-    r"remind|remove|rename|replace|reply|research|reserve|reset|restart|restore|retry|revert|review|rewrite|rollback|"
-    r"roll|run|save|scan|schedule|search|send|set|share|ship|show|sort|split|start|stop|submit|suggest|"
-    r"summari[sz]e|switch|sync|tag|tell|test|touch|track|transfer|translate|try|turn|undo|update|upgrade|upload|use|"
+    rf"^{_POLITE}(?:please |(?:don't|do not) )?(?:add|analy[sz]e|apply|approve|archive|ask|book|build|bump|buy|"
+    r"calculate|call|cancel|change|check|clean|close|collect|commit|compare|configure|connect|convert|copy|create|"
+    r"debug|delete|deploy|describe|disable|download|draft|drop|edit|email|enable|ensure|estimate|explain|export|"
+    r"extract|fetch|fill|find|fix|format|generate|give|help|implement|import|improve|include|install|investigate|"
+    r"invite|keep|list|make|measure|merge|message|migrate|move|notify|open|order|organi[sz]e|pause|plan|prepare|"
+    r"print|profile|publish|push|put|read|rebase|record|refactor|release|remind|remove|rename|renew|replace|reply|"
+    r"research|reserve|reset|restart|restore|retry|revert|review|rewrite|rollback|roll|run|save|scan|schedule|search|"
+    r"send|set|share|ship|show|skip|sort|spend|split|start|stop|submit|suggest|summari[sz]e|switch|sync|tag|tell|"
+    r"test|touch|track|transfer|translate|try|turn|undo|update|upgrade|upload|use|"
     r"verify|write)\b(?! (?:is|was|are|were|has|fails?|failed|passes|of|and I)\b)",
     re.IGNORECASE,
 )

@@ -103,6 +103,9 @@ def test_of_each_task_the_last_outcome_is_the_state() -> None:
         ("Import was blocked by a lock", "Import.", True),
         ("Nightly import of prices", "Nightly import of prices (1,200 rows)", True),
         ("Import of prices", "Import", False),
+        ("Order the office chairs: the card was declined", "Order the office chairs: six chairs, on Monday", True),
+        ("Order the office chairs - the card was declined", "Order the office lamps - four, on Monday", False),
+        ("Weekly report: sent to Jonas", "Weekly report: no room left on the disk of host seven", False),
         ("Nightly import of prices", "Nightly backup of orders", False),
     ],
 )
@@ -134,6 +137,42 @@ def test_an_assistant_day_tells_the_wish_the_booking_and_what_is_blocked() -> No
     assert "Run blocked: Book flights Berlin to Lisbon" in texts(found, "state")
     assert [line.speaker for line in found if "passport" in line.text and line.facet == "state"] == ["helper"]
     assert "Priya's mother can't climb stairs." in texts(found, "said")
+
+
+def test_what_is_told_an_agent_in_short_words_is_asked_decided_or_done() -> None:
+    found = lines(
+        ("user", "Priya", "Also bump the version to 3.2 and don't deploy before Monday."),
+        ("user", "Priya", "No, keep the old name. And don't spend more than 90 euros."),
+        ("user", "Priya", "I decided we leave the archive where it is. No update from Jonas so far."),
+        ("assistant", None, "Fixed the cache key in `ci.yml`. Updated instructions are in the wiki."),
+        ("assistant", None, "I bumped the version to 3.2."),
+    )
+    assert texts(found, "wanted") == [
+        "Priya asked to bump the version to 3.2 and don't deploy before Monday.",
+        "Priya asked not to spend more than 90 euros.",
+        "Priya asked to keep the old name.",
+    ]
+    assert texts(found, "decided") == ["Priya decided Priya and others leave the archive where it is."]
+    assert texts(found, "executed") == [
+        "helper: Fixed the cache key in `ci.yml`.",
+        "helper bumped the version to 3.2.",
+    ]
+
+
+def test_what_people_decide_for_themselves_binds_no_agent() -> None:
+    found = lines(
+        ("user", "Priya", "I decided I was too tired for the choir on Sunday."),
+        ("assistant", "Jonas", "Booked the tickets for the concert in Porto without you then."),
+    )
+    assert texts(found, "decided") == texts(found, "executed") == []
+
+
+def test_a_task_that_failed_first_keeps_both_of_its_ends_apart_from_what_else_was_done() -> None:
+    found = lines(
+        ("run_finished", "Send the weekly report: to Anna"),
+        ("run_finished", "Send the weekly report: twelve pages, with charts, archived behind the shop's folder"),
+    )
+    assert len(texts(found, "executed")) == 2
 
 
 def test_talk_between_people_is_attributed_and_imperatives_are_no_requests() -> None:
