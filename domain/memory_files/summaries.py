@@ -21,6 +21,10 @@ LINES = "<!-- slowwave lines"
 END = "<!-- slowwave end -->"
 CLOSE = "-->"
 _DIGEST_CHARACTERS = 16
+_NEEDED: Mapping[str, type | tuple[type, ...]] = {"facet": str, "text": str}
+_OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
+    "speaker": str, "session": str, "seq": int, "weight": (int, float), "at": str,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +112,30 @@ def _lines(after: str) -> list[dict[str, Any]]:
     lines = []
     for line in after.partition(f"{CLOSE}\n")[0].splitlines():
         try:
-            value = json.loads(line)
+            value = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict) or "\\u0000" in line or not storable(json.dumps(value, ensure_ascii=False)):
             raise BadMark("a line of the summary's sources is no JSON object")
+        _check_line(value)
         lines.append(value)
     return lines
+
+
+def _no_number(written: str) -> None:
+    raise ValueError(written)  # NaN and its like are no JSON, and no database takes them
+
+
+def _check_line(value: Mapping[str, Any]) -> None:
+    """Raise BadMark for what no reader of a day could show: contexts are made of these lines."""
+    for name, kind in {**_NEEDED, **_OPTIONAL}.items():
+        given = value.get(name)
+        if given is None and name in _OPTIONAL:
+            continue
+        if not isinstance(given, kind) or isinstance(given, bool):
+            raise BadMark(f"a line of the summary's sources has no {name} that can be read")
+    if value.get("at") is not None:
+        parse_time(value["at"])
 
 
 def _count(value: Any) -> int:

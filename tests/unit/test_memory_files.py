@@ -61,7 +61,9 @@ SUMMARIES = st.builds(
     summarizer=st.just("rules/1"),
     made_at=times,
     text=texts,
-    lines=st.lists(st.fixed_dictionaries({"text": texts, "seq": st.integers(1, 9)}), max_size=2).map(tuple),
+    lines=st.lists(
+        st.fixed_dictionaries({"facet": st.just("said"), "text": texts, "seq": st.integers(1, 9)}), max_size=2
+    ).map(tuple),
 )
 CURATED = FileHeader("default", "agent", "maya", "Europe/Berlin", 4)
 DAILY = FileHeader("default", "room", "kitchen -->", "UTC", 0, date(2026, 3, 1))
@@ -251,6 +253,30 @@ def test_a_summary_that_somebody_edited_stays() -> None:
     assert document.entries[-1].summary is not None
     assert document.entries[-1].summary.edited
     assert rewrite(document, DAILY, [], [replace(summary, version=2, text="Something else")]) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"facet": "said", "text": 3}',
+        '{"text": "Maya asked."}',
+        '{"facet": "said", "text": "Maya asked.", "at": "some day"}',
+        '{"facet": "said", "text": "Maya asked.", "at": "2026-03-02T09:00:00"}',
+        '{"facet": "said", "text": "Maya asked.", "session": "s", "seq": "4"}',
+        '{"facet": "said", "text": "Maya asked.", "weight": NaN}',
+        '["said", "Maya asked."]',
+    ],
+)
+def test_a_summarys_line_that_no_context_could_show_is_told_and_not_taken(line: str) -> None:
+    told = {"facet": "said", "text": "Maya asked.", "session": "s", "seq": 4, "at": "2026-03-02T09:00:00+00:00"}
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    text = fresh(DAILY, [], [FileSummary("maya", 1, True, 4, 1, "rules/1", at, "Maya asked.", (told,))])
+    (entry,) = [entry for entry in parse_document(text).entries if entry.kind == "summary"]
+    assert entry.summary is not None
+    assert entry.summary.lines == (told,)
+    (written,) = [row for row in text.splitlines() if row.startswith('{"')]
+    broken = parse_document(text.replace(written, line)).entries
+    assert [entry.summary for entry in broken if entry.summary is not None] == []
 
 
 def test_kept_entries_stay_though_we_would_write_something_else() -> None:

@@ -137,10 +137,18 @@ def _show_lines(told: "Told") -> None:
             out.print()
             out.print(styled(HEADINGS.get(facet, facet), "bold"))
         out.print(f"- {safe(line['text'])}", soft_wrap=True)
-        trace = f"  {line['session']}#{line['seq']} · {line['at'][:16].replace('T', ' ')} UTC · {line['speaker']}"
-        out.print(styled(trace, "dim"), soft_wrap=True)
+        if trace := _trace(line):
+            out.print(styled(f"  {trace}", "dim"), soft_wrap=True)
     if not told.lines:
         out.print("Nothing of it was worth telling.")
+
+
+def _trace(line: "dict[str, Any]") -> str:
+    """Where a line comes from; a summary out of a file may not know all of it."""
+    origin = f"{line['session']}#{line['seq']}" if line.get("session") and line.get("seq") else None
+    at = line.get("at")
+    when = f"{at[:16].replace('T', ' ')} UTC" if at else None
+    return " · ".join(part for part in (origin, when, line.get("speaker")) if part)
 
 
 def agent(
