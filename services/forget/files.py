@@ -15,7 +15,7 @@ from sqlalchemy import Engine, text
 from domain.memory_files import scope_folder
 from services.memory_files.delivery import FileRules, deliver
 from services.memory_files.disk import Disk
-from services.memory_files.locks import file_lock
+from services.memory_files.locks import FilesBusy, file_lock
 from services.session_logs.folders import remove_session_logs
 from slowwave.settings import MemorySettings
 
@@ -26,11 +26,17 @@ _NOTES = tuple(
 
 
 _SHOWN = text(
-    "SELECT DISTINCT k.id FROM slowwave.scopes k WHERE k.id = ANY(:scopes) AND ("
-    " EXISTS (SELECT FROM slowwave.memory_file_lines l WHERE l.scope_id = k.id)"
+    "SELECT k.id FROM slowwave.scopes k WHERE k.id = ANY(:scopes) AND ("
+    " EXISTS (SELECT FROM slowwave.memory_files f WHERE f.scope_id = k.id)"
     " OR EXISTS (SELECT FROM slowwave.outbox o WHERE o.scope_id = k.id AND o.backend = 'file'"
-    "  AND o.delivered < o.changes)) ORDER BY k.id"
+    "  AND o.delivered < o.changes))"
+    # Of these a forget that was cut off is not done yet.
+    " UNION SELECT o.scope_id FROM slowwave.outbox o"
+    " JOIN slowwave.scopes k ON k.id = o.scope_id AND k.tenant = :tenant WHERE o.backend = 'file'"
+    " AND o.delivered < o.changes AND NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = o.memory_id) ORDER BY 1"
 )
+# Also those that a delivery, which was under way at the forget, has noted as seen after it.
+_LOOK_AGAIN = text("UPDATE slowwave.memory_files SET modified_ns = 0 WHERE scope_id = :scope AND path LIKE 'daily/%'")
 MAX_DELIVERIES = 100
 """Each is bounded; so many are enough for any scope."""
 
@@ -59,10 +65,11 @@ def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable
     return removed
 
 
-def scopes_with_lines(engine: Engine, scopes: Iterable[tuple[int, str, str]]) -> list[int]:
-    """Of these scopes (id, kind, name) those whose files show memories, or are to."""
+def scopes_with_files(engine: Engine, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> list[int]:
+    """Of these scopes (id, kind, name) those that have files, or are to; and others whose files show what is gone."""
     with engine.connect() as connection:
-        found = connection.execute(_SHOWN, {"scopes": [scope_id for scope_id, _, _ in scopes]})
+        values = {"tenant": tenant, "scopes": [scope_id for scope_id, _, _ in scopes]}
+        found = connection.execute(_SHOWN, values)
         return list(found.scalars())
 
 
@@ -74,6 +81,12 @@ def write_anew(engine: Engine, settings: MemorySettings, scopes: Iterable[int], 
     rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
     problems = []
     for scope_id in scopes:
+        try:
+            with file_lock(engine, scope_id), engine.connect() as connection, connection.begin():
+                connection.execute(_LOOK_AGAIN, {"scope": scope_id})
+        except FilesBusy as busy:
+            problems.append(f"memory files of scope {scope_id} still show it: {busy}")
+            continue
         for _ in range(MAX_DELIVERIES):
             report = deliver(engine, scope_id, rules=rules, disk=Disk(), now=now)
             if not report.more:

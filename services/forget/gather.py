@@ -80,6 +80,9 @@ _NEAR = (
     " UNION SELECT s.scope_id FROM slowwave.sessions s JOIN gone_agents a ON a.id = s.agent_id"
     " UNION SELECT w.scope_id FROM slowwave.working_memory w JOIN gone_agents a ON a.id = w.agent_id"
     " UNION SELECT m.scope_id FROM gone_memories m"
+    # Where a forget was cut off nothing else may be left that names its scope.
+    " UNION SELECT k.id FROM gone_agents g JOIN slowwave.agents a ON a.id = g.id"
+    "  JOIN slowwave.scopes k ON k.tenant = a.tenant AND k.kind = 'agent' AND k.name = a.name"
 )
 _SESSIONS = {
     "agent": "JOIN gone_agents a ON a.id = s.agent_id",

@@ -16,7 +16,7 @@ from services.forget.files import (
     remove_logs,
     remove_logs_of_agent,
     remove_scope_files,
-    scopes_with_lines,
+    scopes_with_files,
     write_anew,
 )
 from services.forget.target import Target
@@ -56,7 +56,7 @@ class Outside:
 
     def _write_anew(self, now: datetime) -> list[str]:
         try:
-            shown = scopes_with_lines(self.engine, self.erased.near)
+            shown = scopes_with_files(self.engine, self.target.tenant, self.erased.near)
             return write_anew(self.engine, self.settings.memory, shown, now)
         except DBAPIError as error:
             return [f"memory files of other scopes were not written anew: {type(error).__name__}"]
@@ -78,6 +78,7 @@ class Outside:
 
     def _logs(self) -> None:
         root = self.settings.memory.files.root
-        self.counts["session logs"] += remove_logs(root, self.target.tenant, self.erased.sessions)
+        sessions = (*self.erased.sessions, *self.erased.before)
+        self.counts["session logs"] += remove_logs(root, self.target.tenant, sessions)
         if self.target.kind == "agent" and self.target.agent is not None:
             self.counts["session logs"] += remove_logs_of_agent(root, self.target.tenant, self.target.agent)

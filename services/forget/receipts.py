@@ -27,6 +27,18 @@ _SESSIONS = (
     " JOIN slowwave.agents a ON a.id = g.agent_id" + _FENCE
 )
 
+_SAME = (
+    "e.tenant = :tenant AND e.kind = :kind AND e.agent IS NOT DISTINCT FROM CAST(:agent AS text)"
+    " AND e.session IS NOT DISTINCT FROM CAST(:session AS text) AND e.scope IS NOT DISTINCT FROM CAST(:scope AS text)"
+    " AND e.memory_id IS NOT DISTINCT FROM CAST(:memory AS uuid)"
+)
+_BEFORE = (
+    "SELECT DISTINCT n.agent, n.session FROM slowwave.erasures e JOIN slowwave.erased_names n ON n.erasure_id = e.id"
+    f" WHERE {_SAME} AND n.agent <> '' AND n.session <> '' AND NOT EXISTS (SELECT FROM slowwave.agents a"
+    "  JOIN slowwave.sessions s ON s.agent_id = a.id WHERE a.tenant = n.tenant AND a.name = n.agent"
+    "  AND s.name = n.session) ORDER BY 1, 2"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
@@ -45,17 +57,9 @@ def write_receipt(connection: Connection, target: Target, *, at: datetime, by: s
 
     at: nothing that was taken by then comes in any more.
     """
-    values = {
-        "tenant": target.tenant,
-        "kind": target.kind,
-        "agent": target.agent,
-        "session": target.session,
-        "scope": target.scope_label,
-        "memory_id": target.memory,
-        "erased_at": at,
-        "erased_by": by,
-        "counts": dict(counts),
-    }
+    named = _named(target)
+    named["memory_id"] = named.pop("memory")
+    values = {**named, "erased_at": at, "erased_by": by, "counts": dict(counts)}
     erasure: int = connection.execute(insert(Erasure).values(**values).returning(Erasure.id)).scalar_one()
     fence: dict[str, Any] = {"tenant": target.tenant, "at": at, "erasure": erasure}
     if target.kind in {"agent", "session"}:
@@ -70,6 +74,28 @@ def add_counts(connection: Connection, erasure: int, counts: Mapping[str, int]) 
     """Note on a receipt what went outside of Postgres."""
     known = connection.execute(select(Erasure.counts).where(Erasure.id == erasure)).scalar_one()
     connection.execute(update(Erasure).where(Erasure.id == erasure).values(counts={**known, **counts}))
+
+
+def was_forgotten(connection: Connection, target: Target) -> bool:
+    """Whether there is a receipt of just that."""
+    query = text(f"SELECT EXISTS (SELECT FROM slowwave.erasures e WHERE {_SAME})")
+    return bool(connection.execute(query, _named(target)).scalar_one())
+
+
+def sessions_before(connection: Connection, target: Target) -> tuple[tuple[str, str], ...]:
+    """The sessions that went with earlier forgets of just that, (agent, session), but for names in use again."""
+    return tuple((row.agent, row.session) for row in connection.execute(text(_BEFORE), _named(target)))
+
+
+def _named(target: Target) -> dict[str, Any]:
+    return {
+        "tenant": target.tenant,
+        "kind": target.kind,
+        "agent": target.agent,
+        "session": target.session,
+        "scope": target.scope_label,
+        "memory": target.memory,
+    }
 
 
 def receipts(connection: Connection, tenant: str, *, limit: int) -> Sequence[Receipt]:

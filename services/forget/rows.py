@@ -133,6 +133,14 @@ MEMORIES: tuple[tuple[str, str], ...] = (
 )
 CONVERSATIONS: tuple[tuple[str, str], ...] = (
     ("notes in working memory", "DELETE FROM slowwave.working_memory w USING gone_items i WHERE i.id = w.id"),
+    # Summaries stand in files of their days, too: these are looked at again.
+    (
+        "",
+        (
+            "UPDATE slowwave.memory_files f SET modified_ns = 0 FROM gone_days g WHERE f.scope_id = g.scope_id"
+            " AND f.path = 'daily/' || to_char(g.day, 'YYYY-MM-DD') || '.md'"
+        ),
+    ),
     (
         "day summaries",
         (

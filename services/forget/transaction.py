@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from services.forget.evidence import REASON, Remains
 from services.forget.gather import gather
 from services.forget.letters import take_letters
-from services.forget.receipts import write_receipt
+from services.forget.receipts import sessions_before, was_forgotten, write_receipt
 from services.forget.rows import CONVERSATIONS, MEMORIES, close_runs, mark_runs, take_away
 from services.forget.target import CannotForget, Target
 
@@ -31,8 +31,9 @@ _AGAIN = frozenset({"55P03", "40P01", "40001", "23503"})
 class Erased:
     """What went, or would go, in Postgres. known: whether there was anything by that name.
 
-    sessions: (agent, session) of the conversations that go; elsewhere: others of these agents. scopes: those of which
-    all goes, as (id, kind, name); near: others that are concerned.
+    sessions: (agent, session) of the conversations that go; elsewhere: others of these agents; before: those that went
+    with an earlier forget of the same. scopes: those of which all goes, as (id, kind, name); near: others that are
+    concerned.
     """
 
     erasure: int | None
@@ -42,6 +43,7 @@ class Erased:
     scopes: tuple[tuple[int, str, str], ...] = ()
     near: tuple[tuple[int, str, str], ...] = ()
     elsewhere: tuple[tuple[str, str], ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
 
 
 def erase(
@@ -90,7 +92,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     sessions, elsewhere = _sessions(connection, "IN"), _sessions(connection, "NOT IN")
     scopes = _scopes(connection, "gone_scopes")
     near = tuple(scope for scope in _scopes(connection, "near_scopes") if scope not in scopes)
-    known = _is_known(connection, target)
+    known, before = _is_known(connection, target), sessions_before(connection, target)
     counts: Counter[str] = take_away(connection, MEMORIES, values)
     counts += take_away(connection, CONVERSATIONS, values)
     remains.weigh()
@@ -100,7 +102,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     shown = {label: number for label, number in counts.items() if number}
     # Read as late as may be: whatever was taken before this moment is kept out.
     erasure = write_receipt(connection, target, at=clock(), by=by, counts=shown)
-    return Erased(erasure, known, shown, sessions, scopes, near, elsewhere)
+    return Erased(erasure, known, shown, sessions, scopes, near, elsewhere, before)
 
 
 def _sessions(connection: Connection, which: str) -> tuple[tuple[str, str], ...]:
@@ -129,4 +131,5 @@ def _is_known(connection: Connection, target: Target) -> bool:
         "memory": ("gone_memories",),
     }
     query = " OR ".join(f"EXISTS (SELECT FROM {table})" for table in tables[target.kind])
-    return bool(connection.execute(text(f"SELECT {query}")).scalar_one())
+    # What was forgotten is known: something outside may be left of it.
+    return bool(connection.execute(text(f"SELECT {query}")).scalar_one()) or was_forgotten(connection, target)

@@ -91,8 +91,8 @@ def read_shelf(connection: Connection, scope_id: int, header: FileHeader, *, app
 def summaries_of(
     connection: Connection, scope_id: int, only: Iterable[date] | None = None
 ) -> dict[date, list[FileSummary]]:
-    """The newest summaries of a scope's days (of all, or only of these), by agent."""
-    days: dict[date, list[FileSummary]] = defaultdict(list)
+    """The newest summaries of a scope's days, by agent: of all that have any, or of each of these."""
+    days: dict[date, list[FileSummary]] = defaultdict(list, {day: [] for day in only or ()})
     for row in connection.execute(_SUMMARIES, {"scope": scope_id, "days": None if only is None else list(only)}):
         days[row.day].append(
             FileSummary(

@@ -49,6 +49,7 @@ def test_entries_come_back_as_they_were(spool: Spool) -> None:
     given_entry = Entry(
         "t", "a/../b", "s\N{SNOWMAN}", entry("x\ny").events, {"scope_kind": "room", "scope_name": "r"}, "idle"
     )
+    given_entry.stamp("2024-04-10T09:00:00+00:00")
     spool.append([given_entry])
     segment = spool.oldest()
     assert segment is not None

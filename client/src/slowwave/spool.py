@@ -17,6 +17,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,10 +67,19 @@ class Segment:
         entries, unreadable = [], []
         for line in self.path.read_bytes().split(b"\n")[:-1]:
             try:
-                entries.append(Entry(**json.loads(line)))
-            except (ValueError, TypeError) as error:
+                entries.append(self._dated(Entry(**json.loads(line))))
+            except (ValueError, TypeError, AttributeError) as error:
                 unreadable.append({"error": f"can't be read: {error}", "line": line.decode(errors="replace")})
         return entries, unreadable
+
+    def _dated(self, entry: Entry) -> Entry:
+        """Say since when events wait of which an older version didn't: since they were said, or the segment began."""
+        begun = datetime.fromtimestamp(self.order / 1e9, UTC)
+        for event in entry.events:
+            if "taken" not in event:
+                said = datetime.fromisoformat(event.get("at", begun.isoformat()))
+                event["taken"] = max(begun, said).isoformat()
+        return entry
 
     def finish(self, rejected: Sequence[dict[str, Any]]) -> None:
         """Remove the file. What was rejected is written beside it before, in one step. Raises OSError."""

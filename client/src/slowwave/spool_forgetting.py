@@ -36,6 +36,8 @@ def clear_spool(folder: Path, database_url: str, forgotten: Forgotten, *, dry_ru
         finally:
             segment.close()
     # Hidden ones were being written when their process died.
+    for path in sorted(folder.glob(f".{prefix}-*.jsonl")):
+        entries += _clear(path, lambda line: _of_segment(line, forgotten), dry_run=dry_run)
     for pattern in (f"{prefix}-*.jsonl.rejected", f".{prefix}-*.jsonl.rejected"):
         for path in sorted(folder.glob(pattern)):
             entries += _clear(path, lambda line: _of_rejected(line, forgotten), dry_run=dry_run)

@@ -1,0 +1,167 @@
+"""What is left outside of Postgres: summaries in files, entries of older versions, what failed the first time (I10)."""
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from sqlalchemy import Engine, text
+
+from services.days.book import DayRef
+from services.days.summarize import summarize_day
+from services.forget.files import write_anew
+from services.forget.forget import Forgetter
+from services.forget.target import Target
+from services.forget.transaction import erase
+from services.memory_files.backends import choose_backend
+from services.memory_files.delivery import FileRules, deliver
+from services.memory_files.disk import Disk
+from services.session_logs import log_path, write_session_logs
+from slowwave import Memory, Settings
+from slowwave.capture import Entry
+from slowwave.spool import Spool
+from tests.forgetting import dump_files, dump_redis, dump_tables
+
+pytestmark = pytest.mark.servers
+
+WORD = "quokka"
+_DAY = "SELECT DISTINCT agent_id, scope_id, day FROM slowwave.session_days"
+LONG_AGO = 1_000_000_000
+
+
+@pytest.fixture
+def settings(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Settings:
+    redis_client.ping()
+    memory: Any = {"files": {"root": str(tmp_path / "memory")}}
+    return Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool", memory=memory)
+
+
+@pytest.fixture
+def memory(settings: Settings) -> Iterator[Memory]:
+    with Memory(settings) as memory:
+        yield memory
+
+
+@pytest.fixture
+def forgetter(engine: Engine, redis_client: Redis, settings: Settings) -> Forgetter:
+    return Forgetter(engine, redis_client, settings, lambda: datetime.now(UTC))
+
+
+def turn(words: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": words}, {"role": "assistant", "content": "Noted."}]
+
+
+def everything(forgetter: Forgetter, *folders: Path) -> str:
+    tables = dump_tables(forgetter.engine, left_out=("erasures", "erased_names"))
+    return "\n".join([*tables.values(), dump_redis(forgetter.redis), dump_files(*folders)])
+
+
+def summarized_in_a_file(forgetter: Forgetter, settings: Settings, scope: str | None) -> tuple[int, Path]:
+    """Summarise the one day there is, and have it written to its file, which is noted as seen: (scope, file)."""
+    engine, now, rules = forgetter.engine, forgetter.clock(), FileRules(settings.memory.files.root)
+    choose_backend(engine, "file", now)
+    with engine.connect() as connection:
+        row = connection.execute(text(_DAY)).one()
+    day = DayRef(row.agent_id, row.scope_id, row.day, "default", "maya", scope)
+    summarize_day(engine, day, settings=settings.memory.days, now=now)
+    deliver(engine, row.scope_id, rules=rules, disk=Disk(), now=now)
+    (daily,) = rules.root.rglob("*.md")
+    os.utime(daily, (LONG_AGO, LONG_AGO))
+    for _ in range(2):
+        deliver(engine, row.scope_id, rules=rules, disk=Disk(), now=now)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT min(modified_ns) FROM slowwave.memory_files")).scalar_one() > 0
+    assert WORD in daily.read_text()
+    return row.scope_id, daily
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_i10_summaries_go_out_of_the_files_of_days(
+    forgetter: Forgetter, memory: Memory, settings: Settings, *, others: bool
+) -> None:
+    memory.turn_completed("maya", "monday", turn(f"I want to see a {WORD}."), scope="room:zoo")
+    if others:
+        memory.turn_completed("maya", "tuesday", turn("I want to see a heron."), scope="room:zoo")
+    summarized_in_a_file(forgetter, settings, "room:zoo")
+    report = forgetter.forget(Target.of_session("default", "maya", "monday"), by="Priya")
+    assert report.problems == ()
+    assert WORD not in everything(forgetter, settings.memory.files.root)
+
+
+def test_i10_a_delivery_that_ends_after_the_forget_leaves_no_summary(
+    forgetter: Forgetter, memory: Memory, settings: Settings
+) -> None:
+    memory.turn_completed("maya", "monday", turn(f"I want to see a {WORD}."))
+    scope_id, daily = summarized_in_a_file(forgetter, settings, None)
+    engine, clock = forgetter.engine, forgetter.clock
+    erase(engine, Target.of_session("default", "maya", "monday"), clock=clock, by="Priya", dry_run=False)
+    with engine.begin() as connection:
+        # What such a delivery does last.
+        connection.execute(text("UPDATE slowwave.memory_files SET modified_ns = :ns"), {"ns": daily.stat().st_mtime_ns})
+    assert write_anew(engine, settings.memory, [scope_id], clock()) == []
+    assert WORD not in everything(forgetter, settings.memory.files.root)
+
+
+@pytest.mark.parametrize(
+    "target", [Target.of_session("default", "maya", "monday"), Target.of_scope("default", "room", "zoo")], ids=str
+)
+def test_what_could_not_be_done_is_done_by_the_same_command(
+    forgetter: Forgetter, memory: Memory, settings: Settings, target: Target
+) -> None:
+    root = settings.memory.files.root
+    memory.turn_completed("maya", "monday", turn(f"I saw a {WORD}."), scope="room:zoo")
+    memory.turn_completed("maya", "tuesday", turn("I saw a heron."))
+    write_session_logs(forgetter.engine, root)
+    path = log_path(root, "default", "maya", "monday")
+    path.rename(path.with_name("away"))
+    path.mkdir()
+    (problem,) = forgetter.forget(target, by="Priya").problems
+    assert problem.startswith("logs: ")
+    path.rmdir()
+    path.with_name("away").rename(path)
+    assert WORD in everything(forgetter, root)
+    again = forgetter.forget(target, by="Priya")
+    assert (again.problems, again.counts) == ((), {"session logs": 1})
+    assert WORD not in everything(forgetter, root)
+    assert "heron" in dump_files(root), "the log of another session"
+
+
+def test_i10_entries_of_a_version_that_did_not_date_them_are_dropped(
+    forgetter: Forgetter, memory: Memory, settings: Settings
+) -> None:
+    memory.turn_completed("maya", "monday", turn("hello"))
+    spool = Spool(settings.spool, settings.database_url)
+
+    def spooled(content: str, at: str) -> None:
+        event: Any = {"kind": "user", "step": 1, "content": content, "key": content, "at": at}
+        spool.append([Entry("default", "maya", "monday", [event])])
+
+    spooled(WORD, datetime.now(UTC).isoformat())
+    spooled(f"a second {WORD}", "2024-04-10T09:00:00+00:00")
+    forgetter.forget(Target.of_agent("default", "maya"), by="Priya")
+    spooled("a heron", datetime.now(UTC).isoformat())
+    segment = spool.oldest()
+    assert segment is not None
+    entries, _ = segment.read()
+    memory.store.capture.deliver(entries)
+    spool.finish(segment, [])
+    assert WORD not in everything(forgetter, settings.spool)
+    assert "a heron" in everything(forgetter)
+
+
+def test_i10_what_a_clearing_that_was_cut_off_left_in_the_spool_is_cleared(
+    forgetter: Forgetter, memory: Memory, settings: Settings
+) -> None:
+    memory.turn_completed("maya", "monday", turn("hello"))
+    spool = Spool(settings.spool, settings.database_url)
+    event: Any = {"kind": "user", "step": 1, "content": WORD, "key": "k"}
+    spool.append([Entry("default", "maya", "monday", [event])])
+    spool.close()
+    (segment,) = settings.spool.glob("*.jsonl")
+    segment.rename(segment.with_name(f".{segment.name}"))
+    report = forgetter.forget(Target.of_agent("default", "maya"), by="Priya")
+    assert report.counts["entries of the spool"] == 1
+    assert WORD not in everything(forgetter, settings.spool)
