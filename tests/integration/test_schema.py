@@ -1,5 +1,7 @@
 """The schema: migrations go up and down, agree with the models, and guard the workers."""
 
+from datetime import date
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
@@ -8,6 +10,7 @@ from sqlalchemy import Engine, text
 from models import SCHEMA, Base
 from models.engine import make_engine
 from models.schema import WrongSchema, current_revision, head_revision, migrate, require_current
+from slowwave import Memory, Settings
 
 pytestmark = pytest.mark.servers
 
@@ -35,6 +38,23 @@ def test_migrations_go_down_and_up_again(engine: Engine) -> None:
         ).scalars()
         assert {name for name in left if not name.startswith("alembic_version")} == set()
     assert migrate(engine) == (None, head_revision())
+
+
+def test_days_without_what_retention_removed_go_down_and_up_again(database_url: str, engine: Engine) -> None:
+    with Memory(Settings(database_url=database_url)) as memory:
+        for at in ("2024-04-10T09:00:00Z", "2024-04-10T10:00:00Z", "2024-04-11T09:00:00Z", "2024-04-11T10:00:00Z"):
+            memory.turn_completed("maya", "monday", [{"role": "user", "content": "hello", "at": at}])
+    with engine.begin() as connection:
+        gone = "DELETE FROM slowwave.events e WHERE e.seq <= 3"
+        assert connection.execute(text(gone)).rowcount == 3
+        count = "UPDATE slowwave.session_days d SET removed = least(2, 4 - d.from_seq)"
+        assert connection.execute(text(count)).rowcount == 2
+    migrate(engine, "0004")
+    migrate(engine)
+    columns = "day, total_messages, removed, summarized, pending, from_seq, to_seq"
+    with engine.connect() as connection:
+        rows = connection.execute(text(f"SELECT {columns} FROM slowwave.session_days")).all()
+    assert rows == [(date(2024, 4, 11), 1, 0, 0, True, 4, 4)]
 
 
 def test_workers_refuse_another_revision_with_a_sentence_that_says_what_to_run(engine: Engine) -> None:
