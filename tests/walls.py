@@ -207,6 +207,13 @@ def _keep(world: World, place: Place) -> None:
             value=value,
             why=f"{word} is doubtful",
         )
+    world.sql(
+        "INSERT INTO slowwave.memory_imports (memory_id, digest, file, sources, confidence, importance, trust,"
+        " holds_from) VALUES (:memory, 'digest', :file, CAST(:sources AS jsonb), 0.1, 0.1, 'import', now())",
+        memory=first,
+        file=f"daily/{word}.md",
+        sources=json.dumps([[f"{word}-talk", 1]]),
+    )
     with world.engine.begin() as connection:
         payload = {"agent": place.agent, "content": word}
         bury(

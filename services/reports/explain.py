@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, select
 
 from models import Agent, Event, Flush, MaintenanceRun, Memory, MemoryChange, MemorySource, Scope, Session
 from services.reports import relations
+from services.reports.file_lines import ReadLine, lines_of
 from services.reports.names import UnknownName
 
 SOURCES_READ = 200
@@ -68,7 +69,7 @@ class Explanation:
 
     confidence and importance: 0..1. sources and changes: oldest first; flushes: in the order of their changes.
     reaffirmed_at: the last time from which it was said to hold. parts: what was merged into it; chain: the values that
-    followed each other, this one among them, the oldest first.
+    followed each other, this one among them, the oldest first. lines: of files.
     """
 
     id: UUID
@@ -99,6 +100,7 @@ class Explanation:
     parts: tuple[relations.Part, ...]
     chain: tuple[relations.Part, ...]
     triples: tuple[relations.Relation, ...]
+    lines: tuple[ReadLine, ...]
 
 
 def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
@@ -155,6 +157,7 @@ def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explana
         parts=relations.parts_of(connection, scope_id, memory),
         chain=relations.chain_of(connection, scope_id, memory),
         triples=relations.triples_of(connection, scope_id, memory),
+        lines=lines_of(connection, scope_id, memory),
     )
 
 

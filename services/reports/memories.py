@@ -19,6 +19,7 @@ from sqlalchemy.types import Uuid
 
 from domain.candidates import MemoryStatus, MemoryType
 from models import Agent, Memory, MemorySource, Session
+from services.reports.file_lines import files_among
 from services.reports.names import find_agent, find_scope, find_session
 from services.reports.past import Then, known_then
 
@@ -38,7 +39,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
-    """One memory. sources: by session and seq, at most SOURCES_SHOWN of `source_count`.
+    """One memory. sources: by session and seq, at most SOURCES_SHOWN of `source_count`; files: with lines that say it.
 
     confidence and importance: 0..1. valid_to is None while it holds.
     """
@@ -54,6 +55,7 @@ class ListedMemory:
     valid_to: datetime | None
     source_count: int
     sources: tuple[Source, ...]
+    files: tuple[str, ...]
 
 
 def list_memories(
@@ -171,8 +173,16 @@ def _with_sources(
     for memory, pairs in events.items():
         found = [Source(*names[session_id], seq) for session_id, seq in pairs if session_id in names]
         counts[memory], sources[memory] = len(found), sorted(found, key=lambda source: (source.session, source.seq))
+    files: dict[UUID, list[str]] = defaultdict(list)
+    for memory, file in files_among(connection, tenant, [row["id"] for row in rows]):
+        files[memory].append(file)
     return [
-        ListedMemory(**row, source_count=counts[row["id"]], sources=tuple(sources[row["id"]][:SOURCES_SHOWN]))
+        ListedMemory(
+            **row,
+            source_count=counts[row["id"]],
+            sources=tuple(sources[row["id"]][:SOURCES_SHOWN]),
+            files=tuple(files[row["id"]]),
+        )
         for row in rows
     ]
 

@@ -28,6 +28,7 @@ from models import (
     Triple,
     WorkingItem,
 )
+from services.reports.file_lines import files_among
 from services.reports.names import UnknownName
 from services.runs import RunKind
 
@@ -173,7 +174,7 @@ def _changes(tenant: str, run_id: int) -> Any:
 
 
 def _evidence(connection: Connection, tenant: str, memories: set[UUID]) -> dict[UUID, list[str]]:
-    """The first events that say each memory, as `session#seq`; working memory as `noted`."""
+    """The first events that say each memory, as `session#seq`; working memory as `noted`, lines of files as `read`."""
     found: dict[UUID, list[str]] = defaultdict(list)
     if not memories:
         return found
@@ -199,6 +200,9 @@ def _evidence(connection: Connection, tenant: str, memories: set[UUID]) -> dict[
     for memory, session in connection.execute(noted):
         if len(found[memory]) < EVIDENCE_SHOWN:
             found[memory].append("noted by the agent" if session is None else f"noted in {session}")
+    for memory, file in files_among(connection, tenant, memories):
+        if len(found[memory]) < EVIDENCE_SHOWN:
+            found[memory].append(f"read in {file}")
     return found
 
 

@@ -35,6 +35,7 @@ from services.reports import (
     dead_letters,
     dirty,
     explain,
+    file_lines,
     files,
     memories,
     names,
@@ -196,6 +197,8 @@ READERS = [
     _of_relation(relations.conflicts_of),
     _of_relation(relations.questions_of),
     _of_relation(relations.notes_of),
+    _of_relation(file_lines.lines_of),
+    Reader(file_lines.files_among, lambda w, c, p: list(file_lines.files_among(c, p.tenant, w.memories(p)))),
     Reader(review.list_questions, lambda _, c, p: review.list_questions(c, p.tenant, review.Asked(scope=p.key))),
     Reader(review.list_questions, lambda _, c, p: review.list_questions(c, p.tenant, review.Asked()), "tenant"),
     Reader(
@@ -366,8 +369,10 @@ def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_t
         with world.engine.connect() as connection:
             memories_there = world.memories(theirs)
             assert sides.read_sides(connection, mine.tenant, memories_there) == {}
+            assert list(file_lines.files_among(connection, mine.tenant, memories_there)) == []
             for function in (relations.links_of, relations.conflicts_of, relations.questions_of, relations.notes_of,
-                             relations.parts_of, relations.chain_of, relations.triples_of):  # fmt: skip
+                             relations.parts_of, relations.chain_of, relations.triples_of,
+                             file_lines.lines_of):  # fmt: skip
                 here = [function(connection, world.scope_id(mine), memory) for memory in memories_there]
                 assert here == [()] * len(memories_there), function.__name__
 

@@ -12,6 +12,7 @@ from workers.shell.output import console, one_line, print_rows, safe, styled
 
 if TYPE_CHECKING:
     from services.reports.explain import ChangeMade, Explanation, MakingFlush
+    from services.reports.file_lines import ReadLine
     from services.reports.relations import Conflict, Link, Part
 
 WIDTH = 300
@@ -24,6 +25,7 @@ def print_life(found: "Explanation") -> None:
     print_rows(out, _head(found), indent=2)
     _said(found)
     _section("Noted by the agent itself", (_noted(note.session, note.content) for note in found.notes))
+    _section("Read in files", (_read(line) for line in found.lines))
     _section("Merged into it", (_part(part) for part in found.parts))
     _section("One after the other", (_part(part, here=part.id == found.id) for part in found.chain))
     _section("Conflicts", (_conflict(conflict) for conflict in found.conflicts))
@@ -67,7 +69,7 @@ def _head(found: "Explanation") -> list[tuple[str, str]]:
 
 def _said(found: "Explanation") -> None:
     out = console()
-    if found.notes and not found.sources:
+    if (found.notes or found.lines) and not found.sources:
         return
     out.print(f"\nSaid in {count_words(len(found.sources), 'event')}:")
     for source in found.sources:
@@ -88,6 +90,14 @@ def _section(title: str, lines: Iterable[str]) -> None:
 
 def _noted(session: str | None, content: str) -> str:
     return content if session is None else f"in {session}: {content}"
+
+
+def _read(line: "ReadLine") -> str:
+    by = "" if line.run is None else f", by run {line.run}"
+    when = "" if line.read_at is None else f", {line.read_at:%Y-%m-%d %H:%M} UTC"
+    words = f", in the words of {line.via}" if line.via is not None else ""
+    named = ", ".join(f"{session}#{seq}" for session, seq in line.sources)
+    return f"{line.file}{when}{by}{words}; on the word of: {line.trust}{f'; it names {named}' if named else ''}"
 
 
 def _part(part: "Part", *, here: bool = False) -> str:

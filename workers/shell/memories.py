@@ -76,7 +76,8 @@ def _list(memory: "ListedMemory") -> None:
         sources += f" and {memory.source_count - 5:,} more"
     out.print(styled(memory.content, "bold"), soft_wrap=True)
     out.print(styled(f"  {' · '.join(marks)}", "dim"), soft_wrap=True)
-    out.print(styled(f"  {memory.id} · {sources or 'noted by the agent'}", "dim"), soft_wrap=True)
+    told = sources or ", ".join(f"read in {file}" for file in memory.files) or "noted by the agent"
+    out.print(styled(f"  {memory.id} · {told}", "dim"), soft_wrap=True)
 
 
 def explain(

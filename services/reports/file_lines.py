@@ -1,0 +1,71 @@
+"""Lines of memory files as evidence: which of them a memory rests on, and which run read each.
+
+Every query names the scope or the tenant: what lies in another one is not there (I8).
+
+Must not know: files as they are now; how any of it is shown.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, select
+
+from models import MaintenanceRun, Memory, MemoryImport, Scope
+
+READ = 200
+"""At most so many lines of one memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLine:
+    """A line that says a memory. file: below the scope's folder; trust: whose words; confidence: 0..1; read_at: None
+    where the run is gone. sources: (session, seq) as the line names them. via: the merged memory that brought it.
+    """
+
+    file: str
+    trust: str
+    confidence: float
+    holds_from: datetime
+    run: int | None
+    read_at: datetime | None
+    sources: tuple[tuple[str, int], ...]
+    via: UUID | None
+
+
+def lines_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[ReadLine, ...]:
+    """The lines that one memory rests on, in the order in which they were read."""
+    query = (
+        select(
+            MemoryImport.file,
+            MemoryImport.trust,
+            MemoryImport.confidence,
+            MemoryImport.holds_from,
+            MemoryImport.run_id.label("run"),
+            MaintenanceRun.started_at.label("read_at"),
+            MemoryImport.sources,
+            MemoryImport.via,
+        )
+        .join(Memory, Memory.id == MemoryImport.memory_id)
+        .join(MaintenanceRun, MaintenanceRun.id == MemoryImport.run_id, isouter=True)
+        .where(Memory.scope_id == scope_id, MemoryImport.memory_id == memory)
+        .order_by(MemoryImport.run_id, MemoryImport.file, MemoryImport.digest)
+        .limit(READ)
+    )
+    rows = (dict(row) for row in connection.execute(query).mappings())
+    return tuple(ReadLine(**row | {"sources": tuple((name, seq) for name, seq in row["sources"])}) for row in rows)
+
+
+def files_among(connection: Connection, tenant: str, memories: Collection[UUID]) -> Iterator[tuple[UUID, str]]:
+    """Of these memories of a tenant the files whose lines they rest on, each file once."""
+    query = (
+        select(MemoryImport.memory_id, MemoryImport.file)
+        .distinct()
+        .join(Memory, Memory.id == MemoryImport.memory_id)
+        .join(Scope, Scope.id == Memory.scope_id)
+        .where(Scope.tenant == tenant, MemoryImport.memory_id.in_(memories))
+        .order_by(MemoryImport.memory_id, MemoryImport.file)
+    )
+    for row in connection.execute(query):
+        yield row.memory_id, row.file
