@@ -9,19 +9,23 @@ import logging
 from typing import Any
 
 from celery import shared_task
+from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError
 
+from services.flush import FlushResult
 from services.memory_files.backends import choose_backend
 from services.memory_files.delivery import DeliveryReport, FileRules, deliver
 from services.memory_files.disk import Disk
-from services.memory_files.sync import due_scopes
+from services.memory_files.sync import due_scopes, waiting_for_session
 from services.reports.names import find_scope
 from slowwave.coordination.files_queue import ask_for_delivery, begin_delivery
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.files import DeliverOutbox
+from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
 from slowwave.settings import MemorySettings
 from slowwave.working import scope_of
-from tasks.base import SlowwaveTask
+from tasks.base import Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +70,7 @@ def sync_files(self: SlowwaveTask) -> None:
     """Ask for a delivery for each scope that has something waiting, or a file that somebody changed."""
     runtime = self.runtime
     settings = runtime.settings.memory
-    room = MAX_ASKED - runtime.queue.depths()[CONSOLIDATE_QUEUE]
+    room = _room(runtime)
     if settings.backend != "file" or room <= 0:
         return
     now = runtime.clock()
@@ -76,6 +80,26 @@ def sync_files(self: SlowwaveTask) -> None:
     sent = sum(ask_for_delivery(runtime.redis, scope.tenant, scope.kind, scope.name) for scope in scopes)
     if scopes:
         log.info("files: %d scopes are due, %d are asked for now", len(scopes), sent)
+
+
+def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> None:
+    """Ask for a delivery of what a committed flush changed, so that it stands in the files within seconds.
+
+    What fails here is no failure of the flush, and the tick asks again anyway.
+    """
+    if runtime.settings.memory.backend != "file" or result.window is None:
+        return
+    try:
+        with runtime.engine.connect() as connection:
+            scope = waiting_for_session(connection, ref, now=runtime.clock())
+        if scope is not None and _room(runtime) > 0:
+            ask_for_delivery(runtime.redis, scope.tenant, scope.kind, scope.name)
+    except (DBAPIError, RedisError) as error:
+        log.warning("no delivery to files was asked for after a flush: %s", type(error).__name__)
+
+
+def _room(runtime: Runtime) -> int:
+    return MAX_ASKED - runtime.queue.depths()[CONSOLIDATE_QUEUE]
 
 
 def _tell(scope: str, report: DeliveryReport) -> None:

@@ -11,8 +11,8 @@ from celery import shared_task
 from services.sweep import request_flush
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION, FlushSession
+from tasks import days, files
 from tasks.base import SlowwaveTask
-from tasks.days import ask_after_flush
 from tasks.maintenance import tick_after_write
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,8 @@ def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
         return "requested"
     result = runtime.flusher.flush(ref)
     log.info("flush %s/%s: %s %s", ref.agent, ref.session, result.outcome, result.window or "")
-    ask_after_flush(runtime, ref, result)
+    days.ask_after_flush(runtime, ref, result)
+    files.ask_after_flush(runtime, ref, result)
     if runtime.settings.memory.maintenance.tick_after_writes:
         tick_after_write(runtime)
     return result.outcome

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from domain.memory_files import scope_folder
-from models import FileState, OutboxItem, Scope
+from models import Agent, FileState, OutboxItem, Scope, Session
 from services.memory_files.backends import FILE
 from services.memory_files.disk import Disk, Stamp
 from services.memory_files.outbox import HELD, WaitingScope, waiting_scopes
+from slowwave.identity import SessionRef
 
 
 def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, now: datetime) -> list[WaitingScope]:
@@ -41,6 +42,27 @@ def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, no
     return list(waiting.values())
 
 
+def waiting_for_session(connection: Connection, ref: SessionRef, *, now: datetime) -> WaitingScope | None:
+    """The scope that a session writes to, where something of it waits for its files and may be tried now."""
+    query = (
+        select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
+        .join(Session, Session.scope_id == Scope.id)
+        .join(Agent, Agent.id == Session.agent_id)
+        .join(OutboxItem, OutboxItem.scope_id == Scope.id)
+        .where(
+            Agent.tenant == ref.tenant,
+            Agent.name == ref.agent,
+            Session.name == ref.session,
+            OutboxItem.backend == FILE,
+            OutboxItem.delivered < OutboxItem.changes,
+            or_(OutboxItem.not_before.is_(None), OutboxItem.not_before <= now),
+        )
+        .limit(1)
+    )
+    row = connection.execute(query).mappings().first()
+    return None if row is None else WaitingScope(**row)
+
+
 def _changed(connection: Connection, root: Path, disk: Disk) -> Iterator[WaitingScope]:
     if not root.is_dir():
         return
@@ -51,15 +73,17 @@ def _changed(connection: Connection, root: Path, disk: Disk) -> Iterator[Waiting
     for row in connection.execute(select(Scope.id, Scope.tenant, Scope.kind, Scope.name).order_by(Scope.id)):
         folder = root / scope_folder(row.tenant, row.kind, row.name)
         known = seen.get(row.id, {})
-        if known or folder.is_dir():
-            scope = WaitingScope(row.id, row.tenant, row.kind, row.name)
-            if _has_changed(folder, known, disk):
-                yield scope
+        if _has_changed(folder, known, disk):
+            yield WaitingScope(row.id, row.tenant, row.kind, row.name)
 
 
 def _has_changed(folder: Path, known: Mapping[str, Stamp], disk: Disk) -> bool:
     """Also where a file was written so short a time ago that its own time proves nothing."""
-    paths = set(disk.paths(folder))
-    return paths != set(known) or any(
-        not known[path].modified_ns or disk.stamp(folder / path) != known[path] for path in paths
-    )
+    try:
+        paths = set(disk.paths(folder))
+        return paths != set(known) or any(
+            not known[path].modified_ns or disk.stamp(folder / path) != known[path] for path in paths
+        )
+    except OSError:
+        # A folder that can't be read keeps no other waiting: its own delivery fails, and says why.
+        return True
