@@ -152,7 +152,9 @@ class _Delivery:
         with self.engine.begin() as connection:
             mark_delivered(connection, FILE, self.scope_id, served, self.now)
             mark_failed(connection, FILE, self.scope_id, HELD, self.now, memories=unserved)
-        return _report(look, done, written=written, delivered=len(served), more=len(work.taken) == BATCH)
+        # Where all of it is held the next delivery would find the same again, for ever.
+        more = len(work.taken) == BATCH and bool(served)
+        return _report(look, done, written=written, delivered=len(served), more=more)
 
     def _work(self, owner: Owner, look: Look, places: Mapping[str, Mapping[int, UUID]]) -> "_Work":
         """What waits is read first: what changes while the rest is read is then delivered again."""

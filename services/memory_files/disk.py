@@ -75,6 +75,11 @@ def day_of_path(path: str) -> date | None:
     return day_of(path.removeprefix(f"{DAILY}/"))
 
 
+def leads_out(root: Path, path: Path) -> bool:
+    """Whether a link on its way takes a path below `root` to somewhere else."""
+    return not path.resolve().is_relative_to(root.resolve())
+
+
 class Disk:
     """The file system."""
 
@@ -132,9 +137,10 @@ class Disk:
 
     def sweep(self, folder: Path) -> None:
         """Delete what writes that were cut off left behind. Whoever calls this is alone at the folder."""
-        if folder.is_dir():
-            for left in folder.glob(f"{TEMPORARY_PREFIX}*"):
-                left.unlink(missing_ok=True)
+        for written_to in (folder, folder / DAILY):
+            if written_to.is_dir():
+                for left in written_to.glob(f"{TEMPORARY_PREFIX}*"):
+                    left.unlink(missing_ok=True)
 
 
 def _mode_of(path: Path) -> int:

@@ -28,9 +28,9 @@ from domain.memory_files import (
 )
 from domain.spoken_time import count_words
 from models import Scope
-from services.memory_files.disk import CURATED, Disk, FileChanged, day_of_path
+from services.memory_files.disk import CURATED, Disk, FileChanged, day_of_path, leads_out
 from services.memory_files.locks import file_lock
-from services.memory_files.manifest import Manifest, Written, file_digest, written
+from services.memory_files.manifest import NAME, Manifest, Written, file_digest, written
 from services.memory_files.ownership import read_owner
 from services.memory_files.shelf import Shelf, read_shelf
 from services.reports.names import find_agent, find_scope, unknown_name
@@ -102,7 +102,8 @@ def export_scope(
 ) -> ExportReport:
     """Write the memory of a scope into its folder below `root`. append_only: curated memories stay in their day's log.
 
-    Raises UnknownName, EditedLines (nothing was written), FilesBusy, FileChanged as a sentence, OSError.
+    Raises UnknownName, EditedLines (nothing was written), FilesBusy, OSError; as a sentence also where a link leads out
+    of `root`, or somebody saved a file meanwhile.
     """
     with engine.connect() as connection:
         scope_id = known_scope(connection, tenant, kind, name)
@@ -116,6 +117,7 @@ def export_scope(
             raise unknown_name(f"{kind} {name!r} is being forgotten", name, [])
         shelf = read_shelf(connection, scope_id, owner.header, append_only=append_only)
         writer = _Export(connection, shelf, owner.folder(root), disk or Disk())
+        writer.refuse_links(root)
         if not force:
             writer.refuse_edited()
         try:
@@ -134,6 +136,12 @@ class _Export:
         self._written: list[str] = []
         self._removed: list[str] = []
         self._unchanged = 0
+
+    def refuse_links(self, root: Path) -> None:
+        """Raise SlowwaveError where a link leads out of the folder that was named: another file would be replaced."""
+        for path in (*self._shelf.paths, *self._disk.paths(self._folder), NAME):
+            if leads_out(root, self._folder / path):
+                raise SlowwaveError(f"{self._folder / path} leads out of {root} by a link; nothing was written")
 
     def refuse_edited(self) -> None:
         """Raise EditedLines where a line says something that neither we wrote nor its memory says."""

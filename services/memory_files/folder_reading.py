@@ -24,7 +24,7 @@ from domain.memory_files import (
     scope_folder,
 )
 from domain.redaction import redact
-from services.memory_files.disk import CURATED, DAILY, Disk, day_of_path
+from services.memory_files.disk import CURATED, DAILY, Disk, day_of_path, leads_out
 from slowwave.errors import SlowwaveError
 
 IMPORT_CONFIDENCE = 0.7
@@ -116,11 +116,14 @@ class Folder:
 def read_folder(disk: Disk, root: Path, tenant: str, kind: str, name: str) -> Folder:
     """The memory files of a scope below `root`: in the scope's own folder there, else in `root` itself.
 
-    Raises NoFiles, OSError.
+    Raises NoFiles, OSError; SlowwaveError where a link leads out of `root`: such a folder is not its sender's alone.
     """
     own = root / scope_folder(tenant, kind, name)
     for folder in (own, root):
         paths = disk.paths(folder)
+        for path in paths:
+            if leads_out(root, folder / path):
+                raise SlowwaveError(f"{folder / path} leads out of {root} by a link; nothing was read")
         if paths:
             found = ((path, disk.read(folder / path)) for path in paths)
             return Folder(folder, {path: parse_document(decode_bytes(file.data)) for path, file in found if file})

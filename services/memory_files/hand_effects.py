@@ -19,6 +19,7 @@ from domain.hand_edits import Edited, KnownLine, said_as, says_the_same
 from models import Memory
 from services.conflicts import open_review, register_conflict
 from services.memory_changes import Author, change_memory
+from services.memory_files.disk import CURATED
 from services.memory_files.hand_store import Handwritten, keep_handwritten
 from services.memory_links import add_link
 from services.review_cases import open_conflicts, open_items
@@ -58,7 +59,7 @@ class HandEffects:
         for file, edit in edits:
             text = edit.shown.content
             if says_the_same(text, row.content):
-                texts[text] = memory
+                texts[text] = self._put_back(row, file, text) if row.archive_reason in {EDITED, REMOVED} else memory
             elif text not in texts:
                 first = not set(texts.values()) - {memory}
                 written = Handwritten(text, row.type, file, row.valid_from, row.importance, row.status == "active")
@@ -102,6 +103,10 @@ class HandEffects:
             return None
         memory: UUID = successor.id
         return memory
+
+    def _put_back(self, row: Any, file: str, text: str) -> UUID:
+        """A line that somebody took away and wrote again, as an editor's undo does: it says so from here on."""
+        return self.typed(Handwritten(text, row.type, file, row.valid_from, row.importance, active=file == CURATED))
 
     def _in_place_of_none(self, file: str, edit: Edited) -> UUID:
         """The memory is gone since its existence was looked at: what stands there is a statement of its own."""

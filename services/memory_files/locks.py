@@ -48,10 +48,10 @@ def file_lock(engine: Engine, scope_id: int, *, wait_seconds: float = WAIT_SECON
         try:
             connection.execute(_PATIENCE, {"milliseconds": str(max(1, round(wait_seconds * 1000)))})
             connection.execute(_LOCK, {"scope": str(scope_id)})
-        except OperationalError as error:
-            # Its settings go with it, and a lock that may have come in the last moment.
+        except BaseException as error:
+            # Also where a time limit ends the wait: its settings go with it, and a lock that came in the last moment.
             connection.invalidate()
-            if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+            if isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
                 raise FilesBusy("somebody else is at the memory files of this scope; try again in a moment") from None
             raise
         try:

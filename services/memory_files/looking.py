@@ -104,7 +104,9 @@ class Looker:
             note_file(self._connection, self._owner.scope_id, path, content.digest, stamp, self._now)
             return
         view = self._view(path, known, content)
-        if not allow_removals and view.edits.is_accident(len(view.known)):
+        # An editor may just be writing: to save is to empty the file first, for many of them.
+        is_empty = bool(view.edits.removed) and not content.data.strip()
+        if not allow_removals and (is_empty or view.edits.is_accident(len(view.known))):
             found.held[path] = _too_many(len(view.edits.removed), len(view.known))
             hold(self._connection, self._owner.scope_id, path, found.held[path], stamp, self._now)
             return

@@ -68,14 +68,15 @@ class Backlog:
 def take_waiting(connection: Connection, backend: str, scope_id: int, *, limit: int = BATCH) -> dict[UUID, int]:
     """Memories of the scope that the backend has to hear of, with the number of changes that this read saw.
 
-    Read this before the memories: what changes in between is then delivered again.
+    Those that could not be delivered lately come last, so that they keep no other from its turn. Read this before the
+    memories: what changes in between is then delivered again.
     """
     query = (
         select(OutboxItem.memory_id, OutboxItem.changes)
         .where(
             OutboxItem.backend == backend, OutboxItem.scope_id == scope_id, OutboxItem.delivered < OutboxItem.changes
         )
-        .order_by(OutboxItem.queued_at, OutboxItem.memory_id)
+        .order_by(OutboxItem.not_before.nulls_first(), OutboxItem.queued_at, OutboxItem.memory_id)
         .limit(limit)
     )
     return {row.memory_id: row.changes for row in connection.execute(query)}

@@ -10,10 +10,12 @@ from sqlalchemy import Engine
 
 from services.days.book import day_book
 from services.memory_changes import Author
+from services.memory_files.disk import CURATED
 from services.memory_files.export import EditedLines
 from services.memory_files.folder_reading import NoFiles
 from services.merging import merge_into, part_again
 from services.undo import undo
+from slowwave.errors import SlowwaveError
 from tests.exporting import NOW, Scope, files
 
 pytestmark = pytest.mark.servers
@@ -328,3 +330,22 @@ def test_ids_stay_what_they_were(scope: Scope) -> None:
     after = {row.id for row in scope.memories()}
     assert after == before
     assert all(isinstance(identity, UUID) for identity in after)
+
+
+@pytest.mark.parametrize("path", [CURATED, "daily", ".slowwave.json"])
+def test_links_that_lead_out_of_the_folder_are_neither_written_to_nor_read(
+    scope: Scope, tmp_path: Path, path: str
+) -> None:
+    scope.fill()
+    secret = tmp_path / "elsewhere"
+    target = secret / "2026-03-01.md" if path == "daily" else secret
+    target.parent.mkdir(exist_ok=True)
+    target.write_text("- the key is below the mat\n", encoding="utf-8")
+    scope.folder.mkdir(parents=True)
+    (scope.folder / path).symlink_to(secret)
+    with pytest.raises(SlowwaveError, match="by a link"):
+        scope.export(force=True)
+    assert target.read_text(encoding="utf-8") == "- the key is below the mat\n"
+    if path != ".slowwave.json":
+        with pytest.raises(SlowwaveError, match="by a link"):
+            scope.take()

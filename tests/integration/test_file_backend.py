@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import Engine
 
 from services.memory_files.backends import choose_backend
-from services.memory_files.disk import Disk
+from services.memory_files.disk import TEMPORARY_PREFIX, Disk
+from services.memory_files.outbox import BATCH
 from services.undo import undo
 from tests.filing import CURATED, Cabinet
 
@@ -193,6 +194,73 @@ def test_mistake_37_many_lines_gone_at_once_archive_nothing_until_somebody_says_
     report = cabinet.deliver(allow_removals=True)
     assert report.counts == {"removed": 11}
     assert cabinet.lines(DAY) == {}
+
+
+def test_mistake_37_a_file_that_an_editor_has_just_emptied_to_save_it_archives_nothing(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    before = cabinet.read(DAY)
+    cabinet.write(DAY, "")
+    assert (list(cabinet.deliver().held), cabinet.read(DAY)) == ([DAY], "")
+    assert cabinet.memories() == {"Maya lives in Turin": "inbox"}
+    cabinet.write(DAY, before)
+    assert (cabinet.deliver().held, cabinet.read(DAY)) == ({}, before)
+    cabinet.write(DAY, "")
+    assert cabinet.deliver(allow_removals=True).counts == {"removed": 1}
+
+
+def test_mistake_26_a_line_that_was_taken_away_and_written_again_stays(cabinet: Cabinet) -> None:
+    cabinet.change(cabinet.hearer.hear("Maya has a cat"), status="active")
+    cabinet.deliver()
+    before = cabinet.read(CURATED)
+    cabinet.drop_line(CURATED, "cat")
+    cabinet.deliver()
+    cabinet.write(CURATED, before)
+    assert cabinet.deliver().counts == {"typed": 1}
+    assert cabinet.lines(CURATED) == cabinet.lines(DAY) == {"Maya has a cat": "active"}
+    assert cabinet.deliver().run is None
+
+
+def test_mistake_26_an_edit_that_is_taken_back_in_an_open_editor_leaves_the_old_words(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    before = cabinet.read(DAY)
+    cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Genoa")
+    cabinet.deliver()
+    cabinet.write(DAY, before)
+    assert cabinet.deliver().counts == {"typed": 1, "removed": 1}
+    assert cabinet.lines(DAY) == {"Maya lives in Turin": "inbox"}
+    live = cabinet.hearer.sql("SELECT content, trust FROM slowwave.memories WHERE status <> 'archived'")
+    assert [(row.content, row.trust) for row in live] == [("Maya lives in Turin", "hand")]
+
+
+def test_more_held_memories_than_a_delivery_takes_end_and_keep_no_other_waiting(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.write(DAY, "")
+    cabinet.hearer.sql(
+        "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,"
+        " entities, valid_from, reaffirmed_at, recorded_at, search) SELECT m.scope_id, m.type, m.content || n,"
+        " int4send(n), m.status, 0.5, 0.5, m.trust, '{}', m.valid_from, m.valid_from, m.recorded_at, '' FROM"
+        " slowwave.memories m, generate_series(1, :most) n",
+        most=BATCH,
+    )
+    cabinet.hearer.sql("SELECT slowwave.queue_for_backends(array_agg(id)) FROM slowwave.memories")
+    cabinet.hearer.hear("Maya sails", days_ago=31)
+    report = cabinet.deliver()
+    assert (report.delivered, report.more, list(report.held)) == (0, False, [DAY])
+    report = cabinet.deliver()
+    assert (report.delivered, list(cabinet.lines("daily/2024-04-09.md"))) == (1, ["Maya sails"])
+
+
+def test_what_a_write_left_behind_that_was_cut_off_is_swept_from_both_folders(cabinet: Cabinet) -> None:
+    cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    before = cabinet.files()
+    for folder in ("", "daily/"):
+        cabinet.write(f"{folder}{TEMPORARY_PREFIX}x1", "half")
+    cabinet.deliver()
+    assert cabinet.files() == before
 
 
 def test_prose_headings_and_topic_files_stay_byte_for_byte(cabinet: Cabinet) -> None:

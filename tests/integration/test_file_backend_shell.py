@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 from services.memory_files.disk import Disk
 from services.memory_files.sync import due_scopes
 from services.reports.files import check_files
-from tests.consolidating import NOW
-from tests.filing import Cabinet
+from tests.consolidating import NOW, Hearer
+from tests.filing import CURATED, Cabinet
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
@@ -139,3 +139,35 @@ def test_what_waits_and_files_that_somebody_saved_are_due(cabinet: Cabinet) -> N
     cabinet.deliver()
     (cabinet.folder / DAY).unlink()
     assert _due(cabinet) == ["maya"]
+
+
+class LockedFolder(Disk):
+    """Nobody may look into the folder of maya."""
+
+    def paths(self, folder: Path) -> list[str]:
+        if folder.name == "maya":
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return super().paths(folder)
+
+
+def test_a_folder_that_cannot_be_read_keeps_no_other_waiting(cabinet: Cabinet) -> None:
+    jonas = cabinet.root / "default" / "agent" / "jonas" / CURATED
+    Hearer(cabinet.engine, agent="jonas")
+    jonas.parent.mkdir(parents=True)
+    jonas.write_text("- Jonas rows\n", encoding="utf-8")
+    cabinet.disk = LockedFolder()
+    assert _due(cabinet) == ["maya", "jonas"]
+    report = cabinet.deliver()
+    assert (report.state, "Permission denied" in str(report.error)) == ("failed", True)
+
+
+def test_a_memory_and_a_run_name_the_file_that_they_rest_on(cabinet: Cabinet, shell: Shell) -> None:
+    cabinet.write(CURATED, "- Maya plays the cello\n")
+    run = cabinet.deliver().run
+    memory = cabinet.named("Maya plays the cello")
+    told = shell.json("explain", str(memory.id))
+    assert [(line["file"], line["trust"], line["run"]) for line in told["lines"]] == [(CURATED, "hand", run)]
+    assert f"read in {CURATED}" in shell("memories", "maya").stdout
+    assert f"Read in files:\n  {CURATED}, " in shell("explain", str(memory.id)).stdout
+    changes = shell.json("runs", "show", str(run))["changes"]
+    assert [change["evidence"] for change in changes] == [[f"read in {CURATED}"]]
