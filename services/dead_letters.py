@@ -12,18 +12,30 @@ from sqlalchemy import Connection
 
 MAX_PAYLOAD_CHARACTERS = 1_000_000
 MAX_ERROR_CHARACTERS = 4000
+NAMES = ("agent", "session", "scope")
+MAX_NAME = 1000
 
 
 def bury(
     connection: Connection, *, task: str, tenant: str | None, payload: Mapping[str, Any], error: str, now: datetime
 ) -> int:
-    """Keep a payload that can't be taken; answers the letter's id. Larger payloads are kept as cut text, and say so."""
-    text = json.dumps(payload, default=repr).replace("\\u0000", "\\ufffd")
+    """Keep a payload that can't be taken; answers the letter's id. Larger payloads are kept as cut text, and say so.
+
+    The names in a larger one are kept beside its text: by these it is found when they are forgotten.
+    """
+    text = _storable(json.dumps(payload, default=repr, ensure_ascii=False).replace("\\u0000", "\\ufffd"))
     if len(text) > MAX_PAYLOAD_CHARACTERS:
-        text = json.dumps({"cut": text[:MAX_PAYLOAD_CHARACTERS], "characters": len(text)})
+        named = {name: payload[name][:MAX_NAME] for name in NAMES if isinstance(payload.get(name), str)}
+        cut = {"cut": text[:MAX_PAYLOAD_CHARACTERS], "characters": len(text), **named}
+        text = _storable(json.dumps(cut, ensure_ascii=False).replace("\\u0000", "\\ufffd"))
     letter: int = connection.exec_driver_sql(
         "INSERT INTO slowwave.dead_letters (tenant, task, payload, error, created_at)"
         " VALUES (%s, %s, %s, %s, %s) RETURNING id",
-        (tenant, task, text, error.replace("\0", "\ufffd")[:MAX_ERROR_CHARACTERS], now),
+        (None if tenant is None else _storable(tenant), task, text, _storable(error)[:MAX_ERROR_CHARACTERS], now),
     ).scalar_one()
     return letter
+
+
+def _storable(text: str) -> str:
+    """Without what JSON may hold and Postgres does not take: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "\ufffd").encode(errors="replace").decode()

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, text
 
 from services.days.book import DayRef
 from services.days.summarize import summarize_day
+from services.dead_letters import bury
 from services.forget.files import write_anew
 from services.forget.forget import Forgetter
 from services.forget.target import Target
@@ -165,3 +166,26 @@ def test_i10_what_a_clearing_that_was_cut_off_left_in_the_spool_is_cleared(
     report = forgetter.forget(Target.of_agent("default", "maya"), by="Priya")
     assert report.counts["entries of the spool"] == 1
     assert WORD not in everything(forgetter, settings.spool)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"agent": "zoë", "messages": f"{WORD} " * 200_000},
+        {"messages": f"{WORD} " * 200_000, "agent": "zoë"},
+        {"args": ["zoë", "monday", f"{WORD} " * 200_000]},
+        {"agent": "zoë", "messages": f"{WORD} \ud800 \0"},
+    ],
+    ids=["cut", "cut before its name", "cut, without names", "no text"],
+)
+def test_mistake_40_letters_of_any_payload_are_found_by_their_names(
+    forgetter: Forgetter, memory: Memory, payload: dict[str, Any]
+) -> None:
+    memory.turn_completed("zoë", "monday", turn("hello"))
+    with forgetter.engine.begin() as connection:
+        for letter in (payload, {"agent": "priya", "messages": "a heron"}):
+            bury(connection, task="t", tenant="default", payload=letter, error="\ud800", now=forgetter.clock())
+    assert WORD in everything(forgetter)
+    forgetter.forget(Target.of_agent("default", "zoë"), by="Priya")
+    assert WORD not in everything(forgetter)
+    assert "heron" in everything(forgetter)
