@@ -35,6 +35,7 @@ _DONE = re.compile(
 )
 _DECIDES = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:finally |just |both )?(?:decided|approved?)\b|"
+    r"\b(?:we|you|it|they) (?:should|must) (?:always|never)\b|"
     r"\b(?:i|we)(?: will not|'ll not| won't) (?:use|do|need|take|buy|book|ship|deploy|release|support)\b|"
     r"^(?:then |so |ok(?:ay)?,? ){0,2}let's (?:not |just ){0,2}(?:take|do|move|postpone|skip|ship|make it|choose|pick|"
     r"book|buy|leave|stay|wait)\b",

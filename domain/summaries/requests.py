@@ -10,7 +10,7 @@ _POLITE = (
     r"[\s,!.]|(?:no|right|alright)[,!.])[\s,!.]{0,2}){0,4}"
 )
 _CAN_YOU = re.compile(
-    rf"^{_POLITE}(?:can|could|would|will) you (?:please |also |just |maybe ){{0,2}}(?P<what>[a-z].{{3,}}?)"
+    rf"^{_POLITE}(?:can|could|would|will) (?:you|u) (?:please |also |just |maybe ){{0,2}}(?P<what>[a-z].{{3,}}?)"
     r"(?:,? please)?\s*[?.!]*$",
     re.IGNORECASE,
 )

@@ -144,6 +144,7 @@ def test_what_is_told_an_agent_in_short_words_is_asked_decided_or_done() -> None
         ("user", "Priya", "Also bump the version to 3.2 and don't deploy before Monday."),
         ("user", "Priya", "No, keep the old name. And don't spend more than 90 euros."),
         ("user", "Priya", "I decided we leave the archive where it is. No update from Jonas so far."),
+        ("user", "Priya", "can u check why the shop is down? We should never go below two hosts."),
         ("assistant", None, "Fixed the cache key in `ci.yml`. Updated instructions are in the wiki."),
         ("assistant", None, "I bumped the version to 3.2."),
     )
@@ -151,8 +152,12 @@ def test_what_is_told_an_agent_in_short_words_is_asked_decided_or_done() -> None
         "Priya asked to bump the version to 3.2 and don't deploy before Monday.",
         "Priya asked not to spend more than 90 euros.",
         "Priya asked to keep the old name.",
+        "Priya asked to check why the shop is down.",
     ]
-    assert texts(found, "decided") == ["Priya decided Priya and others leave the archive where it is."]
+    assert texts(found, "decided") == [
+        "Priya decided Priya and others leave the archive where it is.",
+        "Priya and others should never go below two hosts.",
+    ]
     assert texts(found, "executed") == [
         "helper: Fixed the cache key in `ci.yml`.",
         "helper bumped the version to 3.2.",
