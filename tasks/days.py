@@ -55,7 +55,7 @@ def summarize_day(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     runtime = self.runtime
     tenant = asked.tenant or runtime.settings.tenant
     if asked.ticket is not None:
-        begin_summary(runtime.redis, tenant, asked.agent, asked.scope, asked.day, asked.ticket, final=asked.final)
+        begin_summary(runtime.redis, tenant, asked.agent, asked.scope, asked.day, asked.ticket)
     now = runtime.clock()
     entry = _entry(runtime, tenant, asked)
     if entry is None:
@@ -138,5 +138,4 @@ def _room(runtime: Runtime) -> int:
 
 def _ask(runtime: Runtime, days: Iterable[DayRef]) -> int:
     """How many of them were asked for; the others are on their way."""
-    # Final is granted where the day is over. Asked for always, so that no day gets one version more only to be final.
-    return sum(ask_for_summary(runtime.redis, d.tenant, d.agent, d.scope, d.day, final=True) for d in days)
+    return sum(ask_for_summary(runtime.redis, d.tenant, d.agent, d.scope, d.day) for d in days)

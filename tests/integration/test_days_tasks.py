@@ -138,7 +138,7 @@ def test_a_begun_summary_gives_its_ticket_back_so_that_what_comes_meanwhile_is_a
 ) -> None:
     yesterday(app)
     run(app, FINALIZE_DAYS)
-    (key,) = redis_client.scan_iter(f"{PREFIX}day:final:*")
+    (key,) = redis_client.scan_iter(f"{PREFIX}day:*")
     ticket = redis_client.get(key)
     assert isinstance(ticket, bytes)
     run(app, SUMMARIZE_DAY, agent="atlas", day=str(YESTERDAY), ticket=ticket.decode(), final=True)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from slowwave.coordination.day_queue import ask_for_finalize, ask_for_summary, begin_summary
+from slowwave.coordination.forgetting import take_keys
 from slowwave.coordination.keys import (
     ASKED_SECONDS,
     DAYS_QUEUE,
@@ -22,35 +23,36 @@ from slowwave.coordination.keys import (
 )
 from slowwave.days import SummarizeDay, day_of
 from slowwave.errors import InvalidMessage, InvalidName, SlowwaveError
+from slowwave.forgetting import Forgotten
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY
 
 DAY = date(2026, 3, 5)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1, max_size=12)
 
 
-@given(NAMES, NAMES, st.none() | NAMES.map("room:{}".format), st.dates(), st.booleans())
+@given(NAMES, NAMES, st.none() | NAMES.map("room:{}".format), st.dates())
 def test_the_key_of_a_day_holds_all_that_tells_days_apart(
-    tenant: str, agent: str, scope: str | None, day: date, final: bool
+    tenant: str, agent: str, scope: str | None, day: date
 ) -> None:
     """I8: percent-encoded parts with bare separators can be read back, so two days never share a key."""
-    key = day_key(tenant, agent, scope, day, final=final)
+    key = day_key(tenant, agent, scope, day)
     assert key.isascii()
-    prefix, of, mode, where = key.split(":", 3)
+    prefix, of, where = key.split(":", 2)
     who_tenant, who_agent, place, which = where.split("/")
-    assert (prefix, of, mode, which) == ("slowwave", "day", "final" if final else "running", day.isoformat())
+    assert (prefix, of, which) == ("slowwave", "day", day.isoformat())
     assert not set(who_tenant + who_agent + place.partition(":")[2]) & set(":/{} ")
 
 
 def test_days_that_differ_in_one_thing_have_different_keys() -> None:
-    ways = product(("t", "t/a"), ("a", "a:b", "a/room:x"), (None, "room:a", "team:a"), (DAY, date(2026, 3, 6)), (0, 1))
-    keys = [day_key(tenant, agent, scope, day, final=bool(final)) for tenant, agent, scope, day, final in ways]
+    ways = product(("t", "t/a"), ("a", "a:b", "a/room:x"), (None, "room:a", "team:a"), (DAY, date(2026, 3, 6)))
+    keys = [day_key(tenant, agent, scope, day) for tenant, agent, scope, day in ways]
     assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize(("agent", "scope"), [("", None), ("a\nb", None), ("a", "kitchen"), ("a", "room:")])
 def test_a_key_of_something_that_has_no_name_is_refused(agent: str, scope: str | None) -> None:
     with pytest.raises(InvalidName):
-        day_key("default", agent, scope, DAY, final=False)
+        day_key("default", agent, scope, DAY)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_thirty_asks_for_a_summary_are_one_message_until_it_begins(redis_client:
     assert (sum(asked), redis_client.llen(DAYS_QUEUE)) == (1, 1)
     arguments, task = message_of(redis_client)
     payload = SummarizeDay.model_validate(dict(zip(SummarizeDay.model_fields, arguments, strict=True)))
-    assert (task, payload.agent, payload.day, payload.final) == (SUMMARIZE_DAY, "atlas", DAY, False)
+    assert (task, payload.agent, payload.day, payload.final) == (SUMMARIZE_DAY, "atlas", DAY, True)
     begin_summary(redis_client, "default", "atlas", None, DAY, "somebody else's")
     assert not ask_for_summary(redis_client, "default", "atlas", None, DAY)
     begin_summary(redis_client, "default", "atlas", None, DAY, payload.ticket or "")
@@ -107,15 +109,29 @@ def test_thirty_asks_for_a_summary_are_one_message_until_it_begins(redis_client:
 
 
 @pytest.mark.servers
-def test_a_summary_on_its_way_swallows_neither_the_last_one_nor_another_days(redis_client: redis.Redis) -> None:
+def test_a_summary_on_its_way_swallows_none_of_another_day(redis_client: redis.Redis) -> None:
     assert ask_for_summary(redis_client, "default", "atlas", None, DAY)
-    assert ask_for_summary(redis_client, "default", "atlas", None, DAY, final=True)
     assert ask_for_summary(redis_client, "default", "atlas", "room:office", DAY)
     assert ask_for_summary(redis_client, "acme", "atlas", None, DAY)
     assert ask_for_summary(redis_client, "default", "atlas", None, date(2026, 3, 6))
     keys = list(redis_client.scan_iter(f"{PREFIX}day:*"))
-    assert len(keys) == redis_client.llen(DAYS_QUEUE) == 5
+    assert len(keys) == redis_client.llen(DAYS_QUEUE) == 4
     assert all(0 < redis_client.ttl(key) <= ASKED_SECONDS for key in keys), "a lost message blocks nothing for ever"
+
+
+@pytest.mark.servers
+def test_i10_what_is_forgotten_leaves_no_ticket_of_its_days(redis_client: redis.Redis) -> None:
+    ways = [("atlas", None), ("atlas", "room:office"), ("helper", "room:office"), ("helper", None), ("atlas/x", None)]
+    for agent, scope in ways:
+        assert ask_for_summary(redis_client, "default", agent, scope, DAY)
+    left = {key.decode() for key in redis_client.scan_iter(f"{PREFIX}day:*")}
+    for forgotten, some in (
+        (Forgotten("default", agent="atlas"), ways[:2]),
+        (Forgotten("default", scope="room:office"), ways[2:3]),
+    ):
+        assert take_keys(redis_client, forgotten) == len(some)
+        left -= {day_key("default", agent, scope, DAY) for agent, scope in some}
+        assert {key.decode() for key in redis_client.scan_iter(f"{PREFIX}day:*")} == left
 
 
 @pytest.mark.servers

@@ -1,6 +1,7 @@
 """Asking for summaries of days, each once while it is on its way (`asking.py`), and for sweeps that finalise.
 
-A summary and a final summary of one day are two asks: the first must not swallow the second, which alone ends the day.
+A final summary is asked for always: it is granted where the day is over, and otherwise the day stays open. So one ask
+does for both, and neither swallows the other.
 
 Sweeps are debounced: after one was asked for, no other is for FINALIZE_DEBOUNCE_SECONDS, however many runs of tasks
 end. What a sweep would have found then, the next one finds.
@@ -23,28 +24,24 @@ from slowwave.coordination.keys import (
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY
 
 
-def ask_for_summary(
-    redis: Redis, tenant: str, agent: str, scope: str | None, day: date, *, final: bool = False
-) -> bool:
+def ask_for_summary(redis: Redis, tenant: str, agent: str, scope: str | None, day: date) -> bool:
     """Send a summary of the agent's local day, unless one is on its way: then the answer is False.
 
     scope: "room:NAME" or "team:NAME", None for the agent's own. Raises `InvalidName` and redis' own errors.
     """
     return ask_once(
         redis,
-        day_key(tenant, agent, scope, day, final=final),
+        day_key(tenant, agent, scope, day),
         SUMMARIZE_DAY,
         DAYS_QUEUE,
-        lambda ticket: [tenant, agent, day.isoformat(), scope, ticket, final],
+        lambda ticket: [tenant, agent, day.isoformat(), scope, ticket, True],
         seconds=ASKED_SECONDS,
     )
 
 
-def begin_summary(
-    redis: Redis, tenant: str, agent: str, scope: str | None, day: date, ticket: str, *, final: bool = False
-) -> None:
+def begin_summary(redis: Redis, tenant: str, agent: str, scope: str | None, day: date, ticket: str) -> None:
     """Note that the summary with this ticket begins: who asks from here on asks for another one."""
-    begin_asked(redis, day_key(tenant, agent, scope, day, final=final), ticket)
+    begin_asked(redis, day_key(tenant, agent, scope, day), ticket)
 
 
 def ask_for_finalize(redis: Redis) -> bool:

@@ -155,14 +155,14 @@ def _keys_of_agent(redis: Redis, tenant: str, agent: str) -> list[Any]:
     keys = agent_keys(tenant, agent)
     found = [keys.running, keys.waiting, *redis.scan_iter(keys.session_prefix + b"*", count=1000)]
     who = f"{quote(tenant, safe='')}/{quote(agent, safe='')}"
-    found += redis.scan_iter(f"{PREFIX}day:*:{who}/*", count=1000)
+    found += redis.scan_iter(f"{PREFIX}day:{who}/*", count=1000)
     return [*found, *_keys_of_scope(redis, tenant, f"agent:{agent}")]
 
 
 def _keys_of_scope(redis: Redis, tenant: str, scope: str) -> Sequence[Any]:
     kind, _, name = scope.partition(":")
     whose, where = quote(tenant, safe=""), f"{kind}:{quote(name, safe='')}"
-    patterns = (f"consolidate:*:{whose}/{where}", f"files:{whose}/{where}", f"day:*:{whose}/*/{where}/*")
+    patterns = (f"consolidate:*:{whose}/{where}", f"files:{whose}/{where}", f"day:{whose}/*/{where}/*")
     return [key for pattern in patterns for key in redis.scan_iter(PREFIX + pattern, count=1000)]
 
 

@@ -6,7 +6,7 @@
     slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_SECONDS after the last one was parked
     slowwave:swept                            string  when the last sweep ended; a week (`heartbeat.py`)
     slowwave:consolidate:MODE:TENANT/SCOPE    string  ticket of a pass that is on its way; ASKED_SECONDS (60)
-    slowwave:day:MODE:TENANT/AGENT/SCOPE/DAY  string  ticket of a summary that is on its way; ASKED_SECONDS
+    slowwave:day:TENANT/AGENT/SCOPE/DAY       string  ticket of a summary that is on its way; ASKED_SECONDS
     slowwave:finalize                         string  ticket of the last sweep; FINALIZE_DEBOUNCE_SECONDS (60)
     slowwave:files:TENANT/SCOPE               string  ticket of a delivery that is on its way; ASKED_SECONDS
     slowwave:forgotten:MESSAGE                string  a message that was taken out for good; a week (`forgetting.py`)
@@ -16,7 +16,7 @@
 
 `state.lua` says what the values mean. Losing any of these keys costs time, never data: what is due stands in Postgres.
 
-MODE is a pass's (working, light, deep) or a summary's (running, final).
+MODE is a pass's (working, light, deep).
 TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces hold exactly one agent whatever its name
 is. SESSION comes last and stands as it is. (The queues carry no hash tag: Celery's Redis transport doesn't run on a
 cluster either.)
@@ -73,7 +73,7 @@ def consolidation_key(mode: str, tenant: str, kind: str, name: str) -> str:
     return f"{PREFIX}consolidate:{mode}:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
 
 
-def day_key(tenant: str, agent: str, scope: str | None, day: date, *, final: bool) -> str:
+def day_key(tenant: str, agent: str, scope: str | None, day: date) -> str:
     """Answer the key under which a summary of a day is asked for once; scope None: the agent's own.
 
     Raises `InvalidName`.
@@ -81,9 +81,8 @@ def day_key(tenant: str, agent: str, scope: str | None, day: date, *, final: boo
     check_name("tenant", tenant)
     check_name("agent", agent)
     kind, name = ("agent", agent) if scope is None else shared_scope(scope)
-    mode = "final" if final else "running"
     who = f"{quote(tenant, safe='')}/{quote(agent, safe='')}/{kind}:{quote(name, safe='')}"
-    return f"{PREFIX}day:{mode}:{who}/{day.isoformat()}"
+    return f"{PREFIX}day:{who}/{day.isoformat()}"
 
 
 def files_key(tenant: str, kind: str, name: str) -> str:
