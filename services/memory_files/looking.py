@@ -100,8 +100,10 @@ class Looker:
         if content is None:
             return
         if known is not None and known.held is None and content.digest == known.digest:
-            # Touched, or looked at too soon after it was written to go by its time.
-            note_file(self._connection, self._owner.scope_id, path, content.digest, stamp, self._now)
+            # Touched, or looked at too soon after it was written to go by its time. A day's file that is to be looked
+            # at for its summary is noted when that stands there (Writer.write): whatever fails before, it is due again.
+            if known.modified_ns or day_of_path(path) is None:
+                note_file(self._connection, self._owner.scope_id, path, content.digest, stamp, self._now)
             return
         view = self._view(path, known, content)
         # An editor may just be writing: to save is to empty the file first, for many of them.

@@ -78,7 +78,7 @@ class Writer:
         before = None if view.content is None else view.content.digest
         digest = digest_of(data)
         lines = _lines(text, view, wanted)
-        if digest == before == wanted.remembered and lines == view.known:
+        if digest == before == wanted.remembered and lines == view.known and wanted.summaries is None:
             return False
         if digest != before:
             with self._engine.begin() as connection:

@@ -19,7 +19,7 @@ from services.forget.target import Target
 from services.forget.transaction import erase
 from services.memory_files.backends import choose_backend
 from services.memory_files.delivery import FileRules, deliver
-from services.memory_files.disk import Disk
+from services.memory_files.disk import Disk, FileChanged
 from services.session_logs import log_path, write_session_logs
 from slowwave import Memory, Settings
 from slowwave.capture import Entry
@@ -104,6 +104,32 @@ def test_i10_a_delivery_that_ends_after_the_forget_leaves_no_summary(
         connection.execute(text("UPDATE slowwave.memory_files SET modified_ns = :ns"), {"ns": daily.stat().st_mtime_ns})
     assert write_anew(engine, settings.memory, [scope_id], clock()) == []
     assert WORD not in everything(forgetter, settings.memory.files.root)
+
+
+class Failing(Disk):
+    """A disk on which the first write fails."""
+
+    def __init__(self, error: Exception) -> None:
+        self._errors = [error]
+
+    def write(self, path: Path, data: bytes, before: bytes | None) -> None:
+        if self._errors:
+            raise self._errors.pop()
+        super().write(path, data, before)
+
+
+@pytest.mark.parametrize("error", [FileChanged("MEMORY.md"), OSError("no space")], ids=["somebody saved", "disk full"])
+def test_i10_a_summary_that_could_not_be_taken_out_at_once_is_taken_out_later(
+    forgetter: Forgetter, memory: Memory, settings: Settings, error: Exception
+) -> None:
+    memory.turn_completed("maya", "monday", turn(f"I want to see a {WORD}."))
+    scope_id, daily = summarized_in_a_file(forgetter, settings, None)
+    engine, clock, disk = forgetter.engine, forgetter.clock, Failing(error)
+    erase(engine, Target.of_session("default", "maya", "monday"), clock=clock, by="Priya", dry_run=False)
+    rules = FileRules(settings.memory.files.root)
+    states = [deliver(engine, scope_id, rules=rules, disk=disk, now=clock()).state for _ in range(2)]
+    assert states[1] == "current"
+    assert WORD not in daily.read_text()
 
 
 @pytest.mark.parametrize(
