@@ -129,6 +129,7 @@ class _Comparison:
         self._known = known
         self._there = there
         self._seen: set[UUID] = set()
+        self._bare: set[bytes] = set()
         self._found = HandEdits()
 
     def compare(self, lines: Sequence[Line]) -> HandEdits:
@@ -138,12 +139,13 @@ class _Comparison:
             if memory is not None:
                 self._found.same.add(memory)
                 self._seen.add(memory)
+        candidates = [line for line in lines if line.kind == "candidate" and _MARK not in line.raw]
+        self._bare = {_half(line.text) for line in candidates}
         for line in lines:
             if line.kind == "memory" and line.memory is not None:
                 self._marked(line, line.memory)
             elif line.kind == "bad" or (line.kind == "candidate" and _MARK in line.raw):
                 self._leave(line, line.problem or "its mark is damaged")
-        candidates = [line for line in lines if line.kind == "candidate" and _MARK not in line.raw]
         self._unmarked(candidates)
         self._found.removed = {memory: known for memory, known in self._known.items() if memory not in self._seen}
         return self._found
@@ -167,6 +169,9 @@ class _Comparison:
             if known is None or known.digest[:HALF] != digest[:HALF]:
                 self._found.typed.append(Typed(line.number, memory.content, memory.type))
             return
+        if memory.id in self._there and known is not None and self._was_split(known, digest):
+            self._found.typed.append(Typed(line.number, memory.content, memory.type))
+            return
         self._seen.add(memory.id)
         if memory.id not in self._there and (known is None or known.digest[:HALF] != digest[:HALF]):
             self._found.left.add(memory.id)
@@ -175,6 +180,10 @@ class _Comparison:
             self._found.marked[line.number] = memory.id
         else:
             self._found.edited.append(Edited(line.number, memory.id, memory, known))
+
+    def _was_split(self, known: KnownLine, digest: bytes) -> bool:
+        """Somebody wrote on in a new line before the mark: its memory is the line that has its words."""
+        return known.digest[:HALF] != digest[:HALF] and known.digest[:HALF] in self._bare
 
     def _unmarked(self, candidates: Sequence[Line]) -> None:
         lost = {self._known[memory].digest[:HALF]: memory for memory in sorted(set(self._known) - self._seen)}

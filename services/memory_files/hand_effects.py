@@ -62,7 +62,7 @@ class HandEffects:
                 texts[text] = self._put_back(row, file, text) if row.archive_reason in {EDITED, REMOVED} else memory
             elif text not in texts:
                 first = not set(texts.values()) - {memory}
-                written = Handwritten(text, row.type, file, row.valid_from, row.importance, row.status == "active")
+                written = self._instead_of(row, text, file, active=row.status == "active")
                 texts[text] = self._edit(self._lock(memory), written, edit, first=first)
         return [texts[edit.shown.content] for _, edit in edits]
 
@@ -106,7 +106,11 @@ class HandEffects:
 
     def _put_back(self, row: Any, file: str, text: str) -> UUID:
         """A line that somebody took away and wrote again, as an editor's undo does: it says so from here on."""
-        return self.typed(Handwritten(text, row.type, file, row.valid_from, row.importance, active=file == CURATED))
+        return self.typed(self._instead_of(row, text, file, active=file == CURATED))
+
+    def _instead_of(self, row: Any, text: str, file: str, *, active: bool) -> Handwritten:
+        names = tuple(row.entities)
+        return Handwritten(text, row.type, file, row.valid_from, row.importance, active=active, names=names)
 
     def _in_place_of_none(self, file: str, edit: Edited) -> UUID:
         """The memory is gone since its existence was looked at: what stands there is a statement of its own."""
@@ -200,6 +204,7 @@ class HandEffects:
             Memory.content,
             Memory.status,
             Memory.importance,
+            Memory.entities,
             Memory.valid_from,
             Memory.valid_to,
             Memory.superseded_by,

@@ -36,7 +36,9 @@ _STORE = text(
 
 @dataclass(frozen=True, slots=True)
 class Handwritten:
-    """A statement as somebody wrote it into `file`. holds_from: since when it holds; active: it is curated."""
+    """A statement as somebody wrote it into `file`. holds_from: since when it holds; active: it is curated; names:
+    entities that it may name.
+    """
 
     text: str
     type: str
@@ -44,6 +46,7 @@ class Handwritten:
     holds_from: datetime
     importance: float = HAND_IMPORTANCE
     active: bool = False
+    names: tuple[str, ...] = ()
 
     @property
     def content(self) -> str:
@@ -70,7 +73,7 @@ def keep_handwritten(
             "status": status,
             "confidence": HAND_CONFIDENCE,
             "importance": written.importance,
-            "entities": list(entities(content, ())),
+            "entities": list(entities(content, written.names)),
             "at": written.holds_from,
             "now": now,
         },

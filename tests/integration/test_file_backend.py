@@ -209,6 +209,25 @@ def test_mistake_37_a_file_that_an_editor_has_just_emptied_to_save_it_archives_n
     assert cabinet.deliver(allow_removals=True).counts == {"removed": 1}
 
 
+def test_who_writes_on_in_a_new_line_before_the_mark_adds_a_memory(cabinet: Cabinet) -> None:
+    turin = cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.replace(DAY, "Maya lives in Turin <!--", "Maya lives in Turin\n- She works there <!--")
+    assert cabinet.deliver().counts == {"typed": 1}
+    assert cabinet.lines(DAY) == {"Maya lives in Turin": "inbox", "She works there": "inbox"}
+    assert cabinet.hearer.memory(turin).status == "inbox"
+    assert cabinet.deliver().run is None
+
+
+def test_an_edited_line_is_about_whom_it_still_names(cabinet: Cabinet) -> None:
+    turin = cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.hearer.sql("UPDATE slowwave.memories SET entities = '{Maya,Turin}' WHERE id = :id", id=turin)
+    cabinet.deliver()
+    cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Genoa")
+    cabinet.deliver()
+    assert cabinet.named("Maya lives in Genoa").entities == ["Maya", "Genoa"]
+
+
 def test_mistake_26_a_line_that_was_taken_away_and_written_again_stays(cabinet: Cabinet) -> None:
     cabinet.change(cabinet.hearer.hear("Maya has a cat"), status="active")
     cabinet.deliver()

@@ -57,6 +57,13 @@ def test_a_copy_of_a_line_is_nothing_and_with_a_text_of_its_own_a_statement() ->
     assert ([typed.text for typed in found.typed], found.edited) == (["Maya lives in Genoa"], [])
 
 
+def test_who_writes_on_in_a_new_line_before_the_mark_adds_a_statement_and_edits_none() -> None:
+    line = render_line(MEMORIES[0])
+    found = _edits(WRITTEN.replace(line, line.replace(" <!--", "\n- and works there <!--")))
+    assert ([typed.text for typed in found.typed], list(found.marked.values())) == (["and works there"], [FIRST])
+    assert (found.edited, found.removed) == ([], {})
+
+
 def test_a_damaged_mark_archives_nothing() -> None:
     found = _edits(WRITTEN.replace(f"slowwave {FIRST} fact active", f"slowwave {FIRST} fcat active"))
     assert (found.removed, found.edited, len(found.notes)) == ({}, [], 1)
