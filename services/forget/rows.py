@@ -123,6 +123,15 @@ MEMORIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "",
+        # No link is left of what an undone run did, and its changes tell of each other's memories.
+        (
+            f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
+            f" after = {_STRIPPED.format('after')} WHERE c.run_id IN (SELECT t.run_id FROM touched_runs t"
+            "  JOIN slowwave.maintenance_runs r ON r.id = t.run_id WHERE num_nonnulls(r.undoes, r.undone_by) > 0)"
+        ),
+    ),
+    (
+        "",
         # Words that such a memory has no more may have been those of what is gone.
         (
             f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"

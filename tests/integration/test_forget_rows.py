@@ -4,10 +4,14 @@ import pytest
 from sqlalchemy import Engine, text
 
 from models import Base
+from services.consolidation.neighbours import load
+from services.consolidation.synthesis import Pair, keep
 from services.forget.plan import LEFT, TAKEN
 from services.forget.target import Target
 from services.forget.transaction import Erased, erase
+from services.undo import undo
 from tests.flushing import Clock
+from tests.forgetting import dump_tables
 from tests.passing import Past, day
 
 pytestmark = pytest.mark.servers
@@ -67,3 +71,20 @@ def test_a_session_takes_what_it_alone_said(engine: Engine) -> None:
             text("SELECT action, reason FROM slowwave.memory_changes WHERE run_id = :r"), {"r": run}
         ).all()
     assert {row.action for row in rest} == {"merged", "forgotten"}
+
+
+@pytest.mark.parametrize("session", ["monday", "tuesday"])
+def test_i10_a_run_that_was_undone_tells_no_words_of_what_is_gone(engine: Engine, session: str) -> None:
+    past = Past(engine, agent="maya")
+    words = {"monday": "Maya keeps a heron", "tuesday": "Maya keeps a quokka"}
+    a, b = (past.say(said, session=name) for name, said in words.items())
+    with past.run("deep", at=day(4)) as step:
+        known = load(step.connection, past.scope_id, [a, b])
+        pair = Pair(known[a], known[b], 0.8)
+        keep(step.connection, pair, "Maya keeps a heron and a quokka", author=step.author, now=day(4))
+    undo(engine, "default", step.id, by="priya", now=day(5))
+    forget(engine, Target.of_session("default", "maya", session))
+    found = "".join(dump_tables(engine).values())
+    assert words[session].rsplit(" ", 1)[-1] not in found
+    (other,) = set(words) - {session}
+    assert words[other] in found
