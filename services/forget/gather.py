@@ -143,6 +143,10 @@ def gather(connection: Connection, target: Target) -> None:
         text(
             "INSERT INTO gone_days SELECT DISTINCT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d"
             " JOIN gone_sessions s ON s.id = d.session_id"
+            # Summaries that were read from files tell of sessions by name.
+            " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d"
+            "  JOIN gone_sessions s ON (s.agent_id, s.scope_id) = (d.agent_id, d.scope_id) WHERE d.made_by = 'import'"
+            "  AND jsonb_path_exists(d.lines, '$[*] ? (@.session == $n)', jsonb_build_object('n', s.name))"
             " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.days d WHERE d.scope_id IN"
             " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
             " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d WHERE d.scope_id IN"

@@ -73,6 +73,30 @@ def test_a_session_takes_what_it_alone_said(engine: Engine) -> None:
     assert {row.action for row in rest} == {"merged", "forgotten"}
 
 
+def test_i10_summaries_that_were_read_from_files_go_with_the_sessions_that_they_tell_of(engine: Engine) -> None:
+    past = Past(engine, agent="maya")
+    past.say("Maya likes tea")
+    with engine.begin() as connection:
+        for number, session in ((10, "monday"), (11, "sunday")):
+            connection.execute(
+                text(
+                    "INSERT INTO slowwave.day_summaries (agent_id, scope_id, day, version, final, messages, segments,"
+                    " text, lines, made_by, summarizer) VALUES (:agent, :scope, CAST(:day AS date), 1, true, 3, 1,"
+                    " :said, jsonb_build_array(jsonb_build_object('session', CAST(:session AS text))), 'import', 'x/1')"
+                ),
+                {
+                    "agent": past.agent_id,
+                    "scope": past.scope_id,
+                    "day": f"2024-04-{number}",
+                    "said": f"Told on {session}",
+                    "session": session,
+                },
+            )
+    forget(engine, Target.of_session("default", "maya", "monday"))
+    assert "Told on monday" not in dump_tables(engine)["day_summaries"]
+    assert "Told on sunday" in dump_tables(engine)["day_summaries"]
+
+
 @pytest.mark.parametrize("session", ["monday", "tuesday"])
 def test_i10_a_run_that_was_undone_tells_no_words_of_what_is_gone(engine: Engine, session: str) -> None:
     past = Past(engine, agent="maya")
