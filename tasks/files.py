@@ -29,6 +29,8 @@ from tasks.base import Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)
 
+DELIVERY_SECONDS = 600
+"""The first delivery of a scope that has lived for years writes thousands of files, each to the disk itself."""
 MAX_ASKED = 1000
 """With so many messages in `consolidate` the tick adds none: what is due waits."""
 
@@ -38,7 +40,13 @@ def file_rules(settings: MemorySettings) -> FileRules:
     return FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
 
 
-@shared_task(name=DELIVER_OUTBOX, base=SlowwaveTask, bind=True)
+@shared_task(
+    name=DELIVER_OUTBOX,
+    base=SlowwaveTask,
+    bind=True,
+    soft_time_limit=DELIVERY_SECONDS,
+    time_limit=DELIVERY_SECONDS + 60,
+)
 def deliver_outbox(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     """Bring the files of a scope up to date, hand edits first. What a cap left is asked for again."""
     asked = self.parse(DeliverOutbox, args, kwargs)

@@ -24,7 +24,8 @@ from slowwave.settings import Settings
 
 # A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has
 # long offered the session again. (A maintenance job may run longer: its message comes back meanwhile, finds the job no
-# longer due, and stops. So may a summary of a day: then two make it, and one of them commits.)
+# longer due, and stops. So may a summary of a day: then two make it, and one of them commits. So may a delivery to
+# files: the other one finds their lock taken.)
 VISIBILITY_SECONDS = 180.0
 # A worker that is told to stop gives its work this long before it hands the messages back.
 SOFT_SHUTDOWN_SECONDS = 4.0
