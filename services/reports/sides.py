@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy import Connection, func, select
 
 from models import Agent, Event, Memory, MemoryNote, MemorySource, Scope, Session
+from services.reports.file_lines import files_among
 
 SOURCES_SHOWN = 3
 
@@ -30,7 +31,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: how often an agent noted it itself.
+    """One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: how often an agent noted it itself;
+    files: those with lines that say it.
 
     confidence and importance: 0..1. valid_to is None while it holds.
     """
@@ -51,9 +53,11 @@ class Side:
     source_count: int
     noted: int
     sources: tuple[Said, ...]
+    files: tuple[str, ...]
 
 
-_PLAIN = tuple(name for name in Side.__dataclass_fields__ if name not in {"source_count", "noted", "sources"})
+_GATHERED = {"source_count", "noted", "sources", "files"}
+_PLAIN = tuple(name for name in Side.__dataclass_fields__ if name not in _GATHERED)
 
 
 def read_sides(connection: Connection, tenant: str, memories: Iterable[UUID]) -> dict[UUID, Side]:
@@ -64,9 +68,16 @@ def read_sides(connection: Connection, tenant: str, memories: Iterable[UUID]) ->
     rows = connection.execute(query.where(Memory.id.in_(wanted))).mappings().all()
     counts, said = _said(connection, tenant, wanted)
     noted = _noted(connection, [row["id"] for row in rows])
+    files: dict[UUID, list[str]] = defaultdict(list)
+    for memory, file in files_among(connection, tenant, wanted):
+        files[memory].append(file)
     return {
         row["id"]: Side(
-            **row, source_count=counts[row["id"]], noted=noted.get(row["id"], 0), sources=tuple(said[row["id"]])
+            **row,
+            source_count=counts[row["id"]],
+            noted=noted.get(row["id"], 0),
+            sources=tuple(said[row["id"]]),
+            files=tuple(files[row["id"]]),
         )
         for row in rows
     }

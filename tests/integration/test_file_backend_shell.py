@@ -171,3 +171,13 @@ def test_a_memory_and_a_run_name_the_file_that_they_rest_on(cabinet: Cabinet, sh
     assert f"Read in files:\n  {CURATED}, " in shell("explain", str(memory.id)).stdout
     changes = shell.json("runs", "show", str(run))["changes"]
     assert [change["evidence"] for change in changes] == [[f"read in {CURATED}"]]
+
+
+def test_a_question_about_a_clash_names_the_file_that_one_side_was_read_in(cabinet: Cabinet, shell: Shell) -> None:
+    turin = cabinet.hearer.hear("Maya lives in Turin")
+    cabinet.deliver()
+    cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Genoa")
+    cabinet.change(turin, content="Maya lives in Turin since March")
+    assert cabinet.deliver().counts == {"clashes": 1}
+    told = shell("conflicts", "list").stdout
+    assert ("Maya lives in Genoa" in told, f"read in {DAY}" in told) == (True, True), told

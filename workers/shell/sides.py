@@ -51,4 +51,5 @@ def _origin(side: "Side") -> str:
         places.append(f"{side.source_count - len(places):,} more")
     if side.noted:
         places.append(f"noted {count_words(side.noted, 'time')}")
+    places.extend(f"read in {file}" for file in side.files)
     return f"{side.id} · {one_line(', '.join(places), 200) or 'no source'}"
