@@ -78,7 +78,7 @@ def lines_of(summarizer: Summarizer, events: Sequence[Event], told: Told, preced
 
 def _plain(event: Event, session: str) -> Line:
     said = " ".join(redact(event.content).text.split())[:LONGEST_LINE] or "(no words)"
-    speaker = event.name or event.kind
+    speaker = redact(event.name or event.kind).text
     return Line("said", said, speaker, session, event.seq, event.happened_at, _PLAIN_WEIGHT)
 
 

@@ -257,6 +257,16 @@ def test_i8_contradictions_of_other_scopes_are_not_shown(shelf: DayShelf) -> Non
     assert conflict.to_line().startswith("- (room:kitchen) either ")
 
 
+def test_a_room_of_many_agents_leaves_the_readers_own_days_their_place(shelf: DayShelf) -> None:
+    for n in range(70):
+        shelf.summarise(TODAY, f"Agent {n} watered the garden.", agent=f"a{n}", scope="room:garden")
+    shelf.summarise(TODAY, "Maya chose Oslo.")
+    shelf.summarise(YESTERDAY, "Jonas agreed.")
+    days = known(shelf, scopes=["room:garden"]).days
+    assert [day.day for day in days if day.scope is None] == [TODAY, YESTERDAY]
+    assert len(days) == 62
+
+
 def test_a_context_is_bounded_whatever_the_day_holds(shelf: DayShelf) -> None:
     for n in range(12):
         shelf.say(f"s{n}", *(f"{n} {m} " + "word " * 200 for m in range(12)), at=NOW)
