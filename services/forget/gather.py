@@ -99,6 +99,18 @@ _ITEMS = {
     " WHERE n.working_id = w.id) AND NOT EXISTS (SELECT FROM slowwave.memory_notes n WHERE n.working_id = w.id"
     " AND n.memory_id NOT IN (SELECT id FROM gone_memories))",
 }
+_DAYS = (
+    "INSERT INTO gone_days SELECT DISTINCT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d"
+    " JOIN gone_sessions s ON s.id = d.session_id"
+    # Summaries that were read from files tell of sessions by name.
+    " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d"
+    "  JOIN gone_sessions s ON (s.agent_id, s.scope_id) = (d.agent_id, d.scope_id) WHERE d.made_by = 'import'"
+    "  AND jsonb_path_exists(d.lines, '$[*] ? (@.session == $n)', jsonb_build_object('n', s.name))"
+    " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.days d WHERE d.scope_id IN"
+    " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
+    " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d WHERE d.scope_id IN"
+    " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
+)
 _LOCK_PASSES = (
     "SELECT pg_advisory_xact_lock(hashtextextended('slowwave.consolidate ' || k.id, 0)),"
     " pg_advisory_xact_lock(hashtextextended('slowwave.working ' || k.id, 0)) FROM near_scopes k ORDER BY k.id"
@@ -139,21 +151,7 @@ def gather(connection: Connection, target: Target) -> None:
         text(f"INSERT INTO gone_items SELECT w.id FROM slowwave.working_memory w {_ITEMS[target.kind]}"), values
     )
     connection.execute(text("INSERT INTO near_scopes SELECT scope_id FROM gone_sessions ON CONFLICT DO NOTHING"))
-    connection.execute(
-        text(
-            "INSERT INTO gone_days SELECT DISTINCT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d"
-            " JOIN gone_sessions s ON s.id = d.session_id"
-            # Summaries that were read from files tell of sessions by name.
-            " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d"
-            "  JOIN gone_sessions s ON (s.agent_id, s.scope_id) = (d.agent_id, d.scope_id) WHERE d.made_by = 'import'"
-            "  AND jsonb_path_exists(d.lines, '$[*] ? (@.session == $n)', jsonb_build_object('n', s.name))"
-            " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.days d WHERE d.scope_id IN"
-            " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
-            " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d WHERE d.scope_id IN"
-            " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
-        ),
-        {"whole": target.kind == "agent"},
-    )
+    connection.execute(text(_DAYS), {"whole": target.kind == "agent"})
     for table in ("gone_sessions", "gone_items", "gone_days", "gone_memories"):
         connection.execute(text(f"ANALYZE {table}"))
 
