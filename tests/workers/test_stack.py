@@ -73,7 +73,12 @@ def _pids(run: StackProcess, command: str) -> set[int]:
 
 def test_its_variables_connect_other_programs(running: StackProcess) -> None:
     variables = running.ready()
-    assert sorted(variables) == ["FLOWER_BASIC_AUTH", "FLOWER_URL", "SLOWWAVE_BROKER_URL", "SLOWWAVE_DATABASE_URL"]
+    assert sorted(variables) == [
+        *("FLOWER_BASIC_AUTH", "FLOWER_URL", "SLOWWAVE_BROKER_URL", "SLOWWAVE_DATABASE_URL"),
+        "SLOWWAVE_MEMORY__FILES__ROOT",
+    ]
+    # Memory files of two stacks on one host must not meet.
+    assert Path(variables["SLOWWAVE_MEMORY__FILES__ROOT"]) == running.data / "memory"
     with psycopg.connect(variables["SLOWWAVE_DATABASE_URL"]) as connection:
         assert connection.execute("SHOW fsync").fetchone() == ("on",)
         assert connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = user").fetchone() == (False,)

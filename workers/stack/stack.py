@@ -127,7 +127,7 @@ class Stack:
         ports = settle_ports(self.folder.ports, self._wanted_ports())
         database_url = self._start_postgres(ports, self._supervisor)
         broker_url = self._start_valkey(ports, self._supervisor)
-        self._settings = self._given.model_copy(update={"database_url": database_url, "broker_url": broker_url})
+        self._settings = self._settled(database_url, broker_url)
         self._migrate(database_url)
         self._start_programs(ports, self._supervisor)
         self._publish()
@@ -141,6 +141,24 @@ class Stack:
         if self.options.flower:
             wanted["flower"] = self.options.flower_port
         return wanted
+
+    def _settled(self, database_url: str, broker_url: str) -> Settings:
+        """The given settings with this stack's own addresses; its memory files stand with its data, if nobody says
+        where: those of two stacks on one host must not meet.
+        """
+        changed: dict[str, object] = {"database_url": database_url, "broker_url": broker_url}
+        memory = self._given.memory
+        if "root" not in memory.files.model_fields_set and not self._names_database:
+            files = memory.files.model_copy(update={"root": self.folder.root / "memory"})
+            changed["memory"] = memory.model_copy(update={"files": files})
+        return self._given.model_copy(update=changed)
+
+    def _variables(self) -> dict[str, str]:
+        """What connects other processes to this stack."""
+        settings = self.settings
+        values = {"database_url": settings.database_url, "broker_url": settings.broker_url}
+        values["memory.files.root"] = str(settings.memory.files.root.expanduser())
+        return {variable_of(key): value for key, value in values.items()}
 
     @property
     def _names_database(self) -> bool:
@@ -191,9 +209,7 @@ class Stack:
 
     def _start_programs(self, ports: Mapping[str, int], supervisor: Supervisor) -> None:
         settings = self.settings
-        urls = {name: getattr(settings, name) for name in ("database_url", "broker_url")}
-        environment = self._environment | {variable_of(name): url for name, url in urls.items()}
-        programs = CeleryPrograms(self.folder, self.options.app, environment)
+        programs = CeleryPrograms(self.folder, self.options.app, self._environment | self._variables())
         workers = default_workers(self.options.concurrency or os.cpu_count() or 1)
         started = [(worker, supervisor.start(programs.worker(worker))) for worker in workers]
         beat = supervisor.start(programs.beat())
@@ -214,7 +230,8 @@ class Stack:
         return self.options.flower_auth or f"slowwave:{self.folder.secret('flower')}"
 
     def _publish(self) -> None:
-        variables = {variable_of(name): str(getattr(self.settings, name)) for name in ("database_url", "broker_url")}
+        # Lines for `export $(slowwave env)`: a folder with a blank in its name can't be among them.
+        variables = {name: value for name, value in self._variables().items() if not any(map(str.isspace, value))}
         if self.flower_url is not None:
             variables |= {"FLOWER_URL": self.flower_url, "FLOWER_BASIC_AUTH": self._flower_auth()}
         write_environment(self.folder, variables)
