@@ -20,7 +20,7 @@ demo: setup  ## conversations become memories before your eyes, on servers of th
 	@$(BIN)/slowwave demo
 
 test: setup  ## the whole suite, on real servers; a file's tests stay together, three files at a time, since many wait
-	@$(BIN)/pytest -n 3 --dist loadfile
+	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	@$(BIN)/ruff check .
