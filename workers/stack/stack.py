@@ -154,10 +154,11 @@ class Stack:
         return self._given.model_copy(update=changed)
 
     def _variables(self) -> dict[str, str]:
-        """What connects other processes to this stack."""
+        """What connects other processes to this stack; what was given already is theirs to have, too."""
         settings = self.settings
         values = {"database_url": settings.database_url, "broker_url": settings.broker_url}
-        values["memory.files.root"] = str(settings.memory.files.root.expanduser())
+        if settings.memory is not self._given.memory:
+            values["memory.files.root"] = str(settings.memory.files.root)
         return {variable_of(key): value for key, value in values.items()}
 
     @property
