@@ -27,7 +27,6 @@ DEFAULT_DAYS = 2
 MAX_DAYS = 3660
 MEMORIES = 15
 RECENT = 15
-READ_PER_SCOPE = 60  # from each end: the most important, the newest
 OTHER_SESSIONS = 6
 LINES_PER_SESSION = 10
 LINE_CHARACTERS = 1000
@@ -45,6 +44,11 @@ IMPORTANT = 0.7
 CONFLICT_REACH = 100  # open ones of which the important are looked for
 
 _BRIEFING = statement("briefing")
+# Of an array that it doesn't know Postgres expects ten scopes, and then plans at each call, which takes as long as the
+# reading. Nearly all readers have one.
+_BRIEFING_OF_ONE = _BRIEFING.replace(
+    "unnest(%(scopes)s::bigint[]) AS k (id)", "(SELECT (%(scopes)s::bigint[])[1]) AS k (id)"
+)
 _UNFLUSHED = statement("unflushed")
 _SUMMARIES = statement("summaries")
 _UNSUMMARISED = statement("unsummarised")
@@ -112,7 +116,7 @@ def _queries(reader: Reader, wanted: Wanted, scope_ids: Sequence[int], *, weigh:
     }
     since = wanted.now - timedelta(days=wanted.days)
     # As many more new ones as may stand among the weighty already.
-    ends = {"since": since, "most": READ_PER_SCOPE, "weighty": MEMORIES if weigh else 0, "newest": MEMORIES + RECENT}
+    ends = {"since": since, "weighty": MEMORIES if weigh else 0, "newest": MEMORIES + RECENT}
     tails = {"sessions": OTHER_SESSIONS, "lines": LINES_PER_SESSION, "characters": LINE_CHARACTERS + 1}
     raw = {
         "sessions": RAW_SESSIONS_PER_DAY,
@@ -122,7 +126,7 @@ def _queries(reader: Reader, wanted: Wanted, scope_ids: Sequence[int], *, weigh:
         "characters": RAW_CHARACTERS + 1,
     }
     return (
-        Query(_BRIEFING, who | ends),
+        Query(_BRIEFING_OF_ONE if len(scope_ids) == 1 else _BRIEFING, who | ends),
         Query(_UNFLUSHED, who | tails),
         Query(_SUMMARIES, who | {"most": SUMMARIES, "characters": SUMMARY_CHARACTERS}),
         Query(_UNSUMMARISED, who | raw),
