@@ -5,21 +5,17 @@ Must not know: when the job is due, Celery.
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Mapping
 
 from sqlalchemy import text
 
 from domain.curation import LEAST_WORTH
 from domain.spoken_time import count_words
+from services.consolidation.jobs import page_scopes
 from services.curation import ELIGIBLE, CurationRules, curate
 from services.maintenance import JobContext, JobOutcome, JobRunner
 
 log = logging.getLogger(__name__)
-
-SCOPES_PAGE = 500
-MAX_TIME = timedelta(minutes=45)
-"""A run that took so long stops between two scopes."""
 
 _SCOPES = text(
     "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND EXISTS ("
@@ -35,9 +31,9 @@ def run_curation(context: JobContext) -> JobOutcome:
         return JobOutcome("curation is switched off (memory.auto_flush.curation.enabled)")
     rules = CurationRules(settings.auto_flush.curation, settings.consolidation)
     counts: Counter[str] = Counter()
-    ends = context.clock() + MAX_TIME
-    for scope_id in _scopes(context):
-        if context.clock() >= ends or not context.still_ours():
+    go_on = context.patience()
+    for scope_id in page_scopes(context.engine, _SCOPES, {"now": context.clock(), "least": LEAST_WORTH}):
+        if not go_on():
             return JobOutcome(f"{_summary(counts)}; stopped early, the next run goes on", dict(counts), "stopped")
         by = f"{context.job.id}, run {context.run.id}"
         try:
@@ -49,18 +45,6 @@ def run_curation(context: JobContext) -> JobOutcome:
         counts["scopes" if report.state == "completed" else f"scopes_{report.state}"] += 1
         counts["curated"] += report.curated
     return JobOutcome(_summary(counts), {name: number for name, number in counts.items() if number})
-
-
-def _scopes(context: JobContext) -> Iterator[int]:
-    after = 0
-    while True:
-        values = {"after": after, "now": context.clock(), "least": LEAST_WORTH, "most": SCOPES_PAGE}
-        with context.engine.connect() as connection:
-            page = connection.execute(_SCOPES, values).scalars().all()
-        yield from page
-        if len(page) < SCOPES_PAGE:
-            return
-        after = page[-1]
 
 
 def _summary(counts: Counter[str]) -> str:

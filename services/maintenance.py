@@ -12,7 +12,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Engine
@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Clock = Callable[[], datetime]
 _LONGEST_SENTENCE = 500
+MAX_TIME = timedelta(minutes=45)
+"""A job that took so long stops between two pieces of its work; what is left is due at its next run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ class JobContext:
     by: str
     dry_run: bool
     still_ours: Callable[[], bool]
+
+    def patience(self) -> Callable[[], bool]:
+        """Whether to begin another piece of the work: asked from now on, until another has the job or time is up."""
+        ends = self.clock() + MAX_TIME
+        return lambda: self.still_ours() and self.clock() < ends
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 
 Payload = TypeVar("Payload", bound=BaseModel)
 
+MAX_ASKED = 1000
+"""With so many messages in a queue ticks add none: what is due waits in Postgres, or in the files."""
+
 REST_SECONDS = 1.0
 """While Postgres is away, a payload that can't be buried goes round no faster than this."""
 
@@ -48,6 +51,10 @@ class Runtime:
     clock: Callable[[], datetime]
     runners: Mapping[str, JobRunner]
     due_check: DueCheck
+
+    def room_in(self, queue: str) -> int:
+        """How many messages may be added to a queue by those that ask for what is due; 0 or less: none."""
+        return MAX_ASKED - self.queue.depths()[queue]
 
 
 class RuntimeSource(Protocol):

@@ -23,9 +23,6 @@ from tasks.base import REST_SECONDS, Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)
 
-MAX_ASKED = 1000
-"""With so many messages in `consolidate` the tick adds none: what is due waits in Postgres."""
-
 
 @shared_task(name=REMEMBER, base=SlowwaveTask, bind=True)
 def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
@@ -84,7 +81,7 @@ def consolidate_working_memories(self: SlowwaveTask) -> None:
     """Ask for a cycle over each scope that has something due, the longest waiting first."""
     runtime = self.runtime
     settings = runtime.settings.memory.consolidation
-    room = MAX_ASKED - runtime.queue.depths()[CONSOLIDATE_QUEUE]
+    room = runtime.room_in(CONSOLIDATE_QUEUE)
     if not settings.enabled or room <= 0:
         return
     with runtime.engine.connect() as connection:

@@ -42,8 +42,6 @@ log = logging.getLogger(__name__)
 DAY_SECONDS = 600
 """A summary that takes longer is ended: first by an error that counts as its failure, a minute later by a kill."""
 SCOPES_READ = 10_000
-MAX_ASKED = 1000
-"""With so many messages in `days` nothing is added: what is due waits in Postgres."""
 
 
 @shared_task(name=SUMMARIZE_DAY, base=SlowwaveTask, bind=True, soft_time_limit=DAY_SECONDS, time_limit=DAY_SECONDS + 60)
@@ -77,7 +75,7 @@ def summarize_due_days(self: SlowwaveTask) -> None:
     for in the queue. A day that is over becomes final by it.
     """
     runtime = self.runtime
-    room = _room(runtime)
+    room = runtime.room_in(DAYS_QUEUE)
     if room <= 0:
         return
     with runtime.engine.connect() as connection:
@@ -93,7 +91,7 @@ def finalize_days(self: SlowwaveTask) -> None:
     workers, and a bad one keeps no other waiting.
     """
     runtime = self.runtime
-    room = _room(runtime)
+    room = runtime.room_in(DAYS_QUEUE)
     if room <= 0:
         return
     with runtime.engine.connect() as connection:
@@ -115,7 +113,7 @@ def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> N
         with runtime.engine.connect() as connection:
             days = due_days_of_session(connection, ref, runtime.settings.memory.days, now=runtime.clock())
         # Tickets end: without this bound a queue that nobody reads would grow with every flush.
-        if (days or result.ended_run) and _room(runtime) > 0:
+        if (days or result.ended_run) and runtime.room_in(DAYS_QUEUE) > 0:
             _ask(runtime, days)
             if result.ended_run:
                 ask_for_finalize(runtime.redis)
@@ -130,10 +128,6 @@ def _entry(runtime: Runtime, tenant: str, asked: SummarizeDay) -> DayEntry | Non
     except UnknownName:
         return None
     return next((entry for entry in found if entry.ref.scope == asked.scope), None)
-
-
-def _room(runtime: Runtime) -> int:
-    return MAX_ASKED - runtime.queue.depths()[DAYS_QUEUE]
 
 
 def _ask(runtime: Runtime, days: Iterable[DayRef]) -> int:

@@ -31,8 +31,6 @@ log = logging.getLogger(__name__)
 
 DELIVERY_SECONDS = 600
 """The first delivery of a scope that has lived for years writes thousands of files, each to the disk itself."""
-MAX_ASKED = 1000
-"""With so many messages in `consolidate` the tick adds none: what is due waits."""
 
 
 def file_rules(settings: MemorySettings) -> FileRules:
@@ -78,7 +76,7 @@ def sync_files(self: SlowwaveTask) -> None:
     """Ask for a delivery for each scope that has something waiting, or a file that somebody changed."""
     runtime = self.runtime
     settings = runtime.settings.memory
-    room = _room(runtime)
+    room = runtime.room_in(CONSOLIDATE_QUEUE)
     if settings.backend != "file" or room <= 0:
         return
     now = runtime.clock()
@@ -100,14 +98,10 @@ def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> N
     try:
         with runtime.engine.connect() as connection:
             scope = waiting_for_session(connection, ref, now=runtime.clock())
-        if scope is not None and _room(runtime) > 0:
+        if scope is not None and runtime.room_in(CONSOLIDATE_QUEUE) > 0:
             ask_for_delivery(runtime.redis, scope.tenant, scope.kind, scope.name)
     except (DBAPIError, RedisError) as error:
         log.warning("no delivery to files was asked for after a flush: %s", type(error).__name__)
-
-
-def _room(runtime: Runtime) -> int:
-    return MAX_ASKED - runtime.queue.depths()[CONSOLIDATE_QUEUE]
 
 
 def _tell(scope: str, report: DeliveryReport) -> None:

@@ -10,40 +10,47 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, TextClause, text
 
 from domain.spoken_time import count_words
 from services.consolidation.batches import DUE, PassKind
 from services.consolidation.command_model import CallsPerRun, CommandModel
 from services.consolidation.scope_pass import Order, PassReport, consolidate, in_words
 from services.consolidation.synthesis import Synthesis
-from services.maintenance import JobContext, JobOutcome, JobRunner
+from services.maintenance import MAX_TIME, JobContext, JobOutcome, JobRunner
 from services.review import expire_due
 
 log = logging.getLogger(__name__)
 
 _SCOPES_PAGE = 500
-MAX_TIME = timedelta(minutes=45)
-"""A run that took so long stops between two scopes; what is left is due at the next one, and no worker is blocked."""
+
+
+def page_scopes(engine: Engine, query: TextClause, values: Mapping[str, Any]) -> Iterator[int]:
+    """The ids that `query` finds behind :after, at most :most of them, page by page: a million scopes are no list in
+    memory.
+    """
+    after = 0
+    while True:
+        with engine.connect() as connection:
+            found = connection.execute(query, {**values, "after": after, "most": _SCOPES_PAGE})
+            page = found.scalars().all()
+        yield from page
+        if len(page) < _SCOPES_PAGE:
+            return
+        after = page[-1]
 
 
 def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[int]:
-    """The scopes that hold a memory which is due, page by page, so that a million scopes are no list in memory."""
+    """The scopes that hold a memory which is due."""
     query = text(
         "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND EXISTS ("
         f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND m.recorded_at <= :until AND {DUE[kind]})"
         " ORDER BY s.id LIMIT :most"
     )
-    after = 0
     until = context.clock() - timedelta(days=context.settings.memory.consolidation.min_age_days)
-    while True:
-        with engine.connect() as connection:
-            page = connection.execute(query, {"after": after, "until": until, "most": _SCOPES_PAGE}).scalars().all()
-        yield from page
-        if len(page) < _SCOPES_PAGE:
-            return
-        after = page[-1]
+    return page_scopes(engine, query, {"until": until})
 
 
 def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:

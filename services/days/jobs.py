@@ -5,15 +5,12 @@ Must not know: when the job is due, Celery.
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import timedelta
 
 from domain.spoken_time import count_words
 from services.days.book import ended_days
 from services.days.finalize import FinalizeReport, finalize_ended
 from services.maintenance import JobContext, JobOutcome, JobRunner
 
-MAX_TIME = timedelta(minutes=45)
-"""A run that took so long stops between two days; what is left is due at the next one."""
 MAX_DAYS = 100_000
 
 
@@ -24,16 +21,15 @@ def run_finalize_days(context: JobContext) -> JobOutcome:
         with context.engine.connect() as connection:
             days = ended_days(connection, now=now, limit=MAX_DAYS)
         return JobOutcome(f"{count_words(len(days), 'day')} would be made final", {"ended": len(days)})
-    ends = now + MAX_TIME
+    go_on = context.patience()
     report = finalize_ended(
         context.engine,
         context.settings.memory.days,
         now=now,
         limit=MAX_DAYS,
-        go_on=lambda: context.still_ours() and context.clock() < ends,
+        go_on=go_on,
     )
-    stopped = not context.still_ours() or context.clock() >= ends
-    return JobOutcome(_summary(report), _stats(report), "stopped" if stopped else "completed")
+    return JobOutcome(_summary(report), _stats(report), "completed" if go_on() else "stopped")
 
 
 def _stats(report: FinalizeReport) -> dict[str, int]:

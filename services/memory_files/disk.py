@@ -19,6 +19,8 @@ from datetime import date, datetime
 from hashlib import blake2b
 from pathlib import Path
 
+from slowwave.spool import sync_folder
+
 TEMPORARY_PREFIX = ".slowwave-"
 """Files of this name in a folder of memory files are left-overs of a write that was cut off."""
 
@@ -133,7 +135,7 @@ class Disk:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 new.unlink()
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
     def sweep(self, folder: Path) -> None:
         """Delete what writes that were cut off left behind. Whoever calls this is alone at the folder."""
@@ -186,11 +188,3 @@ def _exchange(one: Path, other: Path) -> bool:
     if number == errno.ENOENT:
         raise FileChanged(other.name)
     raise OSError(number, os.strerror(number), str(other))
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, text
 
 from models import OutboxItem, Scope
 from services.flush_rows import clean_error
@@ -108,16 +108,21 @@ def mark_failed(
     connection.execute(_FAIL, values | which | {"error": clean_error(error)})
 
 
+def waits(backend: str, now: datetime) -> ColumnElement[bool]:
+    """The condition that an item waits and may be tried now."""
+    return and_(
+        OutboxItem.backend == backend,
+        OutboxItem.delivered < OutboxItem.changes,
+        or_(OutboxItem.not_before.is_(None), OutboxItem.not_before <= now),
+    )
+
+
 def waiting_scopes(connection: Connection, backend: str, *, limit: int, now: datetime) -> list[WaitingScope]:
     """Scopes of all tenants for which something waits and may be tried now, the longest waiting first."""
     query = (
         select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
         .join(OutboxItem, OutboxItem.scope_id == Scope.id)
-        .where(
-            OutboxItem.backend == backend,
-            OutboxItem.delivered < OutboxItem.changes,
-            or_(OutboxItem.not_before.is_(None), OutboxItem.not_before <= now),
-        )
+        .where(waits(backend, now))
         .group_by(Scope.id)
         .order_by(func.min(OutboxItem.queued_at), Scope.id)
         .limit(limit)

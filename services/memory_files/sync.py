@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, select
 
 from domain.memory_files import scope_folder
 from models import Agent, FileState, OutboxItem, Scope, Session
 from services.memory_files.backends import FILE
 from services.memory_files.disk import Disk, Stamp
-from services.memory_files.outbox import HELD, WaitingScope, waiting_scopes
+from services.memory_files.outbox import HELD, WaitingScope, waiting_scopes, waits
 from slowwave.identity import SessionRef
 
 
@@ -53,9 +53,7 @@ def waiting_for_session(connection: Connection, ref: SessionRef, *, now: datetim
             Agent.tenant == ref.tenant,
             Agent.name == ref.agent,
             Session.name == ref.session,
-            OutboxItem.backend == FILE,
-            OutboxItem.delivered < OutboxItem.changes,
-            or_(OutboxItem.not_before.is_(None), OutboxItem.not_before <= now),
+            waits(FILE, now),
         )
         .limit(1)
     )

@@ -4,28 +4,23 @@ Must not know: when the job is due, Celery.
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 from domain.spoken_time import count_words
 from services.maintenance import JobContext, JobOutcome, JobRunner
 from services.retention.events import Removal, remove_old_events
 from services.session_logs import CleanUp, cleanup_session_logs_older_than
 
-MAX_TIME = timedelta(minutes=45)
-"""A run that took so long stops between two days; what is left waits for the next one."""
-
 
 def run_retention(context: JobContext) -> JobOutcome:
     """Remove what `memory.retention` says, of all tenants; a dry run only counts it."""
     rules, now = context.settings.memory.retention, context.clock()
-    ends = now + MAX_TIME
     removal = remove_old_events(
         context.engine,
         rules.event_days,
         now=now,
         logged=context.settings.memory.sessions.session_event_logging_enabled,
         dry_run=context.dry_run,
-        go_on=lambda: context.still_ours() and context.clock() < ends,
+        go_on=context.patience(),
     )
     logs = CleanUp(0, 0)
     if rules.session_log_days:

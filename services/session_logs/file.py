@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from slowwave.spool import sync_folder
+
 _TRIES = 5
 
 
@@ -33,11 +35,7 @@ class Disk:
     def sync(self, descriptor: int, folder: Path) -> None:
         """Wait until the file, and its name in the folder, are on the disk."""
         os.fsync(descriptor)
-        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        sync_folder(folder)
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from slowwave.coordination.keys import DAYS_QUEUE, FINALIZE_KEY, PREFIX
 from slowwave.identity import SessionRef
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
 from slowwave.settings import Settings
-from tasks.days import MAX_ASKED, ask_after_flush
+from tasks.base import MAX_ASKED
+from tasks.days import ask_after_flush
 from workers.app import SlowwaveApp, make_app
 
 pytestmark = pytest.mark.servers

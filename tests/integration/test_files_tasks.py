@@ -13,7 +13,8 @@ from slowwave import Memory, Settings
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX
-from tasks.files import MAX_ASKED, ask_after_flush
+from tasks.base import MAX_ASKED
+from tasks.files import ask_after_flush
 from tests.consolidating import NOW
 from workers.app import SlowwaveApp, make_app
 

@@ -192,7 +192,7 @@ class Spool:
         # Locked before it has its name: no other process can take it for one that was left behind.
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         hidden.rename(path)
-        _sync_folder(self.folder)
+        sync_folder(self.folder)
         return Segment(path, descriptor, order)
 
     def _forget_empty(self) -> None:
@@ -250,10 +250,11 @@ def replace_file(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     hidden.rename(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

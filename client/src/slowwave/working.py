@@ -5,7 +5,7 @@ Must not know: when cycles run, and what they make of an item.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -181,20 +181,37 @@ class Remember(BaseModel):
         return self
 
 
-class ConsolidateScope(BaseModel):
-    """What `slowwave.consolidate_scope` takes: whose memories, and which pass over them."""
+class OfScope(BaseModel):
+    """What the payload of a task over one scope begins with: an agent, for its own, or room:NAME or team:NAME."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     agent: str | None = None
     scope: str | None = None
-    mode: PassMode = "working"
-    tenant: str | None = None
-    ticket: str | None = None
 
     @model_validator(mode="after")
-    def _names_a_scope(self) -> "ConsolidateScope":
+    def _names_a_scope(self) -> Self:
         if self.agent is None and self.scope is None:
             raise InvalidMessage("name an agent or a scope (room:NAME, team:NAME)")
         scope_of(self.agent, self.scope)
         return self
+
+
+class OfTenantScope(OfScope):
+    """The same, with the tenant right behind it."""
+
+    tenant: str | None = None
+
+    @model_validator(mode="after")
+    def _names_a_tenant(self) -> Self:
+        if self.tenant is not None:
+            check_name("tenant", self.tenant)
+        return self
+
+
+class ConsolidateScope(OfScope):
+    """What `slowwave.consolidate_scope` takes: whose memories, and which pass over them."""
+
+    mode: PassMode = "working"
+    tenant: str | None = None
+    ticket: str | None = None

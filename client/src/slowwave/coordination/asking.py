@@ -32,6 +32,11 @@ def ask_once(
     return True
 
 
+def as_asked(kind: str, name: str) -> tuple[str | None, str | None]:
+    """A scope as payloads name it: (agent, None) for an agent's own, (None, "room:NAME") or (None, "team:NAME")."""
+    return (name, None) if kind == "agent" else (None, f"{kind}:{name}")
+
+
 def begin_asked(redis: Redis, key: str, ticket: str) -> None:
     """Note that the work with this ticket begins: who asks from here on asks for another one."""
     # Not one step, and need not be: a ticket that changes in between costs a message that finds nothing to do.

@@ -5,20 +5,19 @@ Must not know: what a pass does, Celery, Postgres.
 
 from redis import Redis
 
-from slowwave.coordination.asking import ask_once, begin_asked
+from slowwave.coordination.asking import as_asked, ask_once, begin_asked
 from slowwave.coordination.keys import ASKED_SECONDS, CONSOLIDATE_QUEUE, consolidation_key
 from slowwave.messages import CONSOLIDATE_SCOPE, PassMode
 
 
 def ask_for_pass(redis: Redis, tenant: str, kind: str, name: str, mode: PassMode = "working") -> bool:
     """Send a pass over the scope (kind: agent, room, team), unless one is on its way: then the answer is False."""
-    agent, scope = (name, None) if kind == "agent" else (None, f"{kind}:{name}")
     return ask_once(
         redis,
         consolidation_key(mode, tenant, kind, name),
         CONSOLIDATE_SCOPE,
         CONSOLIDATE_QUEUE,
-        lambda ticket: [agent, scope, mode, tenant, ticket],
+        lambda ticket: [*as_asked(kind, name), mode, tenant, ticket],
         seconds=ASKED_SECONDS,
     )
 

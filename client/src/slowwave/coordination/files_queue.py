@@ -5,7 +5,7 @@ Must not know: what a delivery writes, Celery, Postgres.
 
 from redis import Redis
 
-from slowwave.coordination.asking import ask_once, begin_asked
+from slowwave.coordination.asking import as_asked, ask_once, begin_asked
 from slowwave.coordination.keys import ASKED_SECONDS, CONSOLIDATE_QUEUE, files_key
 from slowwave.messages import DELIVER_OUTBOX
 
@@ -15,14 +15,12 @@ def ask_for_delivery(redis: Redis, tenant: str, kind: str, name: str) -> bool:
 
     Raises `InvalidName` and redis' own errors, which lose nothing but time: beat asks again.
     """
-    agent, scope = (name, None) if kind == "agent" else (None, f"{kind}:{name}")
-    key = files_key(tenant, kind, name)
     return ask_once(
         redis,
-        key,
+        files_key(tenant, kind, name),
         DELIVER_OUTBOX,
         CONSOLIDATE_QUEUE,
-        lambda ticket: [agent, scope, tenant, ticket],
+        lambda ticket: [*as_asked(kind, name), tenant, ticket],
         seconds=ASKED_SECONDS,
     )
 
