@@ -28,7 +28,7 @@ from slowwave.settings import Settings
 # files: the other one finds their lock taken.)
 VISIBILITY_SECONDS = 180.0
 # A worker that is told to stop gives its work this long before it hands the messages back.
-SOFT_SHUTDOWN_SECONDS = 4.0
+SOFT_SHUTDOWN_SECONDS = 3.0
 
 _FIXED: dict[str, Any] = {
     "broker_transport": "workers.transport:Transport",

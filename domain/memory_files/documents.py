@@ -183,8 +183,13 @@ class _Parser:
         if fence := _FENCE.match(line):
             return self._until(lambda later: later.strip().startswith(fence[1]))
         if line.lstrip().startswith("<!--"):
-            return 1 if "-->" in line else self._until(lambda later: "-->" in later)
+            return 1 if "-->" in line else self._comment()
         return 0
+
+    def _comment(self) -> int:
+        """The lines of a comment that begins here. A mark of ours ends with what would close it, and is never part."""
+        count = self._until(lambda later: "-->" in later)
+        return 1 if self._is_ours(self._lines[self._at + count - 1]) else count
 
     def _until(self, ends: Callable[[str], bool]) -> int:
         later = range(self._at + 1, len(self._lines))

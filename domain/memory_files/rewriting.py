@@ -27,7 +27,8 @@ _BLANK_SECTION = 3
 class _Item:
     """A piece of the file to be. own: the memory whose line it is; heading: of ours, as text; of: a summary's agent.
 
-    edited: a summary that somebody edited. is_heading: a section, ours or not, begins here.
+    number: of the entry that it was, 0 for a new one. edited: a summary that somebody edited. is_heading: a section,
+    ours or not, begins here.
     """
 
     raw: str
@@ -35,6 +36,7 @@ class _Item:
     own: UUID | None = None
     heading: str | None = None
     of: str | None = None
+    number: int = 0
     edited: bool = False
     is_heading: bool = False
 
@@ -92,7 +94,9 @@ class _Rewriter:
         self._end = end
         self._wanted = wanted
         self._present: set[UUID] = set()
-        self._had: set[str] = set()
+        # Numbers of the headings that lines of ours stood below; 0: before any heading.
+        self._had: set[int] = set()
+        self._heading_number = 0
 
     def known(self, document: Document) -> list[_Item]:
         """The head and what stands in the file, our lines as they are now."""
@@ -113,8 +117,9 @@ class _Rewriter:
         return items
 
     def _item(self, entry: Entry, placed: Collection[UUID | None]) -> _Item | None:
-        item = _Item(entry.raw, entry.section)
+        item = _Item(entry.raw, entry.section, number=entry.number)
         if entry.kind == "heading":
+            self._heading_number = entry.number
             return replace(item, heading=entry.section or None, is_heading=True)
         if entry.summary is not None:
             return replace(item, of=entry.summary.agent, edited=entry.summary.edited, is_heading=True)
@@ -129,7 +134,7 @@ class _Rewriter:
     ) -> _Item | None:
         """A line of ours, as it is now; None where it goes."""
         if entry.section:
-            self._had.add(entry.section)
+            self._had.add(self._heading_number)
         if entry.number in self._keep:
             self._present.add(identity)
             return replace(item, own=identity)
@@ -193,7 +198,7 @@ class _Rewriter:
             places = [n for n, item in enumerate(items) if item.section == title and item.own is not None]
             # The first line with a greater id, also where somebody changed their order.
             highest = list(accumulate((items[n].own or _FIRST for n in places), max))
-            behind = places[-1] + 1 if places else self._below(items, heading)
+            behind = places[-1] + 1 if places else self._behind(items, heading)
             for memory in new:
                 at = bisect_right(highest, memory.id or _FIRST)
                 place = places[at] if at < len(places) else behind
@@ -207,7 +212,7 @@ class _Rewriter:
                 merged.append(item)
         return merged
 
-    def _below(self, items: Sequence[_Item], heading: int) -> int:
+    def _behind(self, items: Sequence[_Item], heading: int) -> int:
         return heading + (2 if heading + 1 < len(items) and items[heading + 1].blank else 1)
 
     def _missing(self) -> dict[str, list[FileMemory]]:
@@ -229,7 +234,7 @@ class _Rewriter:
         while at < len(items):
             end = next((n for n in range(at + 1, len(items)) if items[n].is_heading), len(items))
             block = items[at:end]
-            if block[0].heading in self._had and all(item.blank for item in block[1:]):
+            if block[0].heading and block[0].number in self._had and all(item.blank for item in block[1:]):
                 # One blank line below the heading, one before the next: where that is missing the one before goes.
                 if len(block) < _BLANK_SECTION and kept and kept[-1].blank:
                     kept.pop()

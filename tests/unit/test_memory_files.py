@@ -211,6 +211,13 @@ def test_what_people_wrote_stays_byte_for_byte(
     assert rewrite(parse_document(written), CURATED, unique(after)) == written
 
 
+def test_a_comment_that_somebody_left_open_hides_no_line_of_ours() -> None:
+    text = fresh(CURATED, [memory(1)]) + "<!-- hers\n"
+    written = rewrite(parse_document(text), CURATED, [memory(1), memory(2, type="decision")])
+    assert [e.memory.id.int for e in parse_document(written).entries if e.memory and e.memory.id] == [1, 2]
+    assert rewrite(parse_document(written), CURATED, [memory(1), memory(2, type="decision")]) == written
+
+
 def test_bullets_below_our_headings_are_statements_and_those_below_others_are_not() -> None:
     text = fresh(CURATED, [memory(1)]) + (
         "- Priya moved to Lisbon\n  in the spring\n\nSome prose.\n\n## Preferences\n\n* Maya likes rye bread\n\n"

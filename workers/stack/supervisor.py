@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workers.stack.child import Child, Program, Say
 
-STOP_SECONDS = 9.0
+STOP_SECONDS = 8.0
 # Beyond a program's own grace: its guardian has to kill and collect what is left.
 _CLEARING_SECONDS = 1.0
 _POLL_SECONDS = 0.2
