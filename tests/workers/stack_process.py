@@ -63,7 +63,7 @@ class StackProcess:
     def ended(self) -> bool:
         return self.process.poll() is not None
 
-    def stop(self, number: signal.Signals = signal.SIGINT, seconds: float = 10) -> int:
+    def stop(self, number: signal.Signals = signal.SIGINT, seconds: float = 30) -> int:
         """Send a signal, and answer the exit code, which must come within `seconds`."""
         self.process.send_signal(number)
         return self.process.wait(seconds)
