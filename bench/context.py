@@ -41,8 +41,8 @@ VERSIONS = 3
 LINES = 14
 CONFLICTS = 20
 TAILS = 8
-BOUND_MS = 10.0
 BUDGET = 1500
+BOUND_MS = 10.0
 ENCODINGS = ("cl100k_base", "o200k_base")
 FACETS = ("wanted", "decided", "executed", "state", "said")
 
@@ -135,9 +135,9 @@ def measure(connection: Connection, memories: Sequence[str], speech: Speech, now
         middle, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]
         print(f"{name:<52} p50 {middle:6.2f} ms   p95 {slow:6.2f} ms   {middle / bare:6.1f} bare reads")
         note(Row("context", name, middle, "a read by primary key", bare, "ms", middle / bare))
-        note(
-            Row("context", f"{name}, of {BOUND_MS:g} ms", middle, "allowed", BOUND_MS, "ms", middle / BOUND_MS, "<= 1")
-        )
+        if name == "context":  # what an agent asks for before its first word
+            of = f"{name}, of {BOUND_MS:g} ms"
+            note(Row("context", of, middle, "allowed", BOUND_MS, "ms", middle / BOUND_MS, "<= 1"))
 
 
 def try_budgets(connection: Connection, now: datetime, budgets: int) -> None:

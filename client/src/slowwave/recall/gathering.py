@@ -1,15 +1,15 @@
 """Gather a context: days and their summaries, what none covers, memories, contradictions, what is being said elsewhere.
 
-    scopes.sql, find.sql                                               what the query finds
-    briefing.sql, unflushed.sql, summaries.sql, unsummarised.sql       the rest, in one round trip
-    conflicts.sql                                                      what contradicts something of that
+    scopes.sql, find.sql   what the query finds, where there is one
+    brief.sql              the rest, by slowwave.brief (a function in the database), in one answer
 
 Must not know: who asks, which prompt it goes into, how much of it that has room for.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
+from typing import Any
 
 from slowwave.errors import InvalidQuery
 from slowwave.identity import check_name
@@ -20,39 +20,19 @@ from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
 from slowwave.recall.masking import mask
 from slowwave.recall.once import said_once
 from slowwave.recall.rendering import shorten
-from slowwave.recall.scopes import Reader
+from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.steps import Query, Row, Steps, statement
 
 DEFAULT_DAYS = 2
 MAX_DAYS = 3660
 MEMORIES = 15
 RECENT = 15
-OTHER_SESSIONS = 6
-LINES_PER_SESSION = 10
 LINE_CHARACTERS = 1000
-SUMMARIES = 60
-SUMMARY_CHARACTERS = 8000
-# Of a day without a summary, and of what came after one: trimmed, since there may be thousands of lines.
-RAW_SESSIONS_PER_DAY = 6
-RAW_SESSIONS = 40
-RAW_LINES_PER_SESSION = 8
+# Of a day without a summary, and of what came after one: trimmed, since there may be hundreds of lines.
 RAW_LINES_PER_DAY = 24
 RAW_CHARACTERS = 300
-RAW_REACH = 1000  # events of a session that are looked through for those of a day
-CONFLICTS = 8
-IMPORTANT = 0.7
-CONFLICT_REACH = 100  # open ones of which the important are looked for
 
-_BRIEFING = statement("briefing")
-# Of an array that it doesn't know Postgres expects ten scopes, and then plans at each call, which takes as long as the
-# reading. Nearly all readers have one.
-_BRIEFING_OF_ONE = _BRIEFING.replace(
-    "unnest(%(scopes)s::bigint[]) AS k (id)", "(SELECT (%(scopes)s::bigint[])[1]) AS k (id)"
-)
-_UNFLUSHED = statement("unflushed")
-_SUMMARIES = statement("summaries")
-_UNSUMMARISED = statement("unsummarised")
-_CONFLICTS = statement("conflicts")
+_BRIEF = statement("brief")
 
 Labels = Mapping[int, str | None]
 
@@ -83,59 +63,54 @@ def wanted_of(session: str | None, query: str | None, days: int | None, now: dat
 
 def context_steps(reader: Reader, wanted: Wanted) -> Steps[Context]:
     """Read all parts. Bounded whatever the scopes hold; nothing stands in it twice."""
-    library = yield from library_steps(reader, wanted.query or "")
-    labels = library.labels
-    if not labels:
+    relevant: list[Hit] = []
+    if wanted.query:
+        library = yield from library_steps(reader, wanted.query)
+        relevant = yield from find_steps(library, limit=MEMORIES, events=False)
+    found = yield _brief(reader, wanted, relevant)
+    if not found:
         return Context(span=wanted.days)
-    relevant = yield from find_steps(library, limit=MEMORIES, events=False)
-    weighed, unflushed, summaries, unsummarised = yield _queries(reader, wanted, sorted(labels), weigh=not relevant)
-    memories = relevant or [hit_of(row, row["weight"], labels) for row in weighed[:MEMORIES]]
-    recent = _recent(weighed, memories, labels)
-    disputed = yield _conflicts([*memories, *recent], sorted(labels))
+    (row,) = found
+    labels = {number: scope_label(kind, name) for number, kind, name in row["known_scopes"]}
+    weighed = _rows(row["memories"], "valid_from")
+    memories = relevant or [hit_of(memory, memory["weight"], labels) for memory in weighed[:MEMORIES]]
+    unsummarised = _rows(row["unsummarised"], "happened_at")
     return said_once(
         Context(
-            days=_days(summaries, unsummarised, labels),
+            days=_days(row["summaries"] or (), unsummarised, labels),
             memories=tuple(memories),
-            recent=recent,
-            conflicts=_contradictions(disputed, labels),
-            elsewhere=tuple(_utterance(row, labels, LINE_CHARACTERS) for row in unflushed),
+            recent=_recent(weighed, memories, labels),
+            conflicts=_contradictions(_rows(row["conflicts"], "valid_from"), labels),
+            elsewhere=tuple(
+                _utterance(said, labels, LINE_CHARACTERS) for said in _rows(row["unflushed"], "happened_at")
+            ),
             span=wanted.days,
         )
     )
 
 
-def _queries(reader: Reader, wanted: Wanted, scope_ids: Sequence[int], *, weigh: bool) -> tuple[Query, ...]:
-    who = {
+def _brief(reader: Reader, wanted: Wanted, relevant: Iterable[Hit]) -> Query:
+    kinds, names = zip(*reader.scopes, strict=True)
+    values = {
         "tenant": reader.tenant,
         "agent": reader.agent,
+        "kinds": list(kinds),
+        "names": list(names),
         # No session has an empty name: where none is given, none is left out.
         "session": wanted.session or "",
-        "scopes": scope_ids,
         "now": wanted.now,
         "days": wanted.days,
+        "relevant": [hit.id for hit in relevant],
+        # One more than is shown, which tells that there is more.
+        "line_characters": LINE_CHARACTERS + 1,
+        "raw_characters": RAW_CHARACTERS + 1,
     }
-    since = wanted.now - timedelta(days=wanted.days)
-    # As many more new ones as may stand among the weighty already.
-    ends = {"since": since, "weighty": MEMORIES if weigh else 0, "newest": MEMORIES + RECENT}
-    tails = {"sessions": OTHER_SESSIONS, "lines": LINES_PER_SESSION, "characters": LINE_CHARACTERS + 1}
-    raw = {
-        "sessions": RAW_SESSIONS_PER_DAY,
-        "most": RAW_SESSIONS,
-        "lines": RAW_LINES_PER_SESSION,
-        "reach": RAW_REACH,
-        "characters": RAW_CHARACTERS + 1,
-    }
-    return (
-        Query(_BRIEFING_OF_ONE if len(scope_ids) == 1 else _BRIEFING, who | ends),
-        Query(_UNFLUSHED, who | tails),
-        Query(_SUMMARIES, who | {"most": SUMMARIES, "characters": SUMMARY_CHARACTERS}),
-        Query(_UNSUMMARISED, who | raw),
-    )
+    return Query(_BRIEF, values)
 
 
-def _conflicts(shown: Iterable[Hit], scope_ids: Sequence[int]) -> Query:
-    bounds = {"reach": CONFLICT_REACH, "important": IMPORTANT, "most": CONFLICTS}
-    return Query(_CONFLICTS, {"shown": [hit.id for hit in shown], "scopes": scope_ids} | bounds)
+def _rows(objects: list[Row] | None, moment: str) -> list[Row]:
+    """The rows of a list that came as JSON, with their time as one."""
+    return [row | {moment: datetime.fromisoformat(row[moment])} for row in objects or ()]
 
 
 def _recent(weighed: Sequence[Row], shown: Sequence[Hit], labels: Labels) -> tuple[Hit, ...]:
@@ -158,16 +133,19 @@ def _contradictions(rows: Sequence[Row], labels: Labels) -> tuple[Contradiction,
 def _days(summaries: Iterable[Row], unsummarised: Iterable[Row], labels: Labels) -> tuple[Day, ...]:
     days: dict[tuple[date, str, str], Day] = {}
     for row in summaries:
-        day = Day(row["day"], row["agent"], labels[row["scope_id"]], row["version"], row["final"], _lines(row))
-        days[day.day, day.scope or "", day.agent] = day
+        day, agent, scope = date.fromisoformat(row["day"]), row["agent"], labels[row["scope_id"]]
+        days[day, scope or "", agent] = Day(day, agent, scope, row["version"], row["final"], _lines(row))
     raw: dict[date, list[tuple[tuple[date, str, str], Utterance]]] = {}
     for row in unsummarised:
-        key = (row["day"], labels[row["scope_id"]] or "", row["agent"])
-        raw.setdefault(row["day"], []).append((key, _utterance(row, labels, RAW_CHARACTERS)))
+        key = (date.fromisoformat(row["day"]), labels[row["scope_id"]] or "", row["agent"])
+        raw.setdefault(key[0], []).append((key, _utterance(row, labels, RAW_CHARACTERS)))
+    last: dict[tuple[date, str, str], list[Utterance]] = {}
     for said in raw.values():
         for key, line in said[-RAW_LINES_PER_DAY:]:
-            day = days.get(key) or Day(key[0], key[2], line.scope, 0, final=False)
-            days[key] = replace(day, unsummarised=(*day.unsummarised, line))
+            last.setdefault(key, []).append(line)
+    for key, lines in last.items():
+        known = days.get(key) or Day(key[0], key[2], lines[0].scope, 0, final=False)
+        days[key] = replace(known, unsummarised=tuple(lines))
     # The newest first; of one date the reader's own before those of rooms and teams.
     return tuple(day for _, day in sorted(days.items(), key=lambda item: (-item[0][0].toordinal(), *item[0][1:])))
 
@@ -175,20 +153,15 @@ def _days(summaries: Iterable[Row], unsummarised: Iterable[Row], labels: Labels)
 def _lines(row: Row) -> tuple[DayLine, ...]:
     """The lines of a summary; of one that came as text alone (out of a file), the lines of that."""
     if row["lines"]:
-        return tuple(
-            DayLine(
-                line["facet"],
-                line["text"],
-                line.get("speaker"),
-                line.get("session"),
-                line.get("seq"),
-                datetime.fromisoformat(line["at"]) if line.get("at") else None,
-                line.get("weight") or 0.0,
-            )
-            for line in row["lines"]
-        )
+        return tuple([_line(line.get, line.get("at")) for line in row["lines"]])
     bare = (line.strip().removeprefix("- ") for line in row["text"].splitlines())
     return tuple(DayLine("said", mask(line)) for line in bare if line and not line.startswith("#"))
+
+
+def _line(get: Callable[[str], Any], at: str | None) -> DayLine:
+    moment = datetime.fromisoformat(at) if at else None
+    origin = (get("speaker"), get("session"), get("seq"))
+    return DayLine(get("facet"), get("text"), *origin, moment, get("weight") or 0.0)
 
 
 def _utterance(row: Row, labels: Labels, characters: int) -> Utterance:

@@ -12,7 +12,7 @@ Must not know: where they are read, which of them are shown.
 
 from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from slowwave.recall.hits import Hit
 from slowwave.recall.rendering import one_line
@@ -47,11 +47,12 @@ class Utterance:
         return f"- {self.at:%Y-%m-%d %H:%M} {_place(self.scope)}{said} [said {one_line(self.id)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class DayLine:
-    """A line of a day's summary. content: in the third person, who said it included; facet: wanted, decided, executed,
-    state or said; session, seq, at: the event behind it, None where nobody knows; weight: the higher, the sooner it is
-    shown where not all of them can be.
+class DayLine(NamedTuple):
+    """A line of a day's summary; a tuple, since a context is made of hundreds.
+
+    content: in the third person, who said it included; facet: wanted, decided, executed, state or said; session,
+    seq, at: the event behind it, None where nobody knows; weight: the higher, the sooner it is shown where not all of
+    them can be.
     """
 
     facet: str

@@ -18,23 +18,22 @@ def said_once(context: Context) -> Context:
     disputed = {side.id for side in sides}
     memories = tuple(hit for hit in context.memories if hit.id not in disputed)
     remembered = {wording(hit.content) for hit in (*memories, *sides)}
-    summarised = {wording(line.content) for day in context.days for line in day.lines}
-    recent = tuple(hit for hit in context.recent if hit.id not in disputed and wording(hit.content) not in summarised)
-    known = remembered | summarised | {wording(hit.content) for hit in recent}
+    summarised = [[wording(line.content) for line in day.lines] for day in context.days]
+    in_summary = {words for day in summarised for words in day}
+    recent = tuple(hit for hit in context.recent if hit.id not in disputed and wording(hit.content) not in in_summary)
+    known = remembered | in_summary | {wording(hit.content) for hit in recent}
     elsewhere = tuple(line for line in context.elsewhere if wording(line.content) not in known)
     live = {(line.agent, line.session, line.seq) for line in context.elsewhere}
-    repeated = remembered & summarised
-    days = tuple(
-        replace(
-            day,
-            lines=tuple(line for line in day.lines if not repeated or wording(line.content) not in repeated),
-            unsummarised=tuple(
-                line
-                for line in day.unsummarised
-                if (line.agent, line.session, line.seq) not in live and wording(line.content) not in known
-            ),
+    days = []
+    for day, words in zip(context.days, summarised, strict=True):
+        lines = day.lines
+        if not remembered.isdisjoint(words):
+            lines = tuple(line for line, said in zip(lines, words, strict=True) if said not in remembered)
+        unsummarised = tuple(
+            line
+            for line in day.unsummarised
+            if (line.agent, line.session, line.seq) not in live and wording(line.content) not in known
         )
-        for day in context.days
-    )
-    shown = tuple(day for day in days if day.lines or day.unsummarised)
-    return replace(context, days=shown, memories=memories, recent=recent, elsewhere=elsewhere)
+        if lines or unsummarised:
+            days.append(replace(day, lines=lines, unsummarised=unsummarised))
+    return replace(context, days=tuple(days), memories=memories, recent=recent, elsewhere=elsewhere)

@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from slowwave.errors import InvalidQuery
 from slowwave.recall.briefing import (
@@ -102,8 +102,7 @@ def trimmed(context: Context, budget: Budget) -> Context:
         room = min(room - (cost - budget.max_tokens), room * 9 // 10)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A line on its way from one context into another. place: its number in the list that it comes from; day: whose it
     is; recent: it is one of the recent memories.
     """
@@ -190,9 +189,12 @@ def _cut(entry: _Entry, budget: Budget) -> _Entry:
     longest = max(SHORTEST_CUT, budget.max_tokens // LONGEST_SHARE)
     if isinstance(item, Contradiction):
         one, other = (replace(side, content=_fitting(side.content, longest // 2, budget.count)) for side in item.sides)
-        return replace(entry, item=replace(item, sides=(one, other)))
+        return entry._replace(item=replace(item, sides=(one, other)))
     content = _fitting(item.content, longest, budget.count)
-    return entry if content == item.content else replace(entry, item=replace(item, content=content))
+    if content == item.content:
+        return entry
+    cut = item._replace(content=content) if isinstance(item, DayLine) else replace(item, content=content)
+    return entry._replace(item=cut)
 
 
 def _fitting(text: str, tokens: int, count: Count) -> str:
