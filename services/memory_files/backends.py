@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, select, text
 from models import MemoryBackend
 
 FILE = "file"
-BackendName = Literal["postgres", "file"]
+BackendName = Literal["postgres", "file", "mem0"]
 
 _REGISTER = text("SELECT slowwave.register_backend(:name, :now)")
 _UNREGISTER = text("SELECT slowwave.unregister_backend(:name)")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from slowwave.errors import InvalidSettings
 
@@ -40,8 +40,19 @@ class Batch(_Section):
     max_sessions_per_agent_per_cycle: int = Field(3, ge=1, le=10_000)
 
 
+class MemoryContext(_Section):
+    """What a model sees beside the window that it reads: known already, and no evidence. 0: nothing of the kind."""
+
+    daily_tail_lines: int = Field(20, ge=0, le=500)
+    memory_snippets: int = Field(5, ge=0, le=100)
+    snippet_max_chars: int = Field(400, ge=20, le=10_000)
+
+
 class ExtractorSettings(_Section):
-    """Bounds of one window, and how often a failing one is tried."""
+    """Bounds of one window, how often a failing one is tried, and what a model answers where nothing is to be kept."""
+
+    no_reply_token: str = Field("NO_REPLY", min_length=1, max_length=100)
+    include_memory_context: MemoryContext = MemoryContext()
 
     max_messages_per_flush: int = Field(20, ge=1, le=1000)
     max_chars_per_flush: int = Field(12_000, ge=100, le=1_000_000)
@@ -87,6 +98,7 @@ class Days(_Section):
     realtime_summary_turn_threshold: int = Field(20, ge=1, le=100_000)
     quiet_seconds: float = Field(600, ge=1, le=604_800)
     max_summary_words: int = Field(220, ge=20, le=5000)
+    daily_summary_use_model: bool = False
 
 
 class Files(_Section):
@@ -138,10 +150,66 @@ class Maintenance(_Section):
     tick_after_writes: bool = False
 
 
+class Llm(_Section):
+    """A model, what it may do, and what it may cost. Off by default; everything works without. Budgets of 0: no bound.
+
+    driver openai: any endpoint that speaks OpenAI's chat API, at `base_url`; command: a program that reads the prompt
+    on its stdin. Token budgets hold for the tenant, and those of an agent for each agent apart.
+    """
+
+    driver: Literal["none", "openai", "command"] = "none"
+    model: str = ""
+    base_url: str = "https://api.openai.com/v1"
+    api_key: SecretStr = SecretStr("")
+    command: str = ""
+    timeout_seconds: float = Field(25, gt=0, le=3600)
+    max_output_tokens: int = Field(1500, ge=16, le=100_000)
+    max_concurrency: int = Field(4, ge=1, le=1000)
+    breaker_failures: int = Field(5, ge=1, le=1000)
+    breaker_seconds: float = Field(60, ge=1, le=86_400)
+    extract: bool = True
+    synthesize: bool = True
+    adjudicate: bool = True
+    triples: bool = False
+    max_calls_per_run: int = Field(20, ge=0, le=100_000)
+    daily_token_budget: int = Field(500_000, ge=0)
+    weekly_token_budget: int = Field(2_000_000, ge=0)
+    agent_daily_token_budget: int = Field(0, ge=0)
+    agent_weekly_token_budget: int = Field(0, ge=0)
+
+
+class Embeddings(_Section):
+    """Vectors of memories and events, made by workers. Off by default; search without them is full text.
+
+    local: a small model that runs here (the extra `embeddings`); openai: any endpoint that speaks OpenAI's API.
+    """
+
+    driver: Literal["none", "local", "openai"] = "none"
+    model: str = ""
+    base_url: str = "https://api.openai.com/v1"
+    api_key: SecretStr = SecretStr("")
+    batch_size: int = Field(64, ge=1, le=2048)
+    index_seconds: float = Field(15, ge=1, le=86_400)
+
+
+class Mem0(_Section):
+    """How the package `mem0ai` is set up: a YAML or JSON file of its own settings; empty: vectors in Postgres."""
+
+    config: str = ""
+
+
+class Agno(_Section):
+    """Where Agno keeps its sessions, if events come from there: sqlite:///…, or postgresql://…."""
+
+    db_url: str = ""
+    session_table: str = ""
+
+
 class MemorySettings(_Section):
     """Everything under `memory.`; the keys keep the names of the source designs."""
 
-    backend: Literal["postgres", "file"] = "postgres"
+    backend: Literal["postgres", "file", "mem0"] = "postgres"
+    source: Literal["events", "agno"] = "events"
     auto_flush: AutoFlush = AutoFlush()
     consolidation: Consolidation = Consolidation()
     maintenance: Maintenance = Maintenance()
@@ -149,6 +217,10 @@ class MemorySettings(_Section):
     files: Files = Files()
     sessions: Sessions = Sessions()
     retention: Retention = Retention()
+    llm: Llm = Llm()
+    embeddings: Embeddings = Embeddings()
+    mem0: Mem0 = Mem0()
+    agno: Agno = Agno()
 
 
 class Settings(_Section):
