@@ -2,7 +2,7 @@
 
     a prompt ──▶ AskModel.ask ──▶ an answer
                      │
-                     ├── TransientError   the surroundings failed: later again
+                     ├── TransientError   the surroundings failed: later again (Unanswered: in the call itself)
                      ├── BudgetReached    the cap is reached: do it by the rules, and say so
                      └── ModelFailed      this prompt got no answer of use, and asking again would not help
 
@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
+
+from domain.failures import TransientError
 
 Purpose = Literal["extract", "synthesize", "adjudicate", "triples", "summarize"]
 
@@ -68,6 +70,18 @@ class ModelFailed(Exception):
 
     def __init__(self, message: str, tokens: int = 0) -> None:
         super().__init__(message)
+        self.tokens = tokens
+
+
+class Unanswered(TransientError):
+    """A call that was sent and got no answer: later again.
+
+    tokens: what it cost as far as is known: 0 where it was refused before any work (no connection, 429, 5xx), None
+    where nobody knows (a time-out, a cut connection); then all that was reserved for it counts as spent.
+    """
+
+    def __init__(self, message: str, *, tokens: int | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message, retry_after=retry_after)
         self.tokens = tokens
 
 
