@@ -24,7 +24,8 @@ class Prompt:
     """What is asked. version: "NAME/NUMBER" of the prompt's text, for the ledger.
 
     system: the task, words of this project alone. user: the data, fenced. schema: a JSON schema (an object) that the
-    answer must fit, None where plain text is wanted; schema_name: what the endpoint calls it.
+    answer must fit, None where plain text is wanted; schema_name: what the endpoint calls it. no_reply: a plain text
+    that is an answer too where a schema is given: there is nothing to say, and `Answer.data` is None.
     """
 
     purpose: Purpose
@@ -33,6 +34,7 @@ class Prompt:
     user: str
     schema: Mapping[str, Any] | None = None
     schema_name: str = "answer"
+    no_reply: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
