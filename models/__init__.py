@@ -23,6 +23,7 @@ from models.identity import Agent, Scope
 from models.maintenance import MaintenanceJob, MaintenanceRun
 from models.memories import Memory, MemorySource
 from models.search import CommonTerm, Passage
+from models.usage import LlmCall, LlmUsage
 
 __all__ = [
     "SCHEMA",
@@ -39,6 +40,8 @@ __all__ = [
     "FileLine",
     "FileState",
     "Flush",
+    "LlmCall",
+    "LlmUsage",
     "MaintenanceJob",
     "MaintenanceRun",
     "Memory",

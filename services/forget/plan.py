@@ -16,6 +16,8 @@ LEFT = {
     "agents": "a name, a time zone and numbers; the epoch rises",
     "scopes": "a name, and figures that are counted anew",
     "memory_backends": "names of backends",
+    "llm_calls": "names, numbers of runs, versions of prompts, and what calls cost",
+    "llm_usage": "names, and what calls cost",
     "maintenance_jobs": "schedules, and how many of what a job's last run came to",
     "erasures": "the receipts: names and numbers",
     "erased_names": "the fences: names and times",

@@ -1,0 +1,115 @@
+"""Budgets of calls of models (I7): tokens are set aside in Postgres before a call, and counted after it.
+
+Each of the three statements is a transaction of its own and one round trip; none is open while a model is asked.
+
+Must not know: prompts and answers, how a model is reached.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from domain.failures import TransientError
+from domain.model_calls import BudgetReached, Spender
+from slowwave.settings import Llm
+
+log = logging.getLogger(__name__)
+
+Outcome = Literal["answered", "failed", "unanswered"]
+
+_RESERVE = (
+    "SELECT p_cap, p_until FROM slowwave.reserve_call(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+)
+_SETTLE = "SELECT slowwave.settle_call(%s, %s, %s, %s, %s)"
+_RELEASE = "SELECT slowwave.release_call(%s, %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a call is to be reserved for: its purpose, driver and model, the prompt's name and number, an upper bound of
+    its tokens, and the seconds after which it counts as lost.
+    """
+
+    purpose: str
+    model: str
+    prompt: str
+    tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Tokens that are set aside for one call; settled or released once."""
+
+    id: UUID
+    tenant: str
+    tokens: int
+
+
+class Budget:
+    """The caps of `memory.llm`, over all workers."""
+
+    def __init__(self, engine: Engine, caps: Llm, clock: Callable[[], datetime]) -> None:
+        self._engine = engine
+        self._caps = caps
+        self._clock = clock
+
+    def reserve(self, spender: Spender, wanted: Wanted) -> Reservation:
+        """Set tokens aside. Raises BudgetReached, and TransientError where Postgres can't be reached: what can't be
+        reserved isn't spent.
+        """
+        caps, call = self._caps, uuid4()
+        values = (
+            call, spender.tenant, spender.agent, spender.run, wanted.purpose, wanted.model, wanted.prompt,
+            wanted.tokens, self._clock(), wanted.seconds, caps.daily_token_budget, caps.weekly_token_budget,
+            caps.agent_daily_token_budget, caps.agent_weekly_token_budget, caps.max_calls_per_run,
+        )  # fmt: skip
+        try:
+            cap, until = self._row(_RESERVE, values)
+        except DBAPIError as error:
+            if not _is_away(error):
+                raise
+            raise TransientError("tokens can't be reserved: Postgres is not reachable") from None
+        if cap is not None:
+            raise BudgetReached(f"memory.llm.{cap}", until)
+        return Reservation(call, spender.tenant, wanted.tokens)
+
+    def settle(self, reservation: Reservation, outcome: Outcome, tokens: int | None) -> None:
+        """Count what a call cost; None: nobody knows, and all that was reserved counts."""
+        self._end(_SETTLE, (reservation.id, reservation.tenant, outcome, tokens, self._clock()))
+
+    def release(self, reservation: Reservation) -> None:
+        """Give all of it back: the model was not asked."""
+        self._end(_RELEASE, (reservation.id, reservation.tenant))
+
+    def _end(self, statement: str, values: tuple[Any, ...]) -> None:
+        try:
+            self._row(statement, values)
+        except DBAPIError as error:
+            if not _is_away(error):
+                raise
+            # The answer is here and of use; what it cost is counted in full when its reservation expires.
+            log.warning("a call of the model could not be settled, Postgres is not reachable: it counts in full")
+
+    def _row(self, statement: str, values: tuple[Any, ...]) -> Any:
+        """One row of one transaction; once more on another connection where this one broke. Each may be sent twice."""
+        try:
+            return self._send(statement, values)
+        except DBAPIError as error:
+            if not _is_away(error):
+                raise
+            return self._send(statement, values)
+
+    def _send(self, statement: str, values: tuple[Any, ...]) -> Any:
+        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            return connection.exec_driver_sql(statement, values).one()
+
+
+def _is_away(error: DBAPIError) -> bool:
+    return error.connection_invalidated or isinstance(error, OperationalError)
