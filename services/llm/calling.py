@@ -1,0 +1,99 @@
+"""Asking a model: reserve, wait for a place, call, settle. Each try is a call of its own, reserved and paid for.
+
+    reserve ──▶ gate ──▶ driver ──▶ settle        what came back, or that nobody knows what it cost
+       │          └── release                     no place, or the endpoint is down: nothing was asked
+       └── BudgetReached                          nothing was set aside
+
+Must not know: what is asked for, which endpoint it is, where budgets are kept.
+"""
+
+import logging
+from collections import Counter
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.model_calls import Answer, ModelFailed, Prompt, Spender, Unanswered
+from services.llm.budget import Budget, Reservation, Wanted
+from services.llm.drivers import Driver, RequestRefused, UnfitAnswer, prompt_tokens
+
+log = logging.getLogger(__name__)
+
+MORE_TRIES: dict[type[ModelFailed], int] = {UnfitAnswer: 1, RequestRefused: 3}
+"""Failures after which another call may do better, and how many more are made of each."""
+LOST_AFTER_SECONDS = 120.0
+"""On top of the time-out: whoever has not settled by then has died; waiting for a place takes less."""
+
+
+class Gate(Protocol):
+    """Bounds how many calls are under way over all workers, and lets nobody in while the endpoint is down."""
+
+    def enter(self) -> AbstractContextManager[None]:
+        """A place for one call. How the block ends tells how the endpoint is. Raises TransientError on entering."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Asks one model for all who need a sentence: what `AskModel` promises. Any number of threads may share one."""
+
+    driver: Driver
+    gate: Gate
+    budget: Budget
+    max_output_tokens: int
+    timeout_seconds: float
+
+    @property
+    def name(self) -> str:
+        return self.driver.name
+
+    def ask(self, prompt: Prompt, spender: Spender) -> Answer:
+        """Ask, with no transaction open. Raises TransientError, BudgetReached, ModelFailed."""
+        tries: Counter[type[ModelFailed]] = Counter()
+        while True:
+            try:
+                return self._call(prompt, spender)
+            except (UnfitAnswer, RequestRefused) as error:
+                kind = type(error)
+                tries[kind] += 1
+                log.info("%s, %s: %s", self.name, prompt.version, error)
+                if tries[kind] > MORE_TRIES.get(kind, 0):
+                    raise
+
+    def _call(self, prompt: Prompt, spender: Spender) -> Answer:
+        """One call, reserved before and settled whatever becomes of it."""
+        reservation = self.budget.reserve(spender, self._wanted(prompt))
+        with ExitStack() as place:
+            try:
+                place.enter_context(self.gate.enter())
+            except BaseException:
+                self.budget.release(reservation)
+                raise
+            return self._settled(prompt, reservation)
+
+    def _settled(self, prompt: Prompt, reservation: Reservation) -> Answer:
+        try:
+            answer = self.driver.complete(
+                prompt, max_output_tokens=self.max_output_tokens, timeout_seconds=self.timeout_seconds
+            )
+        except ModelFailed as error:
+            self.budget.settle(reservation, "failed", error.tokens)
+            raise
+        except Unanswered as error:
+            self.budget.settle(reservation, "unanswered", error.tokens)
+            raise
+        except BaseException:
+            # A time limit of the task, a stop of the worker: the endpoint may be at work on it, so all of it counts.
+            self.budget.settle(reservation, "unanswered", None)
+            raise
+        self.budget.settle(reservation, "answered", answer.tokens)
+        return answer
+
+    def _wanted(self, prompt: Prompt) -> Wanted:
+        return Wanted(
+            purpose=prompt.purpose,
+            model=self.name,
+            prompt=prompt.version,
+            tokens=prompt_tokens(prompt) + self.max_output_tokens,
+            seconds=self.timeout_seconds + LOST_AFTER_SECONDS,
+        )
