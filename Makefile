@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint types contracts check bench lock clean
+.PHONY: setup demo test long lint types contracts check bench lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -19,8 +19,14 @@ setup: .venv/ready  ## make .venv with everything that runs, tests and benchmark
 demo: setup  ## conversations become memories before your eyes, on servers of their own, and nothing stays behind
 	@$(BIN)/slowwave demo
 
-test: setup  ## the whole suite, on real servers; a file's tests stay together, three files at a time, since many wait
-	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+# A file's tests stay together, three files at a time, since many wait.
+PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+test: setup  ## the suite, on real servers and workers
+	@$(PYTEST) -m "not long"
+
+long: setup  ## the rest of it: whole stacks started, killed and emptied in mid-run, simulated weeks, large state machines
+	@$(PYTEST) -m long
 
 lint: setup
 	@$(BIN)/ruff check .
@@ -32,7 +38,7 @@ types: setup
 contracts: setup  ## which layer may import which
 	@$(BIN)/lint-imports --no-logo
 
-check: lint types contracts test
+check: lint types contracts test long
 
 bench: setup  ## every measured comparison, as one table
 	@$(BIN)/python -m bench

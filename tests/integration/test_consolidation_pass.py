@@ -172,6 +172,7 @@ STATEMENTS = [
 ]
 
 
+@pytest.mark.long
 def test_i9_twenty_random_arrival_orders_end_in_the_same_set(engine: Engine) -> None:
     outcomes = []
     for seed in range(20):

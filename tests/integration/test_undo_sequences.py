@@ -16,7 +16,7 @@ from services.undo import undo
 from services.undo_checks import CannotUndo
 from tests.passing import Past, Step, day, state
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.long, pytest.mark.servers]
 
 SAID = (
     "Maya lives in Rome.", "Maya lives in Lisbon.", "Maya's home is Lisbon.", "Maya has two cats.", "Maya has no pets.",

@@ -13,7 +13,7 @@ from tests.workers.effects import check_as_if_nothing_had_happened, check_nothin
 from tests.workers.fleet import Fleet
 from tests.workers.servers import OwnValkey
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 
 def test_mistake_30_33_ticks_that_nobody_takes_expire_and_two_beats_do_no_harm_and_none_is_noticed(

@@ -28,7 +28,7 @@ from tests.workers.effects import rows, until_flushed, value
 from tests.workers.fleet import ROOT, Fleet
 from tests.workers.servers import OwnValkey
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 WORD = "quokka"
 QUEUED = 200

@@ -21,7 +21,7 @@ from tests.workers.servers import OwnPostgres, OwnValkey
 
 log = logging.getLogger(__name__)
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 LETTERS = "SELECT count(*) FROM slowwave.dead_letters"
 DIRTY = "SELECT count(*) FROM slowwave.sessions WHERE last_seq > processed_until"

@@ -20,7 +20,7 @@ import redis
 from tests.processes import wait_until
 from tests.workers.stack_process import StackProcess, stack_process
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
 
 PARTS = ("postgres", "valkey", "worker-fast", "worker-main", "beat", "flower")
 

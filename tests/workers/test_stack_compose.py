@@ -22,7 +22,7 @@ from tests.compose import ROOT, services, workers
 from tests.processes import wait_until
 from workers.stack.ports import settle_ports
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
 
 CELERY_SECONDS = 60
 
