@@ -1,0 +1,164 @@
+"""`QuietMemory`: one agent's memory as the hooks of a framework use it. It records and reads, and never raises.
+
+Must not know: any framework.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from slowwave.async_memory import AsyncMemory
+from slowwave.errors import InvalidName
+from slowwave.identity import check_name, shared_scope
+from slowwave.memory import Memory
+from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, MAX_MESSAGES, clean_text
+from slowwave.recall.briefing import INTRODUCTION
+from slowwave.recall.rendering import NOTICE
+
+log = logging.getLogger(__name__)
+
+MAX_TOKENS = 1_500
+"""What a context takes of a prompt unless the host says otherwise."""
+
+PATIENCE_SECONDS = 3.0
+"""How long a reply waits for its context: without one it is poorer, without an answer it is none."""
+
+# How a context begins: as one text, or as the messages that `Context.to_messages` makes of it.
+_OURS = re.compile(rf"\s*(?:{re.escape(NOTICE)}|{re.escape(INTRODUCTION)}|## [^\n]+\n\n`{{3,}}text\n)")
+
+T = TypeVar("T")
+E = TypeVar("E")
+
+
+class Said(NamedTuple):
+    """What somebody said. key: makes a repetition within its session harmless; longer ones are hashed."""
+
+    role: Literal["user", "assistant"]
+    content: str
+    key: str
+
+
+class Known(NamedTuple):
+    """A context for a model: what is said of it with a system's authority, and the fenced text. Falsy if empty."""
+
+    introduction: str
+    text: str
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
+NOTHING = Known("", "")
+
+
+class QuietMemory:
+    """What hooks need of one agent's memory. Whatever fails is logged, without a word of what was said.
+
+    scope: where its sessions write ("room:NAME", "team:NAME"; None: the agent's own memory); it is read, too.
+    scopes: rooms and teams that are read beside it. max_tokens: the most that a context takes.
+    Raises InvalidName where a name can't be meant so: that is the host's mistake, to be seen at once.
+    """
+
+    def __init__(
+        self,
+        memory: Memory | AsyncMemory,
+        agent: str,
+        *,
+        scope: str | None = None,
+        scopes: Sequence[str] = (),
+        max_tokens: int = MAX_TOKENS,
+    ) -> None:
+        if isinstance(scopes, str):
+            raise InvalidName(f"scopes must be a list of scopes, not the text {scopes[:50]!r}")
+        self.memory = memory.memory if isinstance(memory, AsyncMemory) else memory
+        self.agent = check_name("agent", agent)
+        self.scope = scope
+        self.scopes = tuple(dict.fromkeys([*([] if scope is None else [scope]), *scopes]))
+        for named in self.scopes:
+            shared_scope(named)
+        self._max_tokens = max_tokens
+
+    def record(self, session: str, said: Sequence[Said]) -> None:
+        """Record what was said, in order. What the session has under the same key stays as it is.
+
+        A context of ours that the host put among the messages is nobody's words, and is left out.
+        """
+        for part in _parts([_fitted(one) for one in said if not is_context(one.content)]):
+            call = partial(self.memory.turn_completed, self.agent, session, part, scope=self.scope)
+            self.quietly("a turn was not recorded", session, call, None)
+
+    def known(self, session: str, query: str | None) -> Known:
+        """What the agent knows that helps with `query`; NOTHING where that can't be read."""
+        return self.quietly("there is no context", session, partial(self._read, session, query), NOTHING)
+
+    def prompted(self, session: str) -> None:
+        """Somebody wrote: what the agent's other sessions hold is processed first."""
+        call = partial(self.memory.prompt_arrived, self.agent, session)
+        self.quietly("nothing was boosted", session, call, None)
+
+    def reset(self, session: str) -> None:
+        """The conversation ends here: process it now."""
+        self.quietly("no flush was asked for", session, partial(self.memory.session_reset, self.agent, session), None)
+
+    async def arecord(self, session: str, said: Sequence[Said]) -> None:
+        """As `record`; a thread waits for the commit, not the loop. Once begun it ends, cancelled or not."""
+        if said:
+            await asyncio.to_thread(self.record, session, said)
+
+    async def aprompted_and_known(self, session: str, query: str | None) -> Known:
+        """As `prompted` and then `known`, in a thread, and NOTHING if that takes longer than the host's patience."""
+
+        def read() -> Known:
+            self.prompted(session)
+            return self.known(session, query)
+
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(read), PATIENCE_SECONDS)
+        except TimeoutError:
+            log.warning("there is no context for %s/%s: it took more than %s s", self.agent, session, PATIENCE_SECONDS)
+            return NOTHING
+
+    def quietly(self, complaint: str, session: str, call: Callable[[], T], otherwise: E) -> T | E:
+        """Answer what `call` answers, or `otherwise` if it fails, and say so in the log."""
+        try:
+            return call()
+        except Exception as error:  # noqa: BLE001 (an agent must answer, whatever became of its memory)
+            # The kind alone: what an error says may quote what somebody said.
+            log.warning("%s for %s/%s: %s", complaint, self.agent, session, type(error).__name__)
+            return otherwise
+
+    def _read(self, session: str, query: str | None) -> Known:
+        context = self.memory.context(
+            self.agent, session, query, scopes=self.scopes, max_tokens=self._max_tokens, format="messages"
+        )
+        messages = context.to_messages()
+        return Known(messages[0]["content"], messages[1]["content"]) if messages else NOTHING
+
+
+def is_context(text: str) -> bool:
+    """Whether a text is a context that this project made."""
+    return _OURS.match(text) is not None
+
+
+def digest(*parts: str) -> str:
+    """Answer a short name for texts: 32 hexadecimal digits, other ones for other texts."""
+    hashed = sha256()
+    for part in parts:
+        encoded = clean_text(part).encode()
+        hashed.update(f"{len(encoded)}:".encode() + encoded)
+    return hashed.hexdigest()[:32]
+
+
+def _fitted(said: Said) -> dict[str, Any]:
+    """A message for `turn_completed` that keeps its limits: too long a text is recorded as far as it may be."""
+    key = said.key if len(said.key) <= MAX_KEY_CHARACTERS else digest(said.key)
+    return {"role": said.role, "content": said.content[:MAX_CONTENT_CHARACTERS], "key": clean_text(key)}
+
+
+def _parts(messages: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    for start in range(0, len(messages), MAX_MESSAGES):
+        yield messages[start : start + MAX_MESSAGES]

@@ -1,0 +1,48 @@
+"""What every example shares: servers and workers of its own for as long as it runs, and a way to wait for memories.
+
+    with own_stack() as settings:
+        with Memory(settings) as memory:
+            …
+            wait_for_memories(memory)
+
+Must not know: any agent framework.
+"""
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from slowwave import Memory
+from slowwave.settings import PREFIX, Settings
+from workers.stack.stack import Stack, StackOptions
+
+DEADLINE_SECONDS = 60.0
+
+
+@contextmanager
+def own_stack() -> Iterator[Settings]:
+    """Start Postgres, Valkey, workers and beat in a temporary folder, and stop and delete all of it afterwards.
+
+    Answers the settings that connect to them. Servers that SLOWWAVE_… variables name are somebody's: they aren't used.
+    """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    with tempfile.TemporaryDirectory(prefix="slowwave-example-") as folder:
+        options = StackOptions(data=Path(folder) / "data", concurrency=1, flower=False)
+        print("Starting Postgres, Valkey and workers of this example's own …")
+        with Stack(options, lambda _part, _line: None, environment) as stack:
+            yield stack.settings.model_copy(update={"spool": Path(folder) / "spool"})
+    print("Everything is stopped again, and nothing was left behind.")
+
+
+def wait_for_memories(memory: Memory) -> None:
+    """Wait until the workers have read every turn. Raises TimeoutError after a minute."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    pause = threading.Event()
+    while memory.status().dirty_sessions:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the workers have not read every turn within {DEADLINE_SECONDS:.0f} s")
+        pause.wait(0.05)
