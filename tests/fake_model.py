@@ -121,8 +121,8 @@ Script = Callable[[Asked], Any] | Sequence[Any] | Any
 class FakeModel:
     """A server in a thread, from `with` to its end.
 
-    refuses: fields of a request that it answers with 400 ("max_tokens", "temperature", "response_format.json_schema" for
-    that type of it …), as endpoints do that don't know them. key: where given, any other key gets 401.
+    refuses: fields of a request that it answers with 400 ("max_tokens", "temperature", "response_format.json_schema"
+    for that type of it …), as endpoints do that don't know them. key: where given, any other key gets 401.
     """
 
     def __init__(
