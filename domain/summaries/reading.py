@@ -47,8 +47,8 @@ class Sentence:
 
 def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequence[Event] = ()) -> list[Sentence]:
     """The sentences of a segment in order. Raises ZoneInfoNotFoundError for an unknown zone."""
-    clean = [_cleaned(event) for event in events]
-    talk = {speech.event.seq: speech for speech in speeches(clean, map(_cleaned, preceding), agent)}
+    clean = [cleaned(event) for event in events]
+    talk = {speech.event.seq: speech for speech in speeches(clean, map(cleaned, preceding), agent)}
     with_agent = any(speech.is_agent for speech in talk.values()) or all(event.kind != "assistant" for event in clean)
     found: list[Sentence] = []
     for event in clean:
@@ -61,8 +61,8 @@ def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequ
     return found
 
 
-def _cleaned(event: Event) -> Event:
-    """Without secrets first, then cut: half a secret would not be found."""
+def cleaned(event: Event) -> Event:
+    """The event without machinery; without secrets first, then cut: half a secret would not be found."""
     text = redact(event.content).text
     if len(text) > MAX_EVENT_CHARACTERS:
         half = MAX_EVENT_CHARACTERS // 2

@@ -1,0 +1,119 @@
+"""Which of two statements holds, by a model: what it is asked, and how far its answer may go.
+
+A model only settles what event order settles too (I9): the statement that was said to hold last may replace the other
+one, where a cited event of its own says so and is later than all that speaks for the other. It never decides against
+what was written by hand, nor for a claim against a person's own words; it deletes nothing. All else stays open.
+
+Must not know: tables, who calls the model, how a decision is carried out.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from domain.model_calls import Answer, Prompt
+from domain.prompts import prompt_text
+from domain.redaction import redact
+from domain.review import TESTIMONY, Statement
+from slowwave.recall.rendering import Block, fenced, one_line, shorten
+
+VERSION = "adjudicate/1"
+EVENT_CHARACTERS = 600
+WHY_CHARACTERS = 200
+_UNREADABLE = frozenset({"archived", "review"})
+
+Holds = Literal["first", "second", "both", "unclear"]
+Ruling = Literal["newer", "both", "open"]
+"""newer: the later statement replaces the earlier one; both: there is no conflict; open: it stays a question."""
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "holds": {"type": "string", "enum": ["first", "second", "both", "unclear"]},
+        "why": {"type": "string"},
+        "sources": {"type": "array", "items": {"type": "integer"}},
+    },
+    "required": ["holds", "why", "sources"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An event in which one side was said. at: aware."""
+
+    of_newer: bool
+    speaker: str
+    content: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the model said: which holds, why in one line, and the numbers of the events that it cites."""
+
+    holds: Holds
+    why: str
+    sources: tuple[int, ...]
+
+
+def may_replace(older: Statement, newer: Statement) -> bool:
+    """Whether a model may let `newer` end `older`: it was said later, by no worse a witness, and not against a hand."""
+    later = newer.reaffirmed_at > older.reaffirmed_at
+    claim = older.trust in TESTIMONY and newer.trust not in TESTIMONY
+    return later and not claim and older.trust != "hand" and newer.status not in _UNREADABLE
+
+
+def may_stand_together(older: Statement, newer: Statement) -> bool:
+    """Whether a model may find that both hold: both are in answers already."""
+    return older.status not in _UNREADABLE and newer.status not in _UNREADABLE
+
+
+def state_of(older: Statement, newer: Statement) -> str:
+    """A digest of all that a verdict depends on: while it is the same, nothing is asked again."""
+    sides = [
+        [str(side.id), side.content, side.status, side.trust, side.valid_from.isoformat(),
+         side.reaffirmed_at.isoformat(), None if side.valid_to is None else side.valid_to.isoformat()]
+        for side in (older, newer)
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps([VERSION, sides]).encode()).hexdigest()
+
+
+def question(older: Statement, newer: Statement, evidence: Sequence[Evidence]) -> Prompt:
+    """Ask which holds. `evidence` is numbered from 1 in its order. All that was said stands fenced, as data."""
+    blocks = []
+    for name, statement, of_newer in (("first", older, False), ("second", newer, True)):
+        events = [
+            f"[{number}] {event.at:%Y-%m-%d %H:%M} UTC, {one_line(redact(event.speaker).text)}: "
+            + shorten(one_line(redact(event.content).text), EVENT_CHARACTERS)
+            for number, event in enumerate(evidence, start=1)
+            if event.of_newer is of_newer
+        ]
+        blocks += [
+            Block(f"The {name} statement", [one_line(statement.content)]),
+            Block(f"Events of the {name}", events),
+        ]
+    return Prompt("adjudicate", VERSION, prompt_text(VERSION), fenced(blocks), SCHEMA, "verdict")
+
+
+def verdict_of(answer: Answer) -> Verdict:
+    """The model's answer, which fits the schema; its sentence on one line, without secrets."""
+    why = shorten(one_line(redact(answer.data["why"]).text), WHY_CHARACTERS)
+    return Verdict(answer.data["holds"], why, tuple(dict.fromkeys(answer.data["sources"])))
+
+
+def ruling(verdict: Verdict, older: Statement, newer: Statement, evidence: Sequence[Evidence]) -> Ruling:
+    """What follows from a verdict: no more than the cited events and their order bear out."""
+    if not verdict.sources or not all(1 <= number <= len(evidence) for number in verdict.sources):
+        return "open"
+    cited = [evidence[number - 1] for number in verdict.sources]
+    if verdict.holds == "second" and may_replace(older, newer):
+        last = max((event.at for event in evidence if not event.of_newer), default=older.reaffirmed_at)
+        says_so = any(event.of_newer and event.at > max(last, older.reaffirmed_at) for event in cited)
+        return "newer" if says_so else "open"
+    if verdict.holds == "both" and may_stand_together(older, newer):
+        return "both" if {event.of_newer for event in cited} == {False, True} else "open"
+    return "open"

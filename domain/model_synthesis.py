@@ -1,0 +1,52 @@
+"""One sentence of two, by a model: what it is asked, and whether its sentence may stand for both.
+
+Must not know: which two are asked about, who calls the model, what becomes of the two.
+"""
+
+from domain.grounding import not_said
+from domain.model_calls import Answer, Prompt
+from domain.prompts import prompt_text
+from domain.similarity import judge, read
+from slowwave.recall.rendering import Block, fenced, one_line
+
+VERSION = "synthesize/1"
+NONE = "NONE"
+_LONGER = 60
+"""A sentence has at most so many characters more than the two together."""
+_LOST = frozenset({"conflict", "distinct"})
+_KEPT = 0.75
+"""So much of the content words of each has to be in the sentence, …"""
+_NEW = 3
+"""… and at most so many others."""
+
+
+def question(first: str, second: str) -> Prompt:
+    """Ask for one sentence that says what both say. The two stand fenced, as data."""
+    notes = fenced([Block("The notes", [one_line(first), one_line(second)])])
+    return Prompt("synthesize", VERSION, prompt_text(VERSION), notes)
+
+
+def sentence_of(answer: Answer) -> str | None:
+    """The sentence on one line; None where the model found none."""
+    said = one_line(answer.text)
+    return None if not said or said.upper().rstrip(".") == NONE else said
+
+
+def may_stand_for(sentence: str, first: str, second: str) -> bool:
+    """Whether the sentence says what both say: no name, number or "not" is lost, and none is new."""
+    both = (first, second)
+    if len(sentence) > len(first) + len(second) + _LONGER or not_said(sentence, both):
+        return False
+    if any(not_said(text, [sentence]) for text in both):
+        return False
+    said, all_words = read(sentence), set[str]()
+    for text in both:
+        stems = read(text).distinct_stems
+        all_words |= stems
+        if len(stems & said.distinct_stems) < _KEPT * len(stems):
+            return False
+    if len(said.distinct_stems - all_words) > _NEW:
+        return False
+    if said.negated != any(read(text).negated for text in both):
+        return False
+    return all(judge(said, read(text)).verdict not in _LOST for text in both)
