@@ -9,6 +9,7 @@ import typer
 
 from workers.shell import (
     basics,
+    budget,
     compare,
     conflicts,
     consolidate,
@@ -64,6 +65,7 @@ for _module in (
     finalize,
     compare,
     operate,
+    budget,
     maintenance,
     retention,
     basics,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from domain.spoken_time import count_words, duration_words
+from workers.shell.budget import reached_words
 from workers.shell.options import MEND, OPERATE, Agent, Json, Timeout, Wait
 from workers.shell.output import console, document, print_json, print_rows, safe, styled
 from workers.shell.state import shell_of
@@ -27,17 +28,20 @@ def register(app: typer.Typer) -> None:
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Show queues, dirty sessions, how long a turn takes to become memory, and the workers."""
+    from services.reports.budget import caps_reached
     from services.reports.status import read_status
 
     shell = shell_of(context)
     with shell.connection() as connection:
         found = read_status(connection, shell.queue, shell.tenant, shell.now())
+        caps = caps_reached(connection, shell.tenant, shell.settings.memory.llm, shell.now())
     workers, spooled, swept_ago = shell.listening(), shell.spooled(), shell.swept_ago()
     if as_json:
         more = {"swept_ago_seconds": swept_ago, "spool": spooled._asdict(), "workers": workers}
-        print_json(document(found) | more)
+        print_json(document(found) | more | {"caps_reached": document(caps)})
         return
-    print_rows(console(), [*_standing(found), *_around(workers, spooled, swept_ago)])
+    models = [("model", "\n".join(reached_words(used) for used in caps))] if caps else []
+    print_rows(console(), [*_standing(found), *models, *_around(workers, spooled, swept_ago)])
 
 
 def _standing(found: "Status") -> list[tuple[str, str]]:

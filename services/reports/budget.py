@@ -1,0 +1,186 @@
+"""What calls of models cost: today and this week (UTC), of the tenant and of each agent, and which caps hold.
+
+Must not know: how tokens are reserved, how it is shown.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
+
+from models import LlmCall, LlmUsage
+from services.reports.names import find_agent
+from slowwave.settings import Llm
+
+Period = Literal["day", "week"]
+_OUTCOMES = ("answered", "failed", "unanswered", "lost")
+_SETTING: dict[tuple[bool, Period], str] = {
+    (False, "day"): "daily_token_budget",
+    (False, "week"): "weekly_token_budget",
+    (True, "day"): "agent_daily_token_budget",
+    (True, "week"): "agent_weekly_token_budget",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What one payer used in one period. agent: None for all of the tenant. Tokens, but for calls and failures.
+
+    reserved: set aside for calls that are under way. cap: None without one; left: of it, never below 0. reached: no
+    call fits any more, since each one reserves at least its longest answer.
+    """
+
+    agent: str | None
+    period: Period
+    starts: date
+    ends: datetime
+    calls: int
+    failures: int
+    settled: int
+    reserved: int
+    setting: str
+    cap: int | None
+    left: int | None
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UsedFor:
+    """What a purpose cost this week. failed: answers of no use; unanswered: the endpoint's failures; lost: workers that
+    died in a call. uncounted: tokens that stand for a whole reservation, since nobody knows what the call cost.
+    """
+
+    purpose: str
+    calls: int
+    answered: int
+    failed: int
+    unanswered: int
+    lost: int
+    tokens: int
+    uncounted: int
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetReport:
+    """used: the tenant's day and week, then those of its agents, the dearest first. open_calls: under way, or with a
+    worker that died; overdue: of these, such as count as lost from the next call on.
+    """
+
+    tenant: str
+    model: str | None
+    used: tuple[Used, ...]
+    purposes: tuple[UsedFor, ...]
+    open_calls: int
+    open_tokens: int
+    overdue: int
+
+
+def read_budget(
+    connection: Connection, tenant: str, caps: Llm, now: datetime, *, agent: str | None = None, limit: int = 50
+) -> BudgetReport:
+    """Read it for a tenant, or one of its agents beside it. limit: of agents. Raises UnknownName."""
+    if agent is not None:
+        find_agent(connection, tenant, agent)
+        agents: list[str] = [agent]
+    else:
+        agents = _agents(connection, tenant, now, limit)
+    payer = [LlmCall.tenant == tenant] if agent is None else [LlmCall.tenant == tenant, LlmCall.agent == agent]
+    under_way = connection.execute(
+        select(
+            func.count().label("calls"),
+            func.coalesce(func.sum(LlmCall.tokens_reserved), 0).label("tokens"),
+            func.count().filter(LlmCall.expires_at <= now).label("overdue"),
+        ).where(*payer, LlmCall.outcome.is_(None))
+    ).one()
+    return BudgetReport(
+        tenant=tenant,
+        model=None if caps.driver == "none" else f"{caps.driver} {caps.model}".strip(),
+        used=tuple(_used(connection, tenant, ["", *agents], caps, now)),
+        purposes=_purposes(connection, payer, now),
+        open_calls=under_way.calls,
+        open_tokens=int(under_way.tokens),
+        overdue=under_way.overdue,
+    )
+
+
+def caps_reached(connection: Connection, tenant: str, caps: Llm, now: datetime) -> tuple[Used, ...]:
+    """The caps that let no call through now, the tenant's first."""
+    if caps.driver == "none":
+        return ()
+    spread = caps.agent_daily_token_budget or caps.agent_weekly_token_budget
+    agents = _agents(connection, tenant, now, 1000) if spread else []
+    return tuple(used for used in _used(connection, tenant, ["", *agents], caps, now) if used.reached)
+
+
+def _starts(now: datetime) -> dict[Period, date]:
+    day = now.astimezone(UTC).date()
+    return {"day": day, "week": day - timedelta(days=day.weekday())}
+
+
+def _agents(connection: Connection, tenant: str, now: datetime, limit: int) -> list[str]:
+    """Agents that something was spent for this week."""
+    query = (
+        select(LlmUsage.agent)
+        .where(
+            LlmUsage.tenant == tenant,
+            LlmUsage.agent != "",
+            LlmUsage.period == "week",
+            LlmUsage.starts == _starts(now)["week"],
+        )
+        .order_by((LlmUsage.tokens_settled + LlmUsage.tokens_reserved).desc(), LlmUsage.agent)
+        .limit(limit)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def _used(connection: Connection, tenant: str, payers: list[str], caps: Llm, now: datetime) -> Iterable[Used]:
+    starts = _starts(now)
+    query = select(*LlmUsage.__table__.columns).where(
+        LlmUsage.tenant == tenant,
+        LlmUsage.agent.in_(payers),
+        or_(*(and_(LlmUsage.period == period, LlmUsage.starts == first) for period, first in starts.items())),
+    )
+    found: dict[tuple[str, str], Mapping[Any, Any]] = {
+        (row["agent"], row["period"]): row for row in connection.execute(query).mappings()
+    }
+    for payer in payers:
+        for period, first in starts.items():
+            row = found.get((payer, period), {})
+            settled, reserved = int(row.get("tokens_settled", 0)), int(row.get("tokens_reserved", 0))
+            setting = _SETTING[payer != "", period]
+            cap = getattr(caps, setting) or None
+            left = None if cap is None else max(0, cap - settled - reserved)
+            yield Used(
+                agent=payer or None,
+                period=period,
+                starts=first,
+                ends=datetime.combine(first + timedelta(days=1 if period == "day" else 7), time(), UTC),
+                calls=int(row.get("calls", 0)),
+                failures=int(row.get("failures", 0)),
+                settled=settled,
+                reserved=reserved,
+                setting=f"memory.llm.{setting}",
+                cap=cap,
+                left=left,
+                reached=left is not None and left < caps.max_output_tokens,
+            )
+
+
+def _purposes(connection: Connection, payer: list[ColumnElement[bool]], now: datetime) -> tuple[UsedFor, ...]:
+    since = datetime.combine(_starts(now)["week"], time(), UTC)
+    ends = {name: func.count().filter(LlmCall.outcome == name).label(name) for name in _OUTCOMES}
+    query = (
+        select(
+            LlmCall.purpose,
+            func.count().label("calls"),
+            *ends.values(),
+            func.coalesce(func.sum(LlmCall.tokens_settled), 0).label("tokens"),
+            func.coalesce(func.sum(LlmCall.tokens_settled).filter(~LlmCall.counted), 0).label("uncounted"),
+        )
+        .where(*payer, LlmCall.reserved_at >= since)
+        .group_by(LlmCall.purpose)
+        .order_by(func.sum(LlmCall.tokens_settled).desc().nulls_last(), LlmCall.purpose)
+    )
+    return tuple(UsedFor(**row) for row in connection.execute(query).mappings())
