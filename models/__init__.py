@@ -22,7 +22,9 @@ from models.flushes import DeadLetter, Flush
 from models.identity import Agent, Scope
 from models.maintenance import MaintenanceJob, MaintenanceRun
 from models.memories import Memory, MemorySource
+from models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
 from models.search import CommonTerm, Passage
+from models.sources import SourceRun
 from models.usage import LlmCall, LlmUsage
 
 __all__ = [
@@ -55,10 +57,14 @@ __all__ = [
     "MemorySource",
     "OutboxItem",
     "Passage",
+    "Rebuild",
+    "RebuildEvidence",
+    "RebuildWindow",
     "ReviewItem",
     "Scope",
     "Session",
     "SessionDay",
+    "SourceRun",
     "Triple",
     "WorkingItem",
 ]

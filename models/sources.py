@@ -1,0 +1,37 @@
+"""Conversations that another program keeps (`memory.source`): which of their runs were named, and what became of each.
+
+Must not know: that program, what was said.
+"""
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, Text, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, Moment
+
+
+class SourceRun(Base):
+    """One run (a prompt and what came of it) that a hook named: only these are ever read.
+
+    asked_at: when it was named last. due_at: when it is to be looked at, None when that is done. looks: how often in a
+    row that was in vain; missing_since: since when the store answers without it. taken: keys of its messages that were
+    recorded, which outlive the events themselves.
+    """
+
+    __tablename__ = "source_runs"
+    __table_args__ = (
+        Index("source_runs_due_idx", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+        CheckConstraint("outcome IN ('taken', 'private', 'gone', 'failed')", name="outcome"),
+    )
+
+    session_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("slowwave.sessions.id", ondelete="CASCADE"), primary_key=True
+    )
+    run_id: Mapped[str] = mapped_column(Text, primary_key=True)
+    asked_at: Mapped[Moment]
+    due_at: Mapped[Moment | None]
+    looks: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))
+    missing_since: Mapped[Moment | None]
+    outcome: Mapped[str | None]
+    taken: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    last_error: Mapped[str | None]
