@@ -10,6 +10,7 @@
     ├── Refused              Postgres refuses the data for good
     ├── StoreUnavailable     Postgres can't be reached or can't work; what was to be recorded waits in the spool
     ├── WasForgotten         what waited was forgotten before it arrived
+    ├── EmbeddingFailed      no vectors were made (in slowwave.embedding; a search then goes by words alone)
     └── SpoolFull            the spool can't be written either: nothing was recorded
 
 Must not know: the code that raises them.

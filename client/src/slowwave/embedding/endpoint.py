@@ -1,0 +1,84 @@
+"""Vectors from an endpoint that speaks OpenAI's API.
+
+Must not know: settings, where vectors are kept, when a failed call is tried again.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from slowwave.embedding.contract import EmbedderMissing, EmbeddingFailed, Vector
+
+MAX_CHARACTERS = 8000
+"""Endpoints refuse what is longer than their model reads (8,191 tokens with most); of a longer text the beginning."""
+
+TIMEOUT_SECONDS = 20.0
+_LATER = frozenset({408, 409, 429})
+_SERVER_ERRORS = 500
+
+
+class EndpointEmbedder:
+    """Asks `base_url` with the client library `openai`, `batch_size` texts a call. Raises EmbedderMissing.
+
+    No call is repeated in secret: who waits for vectors knows best whether to ask again.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str,
+        api_key: str,
+        batch_size: int = 64,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+    ) -> None:
+        try:
+            import openai  # noqa: PLC0415 (an optional extra)
+        except ImportError as error:
+            raise EmbedderMissing(
+                "memory.embeddings.driver openai needs the package openai: pip install 'slowwave[models]'"
+            ) from error
+        self.name = f"openai {model}"
+        self._model = model
+        self._batch = batch_size
+        self._errors: Any = openai
+        # Servers on one's own machine want no key, and the library wants one.
+        self._client: Any = openai.OpenAI(
+            base_url=base_url, api_key=api_key or "none", timeout=timeout_seconds, max_retries=0
+        )
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """See `Embedder`."""
+        vectors: list[Vector] = []
+        for begin in range(0, len(texts), self._batch):
+            vectors += self._ask([_sendable(text) for text in texts[begin : begin + self._batch]])
+        if len({len(vector) for vector in vectors}) > 1:
+            raise EmbeddingFailed(f"{self.name} answered vectors of several dimensions", transient=False)
+        return vectors
+
+    def _ask(self, texts: list[str]) -> list[Vector]:
+        try:
+            answer = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
+            found = {int(item.index): [float(x) for x in item.embedding] for item in answer.data}
+        except self._errors.APIStatusError as error:
+            later = error.status_code in _LATER or error.status_code >= _SERVER_ERRORS
+            raise EmbeddingFailed(f"{self.name} answered {error.status_code}", transient=later) from None
+        except self._errors.APIConnectionError as error:
+            raise EmbeddingFailed(f"{self.name} can't be reached: {type(error).__name__}", transient=True) from None
+        except (self._errors.OpenAIError, TypeError, ValueError, AttributeError) as error:
+            what = type(error).__name__
+            raise EmbeddingFailed(f"{self.name} answered what is no vectors: {what}", transient=False) from None
+        if sorted(found) != list(range(len(texts))):
+            raise EmbeddingFailed(f"{self.name} answered {len(found)} vectors for {len(texts)} texts", transient=False)
+        return [self._unit(found[place]) for place in range(len(texts))]
+
+    def _unit(self, vector: Vector) -> Vector:
+        length = math.sqrt(sum(x * x for x in vector))
+        if not vector or not math.isfinite(length) or not length:
+            raise EmbeddingFailed(f"{self.name} answered a vector without a direction", transient=False)
+        return [x / length for x in vector]
+
+
+def _sendable(text: str) -> str:
+    """Endpoints refuse an empty text, and JSON half of a surrogate pair."""
+    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").strip() or "-"
