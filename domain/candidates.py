@@ -3,6 +3,7 @@
 Must not know: which extractor runs, and how memories are stored.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -61,21 +62,49 @@ class ExtractionContext:
 
     agent: the agent's name; time_zone: its IANA zone, for relative dates;
     preceding: the last few events before the window, oldest first (a question whose answer opens the window).
+    tenant and scope_id: where its memories will stand, and the only place from which known ones may be read; None where
+    there is none.
     """
 
     agent: str
     time_zone: str = "UTC"
     preceding: tuple[Event, ...] = ()
+    tenant: str = "default"
+    scope_id: int | None = None
+
+
+Fallback = Literal["budget", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How an extraction came about, where more is to be told than its extractor's name.
+
+    extractor, version: who made it in the end. fallback: why that was not the one who was asked, "budget" (a cap is
+    reached) or "failed" (no answer of use); why: the cap's setting, or what was wrong. tokens: what was spent. dropped:
+    how many candidates were not believed, by why.
+    """
+
+    extractor: str
+    version: str
+    tokens: int = 0
+    fallback: Fallback | None = None
+    why: str | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The answer of an extractor. No candidates means NO_REPLY. `noise` and `redactions` are counts for the ledger."""
+    """The answer of an extractor. No candidates means NO_REPLY. `noise` and `redactions` are counts for the ledger.
+
+    made: None where the extractor itself made it, without a model.
+    """
 
     candidates: tuple[Candidate, ...]
     noise: int = 0
     redactions: int = 0
     notes: tuple[str, ...] = field(default_factory=tuple)
+    made: Made | None = None
 
 
 class Extractor(Protocol):

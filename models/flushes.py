@@ -12,6 +12,9 @@ from models.base import Base, BigId, CreatedAt, Json, Moment
 class Flush(Base):
     """One committed window. Unique (session, from_seq): that an event lies in one window only (I2) is the
     database's promise. `oldest_recorded_at` is the arrival of its oldest event: lag is committed_at minus that.
+
+    tokens: what a model took. fallback: why another extractor than the one of the settings made it, with fallback_why:
+    the cap that was reached, or what was wrong. dropped: how many of a model's memories were not believed, by why.
     """
 
     __tablename__ = "flushes"
@@ -20,7 +23,9 @@ class Flush(Base):
         CheckConstraint("outcome IN ('stored', 'no_reply', 'quarantined')", name="outcome"),
         CheckConstraint("from_seq <= to_seq", name="window"),
         Index("flushes_committed_idx", "committed_at"),
+        CheckConstraint("fallback IN ('budget', 'failed')", name="fallback"),
         Index("flushes_quarantined_idx", "id", postgresql_where=text("outcome = 'quarantined'")),
+        Index("flushes_fallback_idx", "session_id", "from_seq", postgresql_where=text("fallback IS NOT NULL")),
     )
 
     id: Mapped[BigId]
@@ -36,6 +41,10 @@ class Flush(Base):
     repeated: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     noise: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     redactions: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    tokens: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    fallback: Mapped[str | None]
+    fallback_why: Mapped[str | None]
+    dropped: Mapped[Json | None]
     error: Mapped[str | None]
     oldest_recorded_at: Mapped[Moment]
     started_at: Mapped[Moment]

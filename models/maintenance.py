@@ -55,7 +55,7 @@ class MaintenanceRun(Base):
     __tablename__ = "maintenance_runs"
     __table_args__ = (
         CheckConstraint(
-            "kind IN ('working', 'light', 'deep', 'review', 'undo', 'import', 'files', 'curation', 'other')",
+            "kind IN ('working', 'light', 'deep', 'review', 'undo', 'import', 'files', 'curation', 'other', 'rebuild')",
             name="kind",
         ),
         CheckConstraint("status IN ('running', 'completed', 'failed', 'stopped', 'undone')", name="status"),

@@ -3,20 +3,24 @@
 Must not know: Redis, leases, when a flush is due.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from sqlalchemy import Connection, RowMapping
 
-from domain.candidates import Extraction, Extractor, Window
+from domain.candidates import Extraction, Extractor, Made, Window
 from domain.events import Event
 from services.flush_rows import candidates_json, clean_error, event_of, passages_json
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 
 _BEGIN = "SELECT * FROM slowwave.begin_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
-_COMMIT = "SELECT * FROM slowwave.commit_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_COMMIT = (
+    "SELECT * FROM slowwave.commit_extraction("
+    "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+)
 _FAIL = "SELECT slowwave.fail_flush(%s, %s, %s, %s, %s, %s, %s, %s)"
 
 
@@ -26,6 +30,7 @@ class Begun:
 
     state: Literal["begin", "unknown", "clean", "early"]
     session_id: int = 0
+    scope_id: int | None = None
     time_zone: str = "UTC"
     processed_until: int = 0
     invalidated_at: int | None = None
@@ -68,6 +73,10 @@ class Commit:
     idle_seconds: float
     max_dirty_age_seconds: float
     started_at: datetime
+    tokens: int = 0
+    fallback: str | None = None
+    fallback_why: str | None = None
+    dropped: str | None = None
 
     @classmethod
     def of_extraction(
@@ -83,7 +92,7 @@ class Commit:
         limit = begun.window_limit
         if limit is not None:
             limit = limit * 2 if limit * 2 < settings.extractor.max_messages_per_flush else None
-        return cls._of(
+        commit = cls._of(
             begun,
             window,
             extractor,
@@ -94,6 +103,19 @@ class Commit:
             noise=extraction.noise,
             redactions=extraction.redactions,
             window_limit=limit,
+        )
+        return commit if extraction.made is None else commit.made_by(extraction.made)
+
+    def made_by(self, made: Made) -> "Commit":
+        """With who made it in the end, and what that cost."""
+        return replace(
+            self,
+            extractor=made.extractor,
+            extractor_version=made.version,
+            tokens=made.tokens,
+            fallback=made.fallback,
+            fallback_why=None if made.why is None else clean_error(made.why),
+            dropped=json.dumps(dict(made.dropped)) if made.dropped else None,
         )
 
     @classmethod
@@ -177,6 +199,7 @@ def _begun(row: RowMapping) -> Begun:
     return Begun(
         state="begin",
         session_id=row["session_id"],
+        scope_id=row["scope_id"],
         time_zone=row["time_zone"],
         processed_until=row["processed_until"],
         invalidated_at=row["invalidated_at"],
@@ -212,6 +235,10 @@ def commit_flush(connection: Connection, commit: Commit, now: datetime) -> Commi
                 commit.max_dirty_age_seconds,
                 commit.started_at,
                 now,
+                commit.tokens,
+                commit.fallback,
+                commit.fallback_why,
+                commit.dropped,
             ),
         )
         .mappings()

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from models import MaintenanceRun
 
-RunKind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other"]
+RunKind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
 RunEnd = Literal["completed", "failed", "stopped"]
 MAX_ERROR_CHARACTERS = 2000
 LEASE_SECONDS = 60.0

@@ -1,0 +1,106 @@
+"""Whether a sentence is borne out by what was said: its names, numbers and dates occur there, and some of its words.
+
+Must not know: where the sentence comes from, and what becomes of one that is not borne out.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from domain.similarity.lexicon import is_common_word
+from domain.similarity.tokens import Token, tokenise
+
+_MUST_OCCUR = frozenset({"name", "number", "date", "time"})
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+")
+_PARTS = re.compile(r"[-/.&+#]")
+_SAME_WORDS = 0.8
+"""Share of a statement's content words from which it says what a known one says."""
+_BORNE = 0.5
+"""Share of its content words that must stand in its sources for these to say it themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything that words of a statement may be taken from. forms: spellings, dictionary forms and stems."""
+
+    forms: frozenset[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str], days: Iterable[date] = ()) -> "Evidence":
+        """texts: what was said, and names of speakers; days: dates that are meant, in any spelling."""
+        found: set[str] = set()
+        for text in texts:
+            for token in tokenise(text):
+                found.update(_forms(token))
+        for day in days:
+            found.update(_day_forms(day))
+        return cls(frozenset(found))
+
+    def bears(self, content: str) -> bool:
+        """Whether all names, numbers, times and dates of `content` occur, and at least one of its content words."""
+        tokens = list(_tokens(content))
+        if not all(self._has(token) for token in tokens if token.kind in _MUST_OCCUR):
+            return False
+        words = [token for token in tokens if token.kind == "word"]
+        return not words or any(self._has(token) for token in words)
+
+    def share(self, content: str, apart: frozenset[str]) -> float:
+        """The share of content words that occur, those of `apart` (names of speakers) not counted; 0..1."""
+        words = [token for token in _tokens(content) if token.carries_content and not _forms(token) & apart]
+        return sum(map(self._has, words)) / len(words) if words else 0.0
+
+    def _has(self, token: Token) -> bool:
+        if _forms(token) & self.forms:
+            return True
+        if token.kind in {"number", "date", "time"}:
+            return False
+        if f"{token.lower}s" in self.forms or token.lower.removesuffix("s") in self.forms:
+            return True
+        parts = [part for part in _PARTS.split(token.text) if part]
+        capital = [part for part in parts if part[0].isupper() or part[0].isdigit()]
+        return len(parts) > 1 and all(part.lower() in self.forms for part in capital or parts)
+
+
+def repeats(content: str, known: str, apart: frozenset[str]) -> bool:
+    """Whether the words of `content` are those of a known statement. apart: forms that count for neither."""
+    return Evidence.of((known,)).share(content, apart) >= _SAME_WORDS
+
+
+def says(evidence: Evidence, content: str, apart: frozenset[str]) -> bool:
+    """Whether the sources say `content` in words of their own, beyond the names and numbers that they share."""
+    return evidence.share(content, apart) >= _BORNE
+
+
+def _tokens(content: str) -> Iterable[Token]:
+    """A common word with a capital at the start of a sentence is no name, of a second sentence neither."""
+    for part in _SENTENCE.split(content):
+        first, *rest = tokenise(part) or (None,)
+        if first is not None:
+            yield Token(first.text, first.lemma, "word", first.stem, first.lower) if _opens(first) else first
+        yield from (token for token in rest if token is not None)
+
+
+def _opens(token: Token) -> bool:
+    return token.kind == "name" and is_common_word(token.lower)
+
+
+def _forms(token: Token) -> frozenset[str]:
+    found = {token.lower, token.lemma, token.stem}
+    if token.kind in {"word", "name"}:
+        found.update(part.lower() for part in _PARTS.split(token.text) if len(part) > 1)
+    return frozenset(found)
+
+
+def _day_forms(day: date) -> set[str]:
+    return {
+        day.isoformat(),
+        f"{day:%m-%d}",
+        f"{day:%m}-",
+        f"{day:%Y}",
+        f"{day:%A}".lower(),
+        f"{day.day}",
+        f"{day.day}.",
+        f"{day.month}",
+        f"{day:%B}".lower(),
+    }

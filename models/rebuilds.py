@@ -1,0 +1,92 @@
+"""Another extractor's answers to the kept events, beside the live memories until they are switched.
+
+Must not know: which extractors there are, and when answers differ.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, Index, Integer, Uuid, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, Json, Moment
+
+_SESSION = "slowwave.sessions.id"
+_RUN = "slowwave.maintenance_runs.id"
+
+
+class Rebuild(Base):
+    """One rebuild of an agent's memories. Of an agent at most one is staging: asked for again, it goes on.
+
+    run_id: the run that switched; NULL before.
+    """
+
+    __tablename__ = "rebuilds"
+    __table_args__ = (
+        CheckConstraint("state IN ('staging', 'switched')", name="state"),
+        Index("rebuilds_staging_idx", "agent_id", unique=True, postgresql_where=text("state = 'staging'")),
+        Index("rebuilds_run_idx", "run_id", postgresql_where=text("run_id IS NOT NULL")),
+    )
+
+    id: Mapped[BigId]
+    agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.agents.id", ondelete="CASCADE"))
+    extractor: Mapped[str]
+    extractor_version: Mapped[str]
+    only_fallback: Mapped[bool] = mapped_column(Boolean)
+    state: Mapped[str] = mapped_column(server_default=text("'staging'"))
+    started_at: Mapped[Moment]
+    started_by: Mapped[str | None]
+    run_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey(_RUN, ondelete="SET NULL"))
+
+
+class RebuildWindow(Base):
+    """What an extractor made of one window of the ledger. candidates: as flushes store them; none once it is switched.
+
+    was: after the switch what the ledger said before, for an undo.
+    """
+
+    __tablename__ = "rebuild_windows"
+    __table_args__ = (
+        CheckConstraint("fallback IN ('budget', 'failed')", name="fallback"),
+        Index("rebuild_windows_session_idx", "session_id"),
+    )
+
+    rebuild_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("slowwave.rebuilds.id", ondelete="CASCADE"), primary_key=True
+    )
+    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SESSION, ondelete="CASCADE"), primary_key=True)
+    from_seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    to_seq: Mapped[int] = mapped_column(BigInteger)
+    candidates: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    extractor: Mapped[str]
+    extractor_version: Mapped[str]
+    calls: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    tokens: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    fallback: Mapped[str | None]
+    fallback_why: Mapped[str | None]
+    dropped: Mapped[Json | None]
+    made_at: Mapped[Moment]
+    was: Mapped[Json | None]
+
+
+class RebuildEvidence(Base):
+    """A source that a switch took away (`before`) or gave (not `before`), as it was: what an undo puts right."""
+
+    __tablename__ = "rebuild_evidence"
+    __table_args__ = (
+        Index("rebuild_evidence_memory_idx", "memory_id"),
+        Index("rebuild_evidence_session_idx", "session_id"),
+    )
+
+    run_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_RUN, ondelete="CASCADE"), primary_key=True)
+    memory_id: Mapped[UUID] = mapped_column(
+        Uuid, ForeignKey("slowwave.memories.id", ondelete="CASCADE"), primary_key=True
+    )
+    session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SESSION, ondelete="CASCADE"), primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    before: Mapped[bool] = mapped_column(Boolean, primary_key=True)
+    confidence: Mapped[float] = mapped_column(Float)
+    importance: Mapped[float] = mapped_column(Float)
+    trust: Mapped[str]
+    holds_from: Mapped[Moment]

@@ -1,0 +1,103 @@
+"""The extractor that asks a model, within its budget, and leaves to the rules what the model can't do.
+
+    nothing to read ────────────────────────────▶ no call
+    asked ──▶ an answer ──▶ checked against the window ──▶ candidates
+          ├── TransientError ───────────────────▶ raised: the flush waits, nothing is consumed
+          ├── BudgetReached ────────────────────▶ the rules, marked "budget"
+          └── ModelFailed, unusable answer ───▶ the rules, marked "failed": no window waits for a model that can't
+
+Must not know: flushes, who reaches the model and how, where candidates go.
+"""
+
+import logging
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from domain.candidates import Extraction, ExtractionContext, Extractor, Fallback, Made, Window
+from domain.model_calls import AskModel, BudgetReached, ModelFailed, Spender
+from domain.model_extraction import PROMPT, Asked, Checked, Known, UnusableAnswer, prompt_of, read_answer, read_window
+
+log = logging.getLogger(__name__)
+
+MAX_WHY = 200
+
+
+class KnowsAlready(Protocol):
+    """Reads what a scope knows beside a window that says `words` and ends at `at`. Leaves no transaction open."""
+
+    def read(self, context: ExtractionContext, words: str, at: datetime) -> Known: ...
+
+
+class KnowsNothing:
+    """For extractions beside the live memories: what is known is what they are to replace."""
+
+    def read(self, context: ExtractionContext, words: str, at: datetime) -> Known:  # noqa: ARG002 - the contract's
+        return Known()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelExtractor:
+    """Extractor (see `domain.candidates.Extractor`). rules: who takes over, and who reads milestones of tasks.
+
+    no_reply: what the model answers in plain text where nothing is to be kept. run: who pays, if a run asks.
+    """
+
+    model: AskModel
+    rules: Extractor
+    known: KnowsAlready
+    no_reply: str
+    run: int | None = None
+
+    @property
+    def name(self) -> str:
+        return f"model {self.model.name}"
+
+    @property
+    def version(self) -> str:
+        return f"{PROMPT} + {self.rules.name} {self.rules.version}"
+
+    def extract(self, window: Window, context: ExtractionContext, now: datetime) -> Extraction:
+        """Ask once a window. Raises TransientError: then nothing was done, and the same window may be asked again."""
+        asked = read_window(window, context)
+        milestones = self._milestones(asked, context, now)
+        if not asked.said:
+            noise, redactions = asked.noise + milestones.noise, asked.redactions + milestones.redactions
+            return replace(milestones, noise=noise, redactions=redactions)
+        known = self.known.read(context, asked.words, window.events[-1].happened_at)
+        prompt = prompt_of(asked, context, known, no_reply=self.no_reply)
+        try:
+            answer = self.model.ask(prompt, Spender(context.tenant, context.agent, self.run))
+        except BudgetReached as reached:
+            return self._by_rules(window, context, now, "budget", reached.cap, 0)
+        except ModelFailed as failed:
+            return self._by_rules(window, context, now, "failed", str(failed), failed.tokens or 0)
+        try:
+            checked = read_answer(answer.data, asked, context, known)
+        except UnusableAnswer as unusable:
+            return self._by_rules(window, context, now, "failed", str(unusable), answer.tokens)
+        return self._extraction(asked, milestones, checked, answer.tokens)
+
+    def _milestones(self, asked: Asked, context: ExtractionContext, now: datetime) -> Extraction:
+        if not asked.tasks:
+            return Extraction(())
+        return self.rules.extract(Window(asked.tasks), context, now)
+
+    def _extraction(self, asked: Asked, milestones: Extraction, checked: Checked, tokens: int) -> Extraction:
+        if checked.dropped:
+            # Counts alone: what was dropped may hold anything.
+            log.info("of a model's memories were dropped: %s", dict(checked.dropped))
+        return Extraction(
+            candidates=(*milestones.candidates, *checked.candidates),
+            noise=asked.noise + milestones.noise,
+            redactions=asked.redactions + milestones.redactions + checked.redactions,
+            notes=milestones.notes,
+            made=Made(self.name, self.version, tokens, dropped=checked.dropped),
+        )
+
+    def _by_rules(
+        self, window: Window, context: ExtractionContext, now: datetime, fallback: Fallback, why: str, tokens: int
+    ) -> Extraction:
+        log.warning("a window was left to the %s: %s (%s)", self.rules.name, fallback, why[:MAX_WHY])
+        made = Made(self.rules.name, self.rules.version, tokens, fallback, why[:MAX_WHY])
+        return replace(self.rules.extract(window, context, now), made=made)
