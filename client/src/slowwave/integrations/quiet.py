@@ -109,6 +109,10 @@ class QuietMemory:
         if said:
             await asyncio.to_thread(self.record, session, said)
 
+    async def areset(self, session: str) -> None:
+        """As `reset`, in a thread."""
+        await asyncio.to_thread(self.reset, session)
+
     async def aprompted_and_known(self, session: str, query: str | None) -> Known:
         """As `prompted` and then `known`, in a thread, and NOTHING if that takes longer than the host's patience."""
 

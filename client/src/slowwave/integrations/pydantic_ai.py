@@ -1,0 +1,164 @@
+"""Pydantic AI: a capability that gives an agent's runs their context and records what was said in them.
+
+    agent = Agent(model, capabilities=[SlowwaveMemory(memory, "atlas")])
+
+Must not know: how anything is stored; the service.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from slowwave.async_memory import AsyncMemory
+from slowwave.identity import check_name
+from slowwave.integrations.quiet import MAX_TOKENS, Known, QuietMemory, Said
+from slowwave.memory import Memory
+
+try:
+    from pydantic_ai import RunContext
+    from pydantic_ai.capabilities import AbstractCapability, WrapRunHandler
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelRequest,
+        ModelResponse,
+        RetryFeedbackPart,
+        SystemPromptPart,
+        TextContent,
+        TextPart,
+        UserPromptPart,
+    )
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.run import AgentRunResult
+except ImportError as error:  # pragma: no cover (the extra is installed where tests run)
+    raise ImportError("Pydantic AI is missing or too old: pip install 'slowwave[pydantic-ai]'") from error
+
+
+MAX_UNANSWERED = 1_000
+
+
+@dataclass
+class _Run:
+    """A run under way. known: the context that all of its requests share; messages: as far as they are known."""
+
+    known: Known | None = None
+    answered: bool = False
+    messages: list[ModelMessage] = field(default_factory=list)
+
+
+class SlowwaveMemory(AbstractCapability[Any]):
+    """Before each request of a run the model gets what `agent` knows; when the run ends its new words are recorded.
+
+    session: the conversation's name, or what finds it in a run's context; by default the run's own conversation id,
+    which Pydantic AI carries on with the message history. scope, scopes, max_tokens: see `QuietMemory`.
+    The context is part of the request alone: it never enters the message history. Raises InvalidName.
+    """
+
+    def __init__(
+        self,
+        memory: Memory | AsyncMemory,
+        agent: str,
+        session: str | Callable[[RunContext[Any]], str] | None = None,
+        *,
+        scope: str | None = None,
+        scopes: Sequence[str] = (),
+        max_tokens: int = MAX_TOKENS,
+    ) -> None:
+        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, max_tokens=max_tokens)
+        self._session = check_name("session", session) if isinstance(session, str) else session
+        # By their ids, since runs of one agent go on side by side.
+        self._runs: dict[str, _Run] = {}
+        # By session: what a run that failed has recorded, by its words. Asked again, it keeps its key.
+        self._unanswered: dict[str, dict[str, str]] = {}
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
+        """Record the run's own messages when it has ended, and also when it failed: the user has said their part."""
+        run = self._runs[str(ctx.run_id)] = _Run()
+        try:
+            result = await handler()
+            run.messages = result.new_messages()
+            run.answered = True
+            return result
+        finally:
+            self._runs.pop(str(ctx.run_id), None)
+            session = self._name(ctx)
+            own = [message for message in run.messages if message.run_id == ctx.run_id]
+            said = self._once(session, list(_said(str(ctx.run_id), own)), answered=run.answered)
+            await self._quiet.arecord(session, said)
+
+    async def before_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Put what the agent knows before the conversation, in this request alone."""
+        run = self._runs.get(str(ctx.run_id)) or _Run()
+        run.messages = list(ctx.messages)
+        if run.known is None:
+            question = _last_question(request_context.messages)
+            run.known = await self._quiet.aprompted_and_known(self._name(ctx), question)
+        if run.known:
+            # Assigned, not inserted: what is inserted would be taken into the message history.
+            request_context.messages = _with_context(request_context.messages, run.known)
+        return request_context
+
+    def _once(self, session: str, said: Sequence[Said], *, answered: bool) -> list[Said]:
+        """The same, but what was asked before and never answered has the key that it had then."""
+        before = self._unanswered.pop(session, {})
+        said = [one._replace(key=before.get(one.content, one.key)) if one.role == "user" else one for one in said]
+        if not answered:
+            self._unanswered[session] = before | {one.content: one.key for one in said if one.role == "user"}
+            if len(self._unanswered) > MAX_UNANSWERED:
+                self._unanswered.pop(next(iter(self._unanswered)))
+        return list(said)
+
+    def _name(self, ctx: RunContext[Any]) -> str:
+        if callable(self._session):
+            find = self._session
+            return self._quiet.quietly("its session is unknown", "?", lambda: find(ctx), str(ctx.conversation_id))
+        return self._session or str(ctx.conversation_id)
+
+
+def _said(run: str, messages: Sequence[ModelMessage]) -> Iterable[Said]:
+    """What user and agent said in a run: no instructions, no thoughts, no tools, no answer that was turned down."""
+    for place, message in enumerate(messages):
+        if isinstance(message, ModelRequest):
+            for number, part in enumerate(message.parts):
+                if isinstance(part, UserPromptPart) and (text := _text(part)):
+                    yield Said("user", text, f"{run}:{place}:{number}")
+        elif not _turned_down(messages[place + 1 : place + 2]):
+            text = "".join(part.content for part in message.parts if isinstance(part, TextPart))
+            if text.strip():
+                yield Said("assistant", text, f"{run}:{place}")
+
+
+def _with_context(messages: Sequence[ModelMessage], known: Known) -> list[ModelMessage]:
+    """The messages with a context behind the system prompt of the agent, which must stay the first thing read."""
+    ours = [SystemPromptPart(known.introduction), UserPromptPart(known.text)]
+    if not messages or not isinstance(messages[0], ModelRequest):
+        return [ModelRequest(ours), *messages]
+    first = messages[0]
+    parts = list(first.parts)
+    place = next((n for n, part in enumerate(parts) if not isinstance(part, SystemPromptPart)), len(parts))
+    return [replace(first, parts=[*parts[:place], *ours, *parts[place:]]), *messages[1:]]
+
+
+def _turned_down(following: Sequence[ModelMessage]) -> bool:
+    """Whether the agent asked the model for another answer: then nobody was given this one."""
+    parts = [part for message in following if isinstance(message, ModelRequest) for part in message.parts]
+    return any(isinstance(part, RetryFeedbackPart) for part in parts)
+
+
+def _text(part: UserPromptPart) -> str:
+    """The words of a user's prompt, without its pictures and files."""
+    if isinstance(part.content, str):
+        return str(part.content)
+    words = [piece.content if isinstance(piece, TextContent) else piece for piece in part.content]
+    return "\n".join(word for word in words if isinstance(word, str))
+
+
+def _last_question(messages: Sequence[ModelMessage]) -> str | None:
+    for message in reversed(messages):
+        if isinstance(message, ModelResponse):
+            continue
+        asked = [_text(part) for part in message.parts if isinstance(part, UserPromptPart)]
+        if asked:
+            return "\n".join(asked)
+    return None
