@@ -9,6 +9,8 @@
     slowwave:day:TENANT/AGENT/SCOPE/DAY       string  ticket of a summary that is on its way; ASKED_SECONDS
     slowwave:finalize                         string  ticket of the last sweep; FINALIZE_DEBOUNCE_SECONDS (60)
     slowwave:files:TENANT/SCOPE               string  ticket of a delivery that is on its way; ASKED_SECONDS
+    slowwave:model:slots                      zset    call -> end of its lease in ms; as long as its last lease
+    slowwave:model:breaker:ENDPOINT           hash    failures in a row, or until when it is not asked; and an hour
     slowwave:forgotten:MESSAGE                string  a message that was taken out for good; a week (`forgetting.py`)
     slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
@@ -41,6 +43,8 @@ QUEUES = (HIGH_QUEUE, NORMAL_QUEUE, "capture", "consolidate", "days", "maintenan
 LINK_KEY = f"{PREFIX}sweep-link"
 LINK_SECONDS = 10
 """How long a link of a chain of sweeps counts as on its way. A lost one is replaced by beat after this."""
+
+MODEL_SLOTS_KEY = f"{PREFIX}model:slots"
 
 CONSOLIDATE_QUEUE = "consolidate"
 ASKED_SECONDS = 60
@@ -90,6 +94,11 @@ def files_key(tenant: str, kind: str, name: str) -> str:
     check_name("tenant", tenant)
     check_name(kind, name)
     return f"{PREFIX}files:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
+
+
+def model_breaker_key(endpoint: str) -> str:
+    """Answer the key under which failures of a model's endpoint are counted."""
+    return f"{PREFIX}model:breaker:{quote(endpoint, safe='')}"
 
 
 def forgotten_key(message_id: str) -> str:

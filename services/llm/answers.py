@@ -1,0 +1,75 @@
+"""Reading what a model said: its text, or the JSON that it was asked for, checked against the schema.
+
+Models wrap JSON in a fence or put their thoughts before it; both are taken off. No failure repeats what was said.
+
+Must not know: how the answer came.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from domain.model_calls import Prompt
+from services.llm.drivers import UnfitAnswer
+
+MAX_CHARACTERS = 1_000_000
+
+_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL)
+_FENCE = re.compile(r"\A\s*```[a-zA-Z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+# Postgres holds neither.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
+    """Answer (text, data): data is the JSON where the prompt has a schema, None for its `no_reply` and for plain text.
+
+    tokens: what the call cost, which a failure carries. Raises UnfitAnswer.
+    """
+    if len(said) > MAX_CHARACTERS:
+        raise UnfitAnswer(f"the answer is longer than {MAX_CHARACTERS:,} characters", tokens)
+    text = _UNSTORABLE.sub("", _THOUGHTS.sub("", said)).strip()
+    if not text:
+        raise UnfitAnswer("the answer is empty", tokens)
+    if prompt.no_reply is not None and text.strip("\"'`. \n") == prompt.no_reply:
+        return text, None
+    if prompt.schema is None:
+        return text, None
+    fence = _FENCE.match(text)
+    try:
+        # Standard JSON has no NaN.
+        data = json.loads(fence.group(1) if fence else text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise UnfitAnswer("the answer is no JSON", tokens) from None
+    cleaned = _cleaned(data)
+    if broken := broken_rule(prompt.schema, cleaned):
+        raise UnfitAnswer(f"the answer doesn't fit its schema at {broken}", tokens)
+    return text, cleaned
+
+
+def broken_rule(schema: Mapping[str, Any], data: Any) -> str | None:
+    """Where in the schema the first rule stands that `data` breaks: words of the schema alone, none of the data."""
+    error = next(Draft202012Validator(schema).iter_errors(data), None)
+    return None if error is None else "/".join(str(part) for part in error.absolute_schema_path)
+
+
+def schema_words(schema: Mapping[str, Any]) -> str:
+    """The schema for a model that gets it in words."""
+    return f"\n\nAnswer with JSON alone, which fits this JSON schema:\n{json.dumps(schema)}"
+
+
+def _cleaned(value: Any) -> Any:
+    """Without characters that can't be stored. The parser has bounded how deep this goes."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("", value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {_UNSTORABLE.sub("", name): _cleaned(item) for name, item in value.items()}
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)

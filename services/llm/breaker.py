@@ -1,0 +1,107 @@
+"""Whether an endpoint is asked at all: after so many failures in a row nobody does for a while, then one tries.
+
+A failure is an `Unanswered`, or an `AccessRefused`: the key is wrong for every prompt. Any other failure is an answer
+of the endpoint, and as good a sign of life as one that fits.
+
+Must not know: what the endpoint is, how it is called.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, Literal
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from domain.failures import TransientError
+from services.llm.drivers import AccessRefused
+from slowwave.coordination.keys import model_breaker_key
+
+log = logging.getLogger(__name__)
+
+KEPT_SECONDS = 3600.0
+"""How long failures in a row are remembered while nothing is asked, and an open breaker once its time is over."""
+
+Why = Literal["away", "refused"]
+
+_FOLDER = files("services.llm")
+_ENTER = (_FOLDER / "enter_breaker.lua").read_text("utf-8")
+_FAIL = (_FOLDER / "fail_breaker.lua").read_text("utf-8")
+
+
+@dataclass
+class Breaker:
+    """The breaker of one endpoint, over all workers. limit: failures in a row; open_seconds: how long it stays open;
+    trial_seconds: longer than any call.
+    """
+
+    redis: Redis
+    endpoint: str
+    limit: int
+    open_seconds: float
+    trial_seconds: float
+    _enter: Any = field(init=False, repr=False)
+    _fail: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._enter = self.redis.register_script(_ENTER)
+        self._fail = self.redis.register_script(_FAIL)
+
+    def look(self) -> None:
+        """Raise what `enter` would raise, and change nothing."""
+        self.enter("")
+
+    def enter(self, token: str) -> None:
+        """Let a call pass, or raise: TransientError while the endpoint is away, AccessRefused while it refuses the key.
+
+        token: of this call; the one that tries a half-open breaker is known by it.
+        """
+        try:
+            state, left_ms, why = self._enter(
+                keys=[self._key], args=[token, _ms(self.trial_seconds), _ms(KEPT_SECONDS)]
+            )
+        except RedisError:
+            raise TransientError("the broker is away, and with it what is known of the model's endpoint") from None
+        if _text(state) != "OPEN":
+            return
+        left = max(int(left_ms), 0) / 1000
+        if _text(why) == "refused":
+            raise AccessRefused(f"{self.endpoint} refuses the key, and is not asked for another {left:.0f} s")
+        raise TransientError(
+            f"{self.endpoint} failed again and again, and is not asked for another {left:.0f} s", retry_after=left
+        )
+
+    def succeeded(self) -> None:
+        """The endpoint has answered."""
+        try:
+            self.redis.delete(self._key)
+        except RedisError:
+            log.warning("the broker is away: an answer of %s is not noted", self.endpoint)
+
+    def failed(self, token: str, why: Why, *, retry_after: float | None = None) -> None:
+        """The endpoint gave no answer. retry_after: seconds that it asked for; an open breaker stays so that long."""
+        open_ms = _ms(max(self.open_seconds, retry_after or 0.0))
+        try:
+            opened = self._fail(keys=[self._key], args=[token, self.limit, open_ms, why, _ms(KEPT_SECONDS)])
+        except RedisError:
+            log.warning("the broker is away: a failure of %s is not noted", self.endpoint)
+            return
+        if opened:
+            log.warning("%s is not asked for %g s: it is %s", self.endpoint, open_ms / 1000, _said(why))
+
+    @property
+    def _key(self) -> str:
+        return model_breaker_key(self.endpoint)
+
+
+def _ms(seconds: float) -> int:
+    return max(round(seconds * 1000), 1)
+
+
+def _text(value: bytes | str) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _said(why: Why) -> str:
+    return "away" if why == "away" else "refusing the key"

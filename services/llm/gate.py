@@ -1,0 +1,73 @@
+"""The way to an endpoint that all workers share: closed while it is down, and only so many at a time.
+
+    enter ──▶ breaker open? ──▶ wait for a slot ──▶ breaker: may this call pass? ──▶ the call
+                   │                  │                                                │
+                   └── at once        └── TransientError                               └── how it ended is noted
+
+While the broker is away nobody passes: what is asked of a model can wait, and its workers have no messages anyway.
+
+Must not know: what is asked, who pays.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+from redis import Redis
+
+from domain.model_calls import ModelFailed, Unanswered
+from services.llm.breaker import Breaker
+from services.llm.drivers import AccessRefused
+from services.llm.slots import Slots
+from slowwave.settings import Llm
+
+SLOT_WAIT_SECONDS = 5.0
+LEASE_MARGIN_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class SharedGate:
+    """The slots of all endpoints and the breaker of one."""
+
+    slots: Slots
+    breaker: Breaker
+
+    @contextmanager
+    def enter(self) -> Iterator[None]:
+        """A place for one call. How the block ends tells how the endpoint is.
+
+        Raises on entering: TransientError, or AccessRefused while the endpoint is known to refuse the key.
+        """
+        token = uuid4().hex
+        self.breaker.look()
+        with self.slots.taken():
+            self.breaker.enter(token)
+            try:
+                yield
+            except Unanswered as error:
+                self.breaker.failed(token, "away", retry_after=error.retry_after)
+                raise
+            except AccessRefused:
+                self.breaker.failed(token, "refused")
+                raise
+            except ModelFailed:
+                self.breaker.succeeded()
+                raise
+            self.breaker.succeeded()
+
+
+def build_gate(redis: Redis, endpoint: str, settings: Llm) -> SharedGate:
+    """The gate to an endpoint (`Driver.endpoint`)."""
+    # An answer that comes in drops may take a second time-out after its last one.
+    longest = 2 * settings.timeout_seconds + LEASE_MARGIN_SECONDS
+    return SharedGate(
+        Slots(redis, settings.max_concurrency, lease_seconds=longest, wait_seconds=SLOT_WAIT_SECONDS),
+        Breaker(
+            redis,
+            endpoint,
+            limit=settings.breaker_failures,
+            open_seconds=settings.breaker_seconds,
+            trial_seconds=longest,
+        ),
+    )

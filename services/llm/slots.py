@@ -1,0 +1,89 @@
+"""How many calls of models are under way over all workers: each takes a slot, with a lease, and gives it back.
+
+A worker that dies keeps its slot until the lease ends. FLUSHALL frees the slots of calls that go on; for as long as
+these last, there may be twice as many.
+
+Must not know: who calls, what, and which endpoint.
+"""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+from uuid import uuid4
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from domain.failures import TransientError
+from slowwave.coordination.keys import MODEL_SLOTS_KEY
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_SECONDS = 0.05
+LONGEST_PAUSE_SECONDS = 0.5
+"""Between two looks for a free slot, twice as long each time, spread by chance. A call takes seconds."""
+
+_TAKE = (files("services.llm") / "take_slot.lua").read_text("utf-8")
+
+
+@dataclass
+class Slots:
+    """At most `limit` at a time. lease_seconds: longer than any call. wait_seconds: how long to wait for a free one.
+
+    pause: waits that many seconds; jitter: a number in 0..1.
+    """
+
+    redis: Redis
+    limit: int
+    lease_seconds: float
+    wait_seconds: float
+    pause: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = random.random
+    _take: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._take = self.redis.register_script(_TAKE)
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Hold a slot for the block. Raises TransientError where none gets free in time or Redis is away."""
+        token = uuid4().hex
+        try:
+            self._wait(token)
+            yield
+        finally:
+            self._give_back(token)
+
+    def _wait(self, token: str) -> None:
+        """Take one, waiting while all are taken. What is waited is counted by the pauses themselves."""
+        waited, pause = 0.0, FIRST_PAUSE_SECONDS
+        while (left_ms := self._try(token)) is not None:
+            if waited >= self.wait_seconds:
+                # The soonest that is certain; most likely one gets free before.
+                retry_after = min(left_ms / 1000, self.wait_seconds)
+                raise TransientError(f"all {self.limit} calls at a time are under way", retry_after=retry_after)
+            rest = min(pause * (0.5 + self.jitter() / 2), self.wait_seconds - waited)
+            self.pause(rest)
+            waited += rest
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    def _try(self, token: str) -> int | None:
+        """None when a slot was taken, else the ms until the first lease ends."""
+        try:
+            taken, left_ms = self._take(
+                keys=[MODEL_SLOTS_KEY], args=[token, self.limit, max(round(self.lease_seconds * 1000), 1)]
+            )
+        except RedisError:
+            raise TransientError("the broker is away, and with it the count of calls under way") from None
+        return None if taken else int(left_ms)
+
+    def _give_back(self, token: str) -> None:
+        try:
+            self.redis.zrem(MODEL_SLOTS_KEY, token)
+        except RedisError:
+            log.warning("a slot could not be given back: it gets free in %g s", self.lease_seconds)
