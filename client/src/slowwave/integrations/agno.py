@@ -1,0 +1,220 @@
+"""Agno agents and teams with a memory: a pre-hook that reads it, a post-hook that writes it (the extra `agno`).
+
+    hooks = SlowwaveHooks(Memory.from_env())
+    agent = Agent(
+        id="travel",
+        model=…,
+        db=SqliteDb(…),
+        instructions=hooks.instructions("You plan journeys."),
+        pre_hooks=[hooks.before],
+        post_hooks=[hooks.after],
+    )
+
+With `arun`, `hooks.abefore` and `hooks.aafter` don't hold up the event loop. A run that is private (`is_private`) is
+answered from memory and not recorded.
+
+Must not know: how events are stored; how workers read Agno's sessions where `memory.source` is agno.
+"""
+
+import asyncio
+import logging
+import os
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TookTooLong
+from functools import partial
+from typing import Any, Literal
+
+from slowwave.async_memory import AsyncMemory
+from slowwave.integrations.agno_runs import SaidMessage, is_private, prompt_of, said_in
+from slowwave.integrations.quiet import MAX_TOKENS, NOTHING, Known, QuietMemory
+from slowwave.memory import Memory
+from slowwave.messages import MAX_MESSAGES
+from slowwave.recall.rendering import NOTICE
+from slowwave.unread import name_run
+
+log = logging.getLogger(__name__)
+
+THREADS = 4
+CONTEXTS_KEPT = 512
+QUERY_CHARACTERS = 1000
+
+Source = Literal["events", "agno"]
+AgentName = str | Callable[[str | None], str]
+
+# Agno fills {name} in instructions from a session's state, and `$` begins a variable: what somebody said must stay as
+# it was said, and must not be answered with what the state holds.
+_PLACE = re.compile(r"\{(?=\w)")
+
+
+class SlowwaveHooks:
+    """Hooks for an agent or a team, or for many. None of them raises into a run, or holds it up for long.
+
+    agent: whose memory it is; by default the id of Agno's agent or team (its name where it has none). One that serves
+    many people keeps them apart with a function of the user's id: each name is a memory of its own.
+    scope: "room:NAME" or "team:NAME", where its sessions write; scopes: what is read beside it.
+    source: "events" hands over what was said; "agno" only names the run, and workers read it out of Agno's store.
+    Default: `memory.source` of the memory's settings.
+    patience_seconds: how long a hook waits for Postgres at most. What is not done by then goes on in a thread, and a
+    run whose context is not there yet goes without.
+    """
+
+    def __init__(
+        self,
+        memory: Memory | AsyncMemory,
+        *,
+        agent: AgentName | None = None,
+        scope: str | None = None,
+        scopes: Sequence[str] = (),
+        source: Source | None = None,
+        max_tokens: int = MAX_TOKENS,
+        patience_seconds: float = 1.0,
+    ) -> None:
+        self._memory = memory.memory if isinstance(memory, AsyncMemory) else memory
+        self._agent = agent
+        self._options: dict[str, Any] = {"scope": scope, "scopes": scopes, "max_tokens": max_tokens}
+        # Names that can't be meant so are the host's mistake, to be seen at once.
+        QuietMemory(self._memory, agent if isinstance(agent, str) else "agent", **self._options)
+        rules = self._memory.store.settings.memory
+        self._source: Source = source or rules.source
+        self._look_after = rules.auto_flush.idle_seconds
+        self._scope = scope
+        self._patience = patience_seconds
+        self._contexts: OrderedDict[str, str] = OrderedDict()
+        self._lock = threading.Lock()
+        self._threads: ThreadPoolExecutor | None = None
+        self._pid = 0
+
+    def before(
+        self, run_input: Any, run_context: Any, session: Any, agent: Any = None, team: Any = None, user_id: Any = None
+    ) -> None:
+        """Agno's pre-hook: other sessions are processed first now, and what is known is read for `instructions`."""
+        if future := self._begin(run_input, run_context, session, agent or team, user_id):
+            self._wait(future, "there is no context yet")
+
+    async def abefore(
+        self, run_input: Any, run_context: Any, session: Any, agent: Any = None, team: Any = None, user_id: Any = None
+    ) -> None:
+        """As `before`, for `arun`."""
+        if future := self._begin(run_input, run_context, session, agent or team, user_id):
+            await self._await(future, "there is no context yet")
+
+    def after(
+        self, run_output: Any, run_context: Any, session: Any, agent: Any = None, team: Any = None, user_id: Any = None
+    ) -> None:
+        """Agno's post-hook: what was said in the run is recorded, or the run is named to the workers."""
+        if future := self._end(run_output, run_context, session, agent or team, user_id):
+            self._wait(future, "recording goes on in a thread")
+
+    async def aafter(
+        self, run_output: Any, run_context: Any, session: Any, agent: Any = None, team: Any = None, user_id: Any = None
+    ) -> None:
+        """As `after`, for `arun`."""
+        if future := self._end(run_output, run_context, session, agent or team, user_id):
+            await self._await(future, "recording goes on in a thread")
+
+    def instructions(self, *own: str) -> Callable[..., str]:
+        """Instructions for an agent or a team: its own, and below them what the memory knows, fenced as data."""
+
+        def with_memory(agent: Any = None, team: Any = None, run_context: Any = None) -> str:
+            known = self._contexts.get(getattr(run_context, "run_id", None) or "", "")
+            if getattr(agent or team, "resolve_in_context", True):
+                known = _PLACE.sub("{ ", known).replace("$", "$$")
+            return "\n\n".join(part for part in (*own, known) if part)
+
+        return with_memory
+
+    def close(self) -> None:
+        """Wait for what hooks have left to threads. The memory stays open; hooks can be used on."""
+        with self._lock:
+            threads, self._threads = self._threads, None
+        if threads is not None and self._pid == os.getpid():
+            threads.shutdown()
+
+    def _begin(self, run_input: Any, context: Any, session: Any, who: Any, user_id: Any) -> "Future[None] | None":
+        quiet = self._quiet(who, user_id)
+        if quiet is None:
+            return None
+        query = prompt_of(run_input)[:QUERY_CHARACTERS] or None
+        private = is_private(session, context)
+
+        def work() -> None:
+            quiet.prompted(context.session_id)
+            if self._source == "agno" and not private:
+                # Named before it begins: whatever becomes of this process, the run is looked for.
+                self._name(quiet, context, wait_seconds=self._look_after)
+            self._keep(context.run_id, quiet.known(context.session_id, query))
+
+        return self._submit(work)
+
+    def _end(self, run: Any, context: Any, session: Any, who: Any, user_id: Any) -> "Future[None] | None":
+        with self._lock:
+            self._contexts.pop(context.run_id, None)
+        quiet = self._quiet(who, user_id)
+        if quiet is None or is_private(session, context, run):
+            return None
+        if self._source == "agno":
+            return self._submit(partial(self._name, quiet, context))
+        # Read now: what Agno does with the run from here on is its own affair.
+        said = quiet.quietly("a turn was not recorded", context.session_id, partial(said_in, run), [])
+        return self._submit(partial(self._record, quiet, context.session_id, said)) if said else None
+
+    def _name(self, quiet: QuietMemory, context: Any, *, wait_seconds: float = 0.0) -> None:
+        call = partial(
+            name_run,
+            self._memory,
+            quiet.agent,
+            context.session_id,
+            context.run_id,
+            source="agno",
+            wait_seconds=wait_seconds,
+            scope=self._scope,
+        )
+        quiet.quietly("a run was not named", context.session_id, call, None)
+
+    def _record(self, quiet: QuietMemory, session: str, said: Sequence[SaidMessage]) -> None:
+        for start in range(0, len(said), MAX_MESSAGES):
+            part = said[start : start + MAX_MESSAGES]
+            call = partial(self._memory.turn_completed, quiet.agent, session, part, scope=self._scope)
+            quiet.quietly("a turn was not recorded", session, call, None)
+
+    def _keep(self, run_id: str, known: Known) -> None:
+        if known is NOTHING or not known:
+            return
+        with self._lock:
+            self._contexts[run_id] = f"{NOTICE}\n\n{known.text}"
+            if len(self._contexts) > CONTEXTS_KEPT:
+                self._contexts.popitem(last=False)
+
+    def _quiet(self, who: Any, user_id: Any) -> QuietMemory | None:
+        """The memory of who is spoken to; None where nobody can be meant, which is said in the log."""
+        try:
+            if callable(self._agent):
+                name = self._agent(user_id)
+            else:
+                name = self._agent or getattr(who, "id", None) or getattr(who, "name", None) or ""
+            return QuietMemory(self._memory, name, **self._options)
+        except Exception as error:  # noqa: BLE001 (a run must go on, whatever became of its memory)
+            log.warning("a run has no memory: whose it would be can't be told (%s)", type(error).__name__)
+            return None
+
+    def _submit(self, work: Callable[[], None]) -> "Future[None]":
+        with self._lock:
+            # A forked child has none of its parent's threads.
+            if self._threads is None or self._pid != os.getpid():
+                self._threads, self._pid = ThreadPoolExecutor(THREADS, thread_name_prefix="slowwave-agno"), os.getpid()
+            return self._threads.submit(work)
+
+    def _wait(self, future: "Future[None]", otherwise: str) -> None:
+        try:
+            future.result(self._patience)
+        except TookTooLong:
+            log.warning("Postgres took more than %s s: %s", self._patience, otherwise)
+
+    async def _await(self, future: "Future[None]", otherwise: str) -> None:
+        _, pending = await asyncio.wait([asyncio.wrap_future(future)], timeout=self._patience)
+        if pending:
+            log.warning("Postgres took more than %s s: %s", self._patience, otherwise)

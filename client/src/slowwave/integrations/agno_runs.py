@@ -1,0 +1,178 @@
+"""What was said in a run of Agno, out of what Agno keeps of it: history, examples and instructions are left out.
+
+Must not know: hooks, stores, workers. It reads attributes, so that Agno need not be imported for it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from slowwave.errors import InvalidMessage, InvalidName
+from slowwave.identity import check_name
+from slowwave.integrations.quiet import digest, is_context
+from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, clean_text, moment_of
+
+PRIVATE = "private"
+"""The flag in a session's or a run's `metadata` or `session_state`: such a one is neither read nor recorded."""
+
+_OPEN = (None, False, 0, "", "0", "false", "no")
+# What Agno puts behind a prompt: documents it found, and the dependencies of the run.
+_ADDED = re.compile(
+    r"\n\n(?:Use the following references from the knowledge base if it helps:\n<references>\n.*</references>"
+    r"|<additional context>\n.*</additional context>)\Z",
+    re.DOTALL,
+)
+
+SaidMessage = dict[str, Any]
+"""{"role", "content", "at" (aware), "key"} and optionally "name", as `Memory.turn_completed` takes it."""
+
+
+def is_private(*holders: object) -> bool:
+    """Whether one of these says so: a session, a run or a run's context of Agno, or a mapping. None says nothing."""
+    return any(_flagged(part) for holder in holders for part in _parts_of(holder))
+
+
+def said_in(run: Any) -> list[SaidMessage]:
+    """What the user and the agent said in a run, in order; [] for a run of a team's member, whom no user speaks to.
+
+    Keys are Agno's own ids of messages, so a fork's copies are repetitions. Left out: history, system and tool
+    messages, examples of `additional_input`, the part of the input that the caller's own history brings, and contexts
+    of this project.
+    """
+    if getattr(run, "parent_run_id", None) is not None:
+        return []
+    messages = [message for message in run.messages or () if _is_new(message, _examples(run))]
+    prompts = _input_of(run)
+    said: list[SaidMessage] = []
+    for message, prompt in _spoken(messages, prompts):
+        text = _text_of(message.content) if prompt is None else prompt
+        if prompt is None and message.role == "user":
+            text = _without_additions(text)
+        if text.strip() and not is_context(text):
+            said.append(_said(message, text))
+    return said
+
+
+def prompt_of(run: Any) -> str:
+    """The last words of a user in the input of a run (or in the input itself); "" where there are none."""
+    texts = [text for role, text in _input_of(run) if role == "user"]
+    return texts[-1] if texts else ""
+
+
+def _parts_of(holder: object) -> Iterator[object]:
+    if isinstance(holder, Mapping):
+        yield holder
+        return
+    yield getattr(holder, "metadata", None)
+    yield getattr(holder, "session_state", None)
+    data = getattr(holder, "session_data", None)
+    if isinstance(data, Mapping):
+        yield data.get("session_state")
+
+
+def _flagged(part: object) -> bool:
+    """Whatever isn't clearly a "no" counts as private: what was recorded by mistake can't be unheard."""
+    if not isinstance(part, Mapping):
+        return False
+    value = part.get(PRIVATE)
+    return (value.strip().lower() if isinstance(value, str) else value) not in _OPEN
+
+
+def _examples(run: Any) -> frozenset[str]:
+    return frozenset(message.id for message in getattr(run, "additional_input", None) or ())
+
+
+def _is_new(message: Any, examples: frozenset[str]) -> bool:
+    return (
+        message.role in ("user", "assistant")
+        and not message.from_history
+        and message.add_to_agent_memory
+        and not message.temporary
+        and message.id not in examples
+    )
+
+
+def _input_of(run: Any) -> list[tuple[str, str]]:
+    """What the caller passed, as (role, text): one prompt, or a conversation whose end is the prompt."""
+    content = getattr(getattr(run, "input", run), "input_content", None)
+    if isinstance(content, str):
+        return [("user", content)]
+    given = [content] if _role_of(content) else content if isinstance(content, Sequence) else []
+    return [
+        (role, _text_of(_field(one, "content"))) for one in given if (role := _role_of(one)) in ("user", "assistant")
+    ]
+
+
+def _spoken(messages: Sequence[Any], given: Sequence[tuple[str, str]]) -> Iterator[tuple[Any, str | None]]:
+    """The messages from the prompt on; with the words of the caller where a message was made from them.
+
+    Before the prompt stand instructions, and what the caller passed as history: up to the last reply in its input.
+    """
+    fresh = max((place + 1 for place, (role, _) in enumerate(given) if role == "assistant"), default=0)
+    made: dict[int, int] = {}
+    place = 0
+    for number, message in enumerate(messages):
+        if place < len(given) and _made_from(message, given[place]):
+            made[number] = place
+            place += 1
+    wanted = [number for number, at in made.items() if at >= fresh]
+    # Where the prompt can't be found again, Agno has reworded it: all that is new in the run was said in it.
+    start = min(wanted) if wanted else max(made, default=-1) + 1
+    for number in range(start, len(messages)):
+        yield messages[number], given[made[number]][1] if number in made else None
+
+
+def _made_from(message: Any, given: tuple[str, str]) -> bool:
+    role, text = given
+    return bool(text.strip()) and message.role == role and _text_of(message.content).startswith(text)
+
+
+def _without_additions(text: str) -> str:
+    for _ in range(2):
+        text = _ADDED.sub("", text)
+    return text
+
+
+def _said(message: Any, text: str) -> SaidMessage:
+    key = f"agno:{message.id}"
+    said: SaidMessage = {
+        "role": message.role,
+        "content": clean_text(text)[:MAX_CONTENT_CHARACTERS],
+        "key": key if len(key) <= MAX_KEY_CHARACTERS and clean_text(key) == key else f"agno:{digest(key)}",
+        "at": _moment(message.created_at),
+    }
+    try:
+        if message.name is not None:
+            said["name"] = check_name("name", message.name)
+    except InvalidName:
+        pass  # it was said all the same
+    return said
+
+
+def _moment(seconds: float) -> datetime:
+    """When it was said: Agno counts seconds since 1970. What can't be a time is as old as can be."""
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+        moment_of(moment)
+    except (InvalidMessage, OverflowError, OSError, TypeError, ValueError):
+        return datetime.fromtimestamp(0, UTC)
+    return moment
+
+
+def _text_of(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, Sequence):
+        return ""
+    texts = [part.get("text") for part in content if isinstance(part, Mapping)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _role_of(message: object) -> str | None:
+    role = _field(message, "role")
+    return role if isinstance(role, str) else None
+
+
+def _field(message: object, name: str) -> object:
+    return message.get(name) if isinstance(message, Mapping) else getattr(message, name, None)
