@@ -26,6 +26,7 @@ from models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
 from models.search import CommonTerm, Passage
 from models.sources import SourceRun
 from models.usage import LlmCall, LlmUsage
+from models.vectors import MemoryVector, PassageVector, VectorProgress, VectorSpace
 
 __all__ = [
     "SCHEMA",
@@ -55,8 +56,10 @@ __all__ = [
     "MemoryLink",
     "MemoryNote",
     "MemorySource",
+    "MemoryVector",
     "OutboxItem",
     "Passage",
+    "PassageVector",
     "Rebuild",
     "RebuildEvidence",
     "RebuildWindow",
@@ -66,5 +69,7 @@ __all__ = [
     "SessionDay",
     "SourceRun",
     "Triple",
+    "VectorProgress",
+    "VectorSpace",
     "WorkingItem",
 ]

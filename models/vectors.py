@@ -1,0 +1,105 @@
+"""Vectors of memories and of raw events, each in the space of one embedding model.
+
+A vector is an array of real numbers, and becomes a `vector` where it is compared: the tables exist in databases without
+the extension, too.
+
+Must not know: how vectors are made, how answers are ranked.
+"""
+
+from datetime import date
+from uuid import UUID
+
+from sqlalchemy import (
+    REAL,
+    BigInteger,
+    CheckConstraint,
+    Date,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, BigId, CreatedAt
+
+
+class VectorSpace(Base):
+    """One embedding model, by its driver and name. Vectors of two spaces are never compared.
+
+    building: it has not all vectors yet, and another one serves; serving: searches use it, one at a time; retired:
+    its vectors are being removed.
+    """
+
+    __tablename__ = "vector_spaces"
+    __table_args__ = (
+        CheckConstraint("state IN ('building', 'serving', 'retired')", name="state"),
+        CheckConstraint("dimension BETWEEN 1 AND 16000", name="dimension"),
+        Index("vector_spaces_model_idx", "model", unique=True, postgresql_where=text("state <> 'retired'")),
+        Index("vector_spaces_serving_idx", "state", unique=True, postgresql_where=text("state = 'serving'")),
+    )
+
+    id: Mapped[BigId]
+    model: Mapped[str]
+    dimension: Mapped[int] = mapped_column(Integer)
+    state: Mapped[str]
+    created_at: Mapped[CreatedAt]
+
+
+class MemoryVector(Base):
+    """The vector of a memory that is not archived. content_hash, said_on: of the memory as it was when this was made.
+
+    An index for each space is made with the space (slowwave.index_space), since its dimension is known only then.
+    """
+
+    __tablename__ = "memory_vectors"
+    __table_args__ = (Index("memory_vectors_scope_idx", "space_id", "scope_id"),)
+
+    memory_id: Mapped[UUID] = mapped_column(
+        Uuid, ForeignKey("slowwave.memories.id", ondelete="CASCADE"), primary_key=True
+    )
+    space_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("slowwave.vector_spaces.id", ondelete="CASCADE"), primary_key=True
+    )
+    scope_id: Mapped[int] = mapped_column(BigInteger)
+    content_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    said_on: Mapped[date] = mapped_column(Date)
+    embedding: Mapped[list[float]] = mapped_column(ARRAY(REAL))
+
+
+class PassageVector(Base):
+    """The vector of a flushed event, made from its redacted text and the turn before it."""
+
+    __tablename__ = "passage_vectors"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["session_id", "seq"], ["slowwave.passages.session_id", "slowwave.passages.seq"], ondelete="CASCADE"
+        ),
+        Index("passage_vectors_scope_idx", "space_id", "scope_id"),
+    )
+
+    session_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    space_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("slowwave.vector_spaces.id", ondelete="CASCADE"), primary_key=True
+    )
+    scope_id: Mapped[int] = mapped_column(BigInteger)
+    embedding: Mapped[list[float]] = mapped_column(ARRAY(REAL))
+
+
+class VectorProgress(Base):
+    """How far the events of a session have vectors in a space: events never change, so a watermark is enough."""
+
+    __tablename__ = "vector_progress"
+
+    session_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("slowwave.sessions.id", ondelete="CASCADE"), primary_key=True
+    )
+    space_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("slowwave.vector_spaces.id", ondelete="CASCADE"), primary_key=True
+    )
+    until_seq: Mapped[int] = mapped_column(BigInteger)
