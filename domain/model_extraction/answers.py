@@ -12,6 +12,7 @@ Must not know: which model answered, and where candidates go.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -36,6 +37,9 @@ PLAIN = 0.5
 AGENT_MALUS = 0.1
 _LOWEST, _HIGHEST = 0.05, 0.95
 _TAIL = 60
+_BEGINNING = 60
+_OPENS_OTHERWISE = re.compile(r"[][#<>{}|:;\"]")
+"""Marks with which no statement begins: what follows them may be a line that somebody forged."""
 _FIRST_PERSON = frozenset("i i'm i've i'll i'd me my mine myself we we're we've we'll our ours us you your".split())
 
 
@@ -226,9 +230,9 @@ def _in_third_person(content: str, speaker: Speaker) -> str:
 
 
 def _attributed(content: str, sources: tuple[Said, ...]) -> str:
-    """With a speaker's name in it: what somebody said stays what somebody said."""
-    low = content.casefold()
-    if any(name.casefold() in low for said in sources for name in (said.name, said.name.split()[0])):
+    """With a speaker's name at its beginning: what somebody said stays what somebody said."""
+    begins = _OPENS_OTHERWISE.split(content[:_BEGINNING], maxsplit=1)[0].casefold()
+    if any(name.casefold() in begins for said in sources for name in (said.name, said.name.split()[0])):
         return content
     return f"{sources[-1].name} said: {content}"
 
@@ -242,9 +246,14 @@ def _names(content: str, given: Any, people: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _share(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or (isinstance(value, float) and math.isnan(value))
+    ):
         return PLAIN
-    return float(value)
+    # Compared first: an int of JSON may be too large for a float.
+    return float(min(1, max(0, value)))
 
 
 def _bounded(value: float) -> float:
