@@ -35,11 +35,12 @@ E = TypeVar("E")
 
 
 class Said(NamedTuple):
-    """What somebody said. key: makes a repetition within its session harmless; longer ones are hashed."""
+    """What somebody said. key: makes a repetition within its session harmless, however long; name: who speaks."""
 
     role: Literal["user", "assistant"]
     content: str
     key: str
+    name: str | None = None
 
 
 class Known(NamedTuple):
@@ -158,9 +159,13 @@ def digest(*parts: str) -> str:
 
 
 def _fitted(said: Said) -> dict[str, Any]:
-    """A message for `turn_completed` that keeps its limits: too long a text is recorded as far as it may be."""
+    """A message for `turn_completed` that keeps its limits: what is too long is recorded as far as it may be."""
     key = said.key if len(said.key) <= MAX_KEY_CHARACTERS else digest(said.key)
-    return {"role": said.role, "content": said.content[:MAX_CONTENT_CHARACTERS], "key": clean_text(key)}
+    message = {"role": said.role, "content": said.content[:MAX_CONTENT_CHARACTERS], "key": clean_text(key)}
+    try:
+        return message if said.name is None else message | {"name": check_name("name", said.name)}
+    except InvalidName:
+        return message
 
 
 def _parts(messages: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

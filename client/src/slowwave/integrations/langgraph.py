@@ -1,0 +1,149 @@
+"""LangGraph: a node that records what was said in a thread, and the context that stands before the next model call.
+
+    turns = SlowwaveTurns(memory, "atlas")
+
+    async def answer(state: MessagesState, config: RunnableConfig):
+        known = await turns.acontext(state["messages"], config)
+        return {"messages": [await model.ainvoke([*known, *state["messages"]])]}
+
+    graph.add_node("answer", answer)
+    graph.add_node("record", turns.node())  # after the last word of a turn
+
+`slowwave.integrations.langgraph_store` has a store for what an agent looks up and notes itself.
+
+Must not know: how anything is stored; the service.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from slowwave.async_memory import AsyncMemory
+from slowwave.integrations.quiet import MAX_TOKENS, Known, QuietMemory, Said, digest, log
+from slowwave.memory import Memory
+from slowwave.messages import MAX_MESSAGES
+
+try:
+    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+    from langchain_core.runnables import RunnableConfig, RunnableLambda
+except ImportError as error:  # pragma: no cover (the extra is installed where tests run)
+    raise ImportError("LangGraph is missing: pip install 'slowwave[langgraph]'") from error
+
+MAX_THREADS = 1_000
+"""Of so many threads a process knows how far it has recorded them; of others it hands over the newest messages again,
+which changes nothing."""
+
+
+class SlowwaveTurns:
+    """Records and informs the threads of one agent; a thread (`configurable.thread_id`) is a session.
+
+    Messages are known by the ids that LangGraph gives them: running a node again, resuming a thread and handing in its
+    whole history record nothing twice. scope, scopes, max_tokens: see `QuietMemory`. Raises InvalidName.
+    messages: the key of the graph's state that holds them.
+    """
+
+    def __init__(
+        self,
+        memory: Memory | AsyncMemory,
+        agent: str,
+        *,
+        scope: str | None = None,
+        scopes: Sequence[str] = (),
+        max_tokens: int = MAX_TOKENS,
+        messages: str = "messages",
+    ) -> None:
+        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, max_tokens=max_tokens)
+        self._messages = messages
+        self._recorded: dict[str, str] = {}  # by thread: the key of what was recorded last
+
+    def context(self, messages: Sequence[AnyMessage], config: RunnableConfig) -> list[AnyMessage]:
+        """What the agent knows, as messages for the model's input alone: put them before `messages`, in no state."""
+        session = _thread(config)
+        if session is None:
+            return []
+        self._quiet.prompted(session)
+        return _as_messages(self._quiet.known(session, _question(messages)))
+
+    async def acontext(self, messages: Sequence[AnyMessage], config: RunnableConfig) -> list[AnyMessage]:
+        """As `context`; a thread does the reading, and the reply waits a few seconds for it at most."""
+        session = _thread(config)
+        return (
+            [] if session is None else _as_messages(await self._quiet.aprompted_and_known(session, _question(messages)))
+        )
+
+    def node(self) -> RunnableLambda[Any, dict[str, Any]]:
+        """A node that records the state's messages and changes nothing; for `invoke` and `ainvoke` alike."""
+        return RunnableLambda(self.record, afunc=self.arecord, name="slowwave_record")
+
+    def record(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
+        """Record what is new in a state (a mapping or an object with its messages); answer no change of it."""
+        session, said = self._new(state, config)
+        if session is not None and said:
+            self._quiet.record(session, said)
+            self._remember(session, said[-1].key)
+        return {}
+
+    async def arecord(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
+        """As `record`; a thread waits for the commit."""
+        session, said = self._new(state, config)
+        if session is not None and said:
+            await self._quiet.arecord(session, said)
+            self._remember(session, said[-1].key)
+        return {}
+
+    def _new(self, state: Any, config: RunnableConfig) -> tuple[str | None, list[Said]]:
+        session = _thread(config)
+        messages = state.get(self._messages) if isinstance(state, Mapping) else getattr(state, self._messages, None)
+        if session is None or not messages:
+            return None, []
+        said = list(_said(messages))
+        last = self._recorded.get(session)
+        # From the last one on, that one included: so a reply belongs to the turn of its question.
+        start = next((place for place, one in enumerate(said) if one.key == last), None)
+        if start == len(said) - 1:
+            return session, []
+        return session, said[-MAX_MESSAGES:] if start is None else said[start:]
+
+    def _remember(self, session: str, key: str) -> None:
+        self._recorded.pop(session, None)
+        self._recorded[session] = key
+        if len(self._recorded) > MAX_THREADS:
+            self._recorded.pop(next(iter(self._recorded)), None)
+
+
+def _thread(config: RunnableConfig) -> str | None:
+    """The name of the session; None, and a line in the log, where the graph runs without a thread."""
+    thread = (config.get("configurable") or {}).get("thread_id")
+    if thread is None:
+        log.warning("a graph ran without a thread_id in its config: it has no memory")
+        return None
+    return str(thread)
+
+
+def _said(messages: Sequence[AnyMessage]) -> Iterator[Said]:
+    """What user and agent said: no instructions, tools or summaries, and no question twice that nobody answered."""
+    unanswered: set[str] = set()
+    for place, message in enumerate(messages):
+        text = str(message.text)
+        if not text.strip() or not isinstance(message, HumanMessage | AIMessage) or _is_summary(message):
+            continue
+        key = message.id or f"{place}:{digest(message.type, text)}"
+        if isinstance(message, AIMessage):
+            unanswered.clear()
+            yield Said("assistant", text, key, message.name)
+        elif text not in unanswered:
+            unanswered.add(text)
+            yield Said("user", text, key, message.name)
+
+
+def _is_summary(message: AnyMessage) -> bool:
+    """Whether a message stands for older ones, as LangChain's summarization marks it: nobody said it."""
+    return bool(message.additional_kwargs.get("lc_source") == "summarization")
+
+
+def _question(messages: Sequence[AnyMessage]) -> str | None:
+    asked = (str(message.text) for message in reversed(messages) if isinstance(message, HumanMessage))
+    return next(asked, None)
+
+
+def _as_messages(known: Known) -> list[AnyMessage]:
+    return [SystemMessage(known.introduction), HumanMessage(known.text)] if known else []

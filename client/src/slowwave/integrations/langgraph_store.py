@@ -1,0 +1,175 @@
+"""LangGraph: a `BaseStore` over an agent's memory. `search` finds what is known, `put` notes something to be kept.
+
+    store = SlowwaveStore(memory, "atlas", namespaces={("memories",): None, ("office",): "room:office"})
+    graph = builder.compile(store=store)
+
+Must not know: how anything is stored; the service.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, cast, get_args
+from uuid import uuid4
+
+from slowwave.async_memory import AsyncMemory
+from slowwave.integrations.langgraph_items import Stored, read_item
+from slowwave.integrations.langgraph_matching import check_filter, fits, matches
+from slowwave.integrations.quiet import QuietMemory, digest
+from slowwave.memory import Memory
+from slowwave.recall.hits import Hit
+from slowwave.recall.masking import mask
+from slowwave.working import NoteType
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        InvalidNamespaceError,
+        Item,
+        ListNamespacesOp,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+    )
+except ImportError as error:  # pragma: no cover (the extra is installed where tests run)
+    raise ImportError("LangGraph is missing: pip install 'slowwave[langgraph]'") from error
+
+Namespace = tuple[str, ...]
+
+MOST_HITS = 100
+"""What one search of the memory answers at most: as far as filters and offsets reach."""
+
+
+class SlowwaveStore(BaseStore):
+    """Long-term memory of one agent for graphs.
+
+    namespaces: which of LangGraph's namespaces is which scope: None is the agent's own memory, "room:NAME" and
+    "team:NAME" are shared. Any other namespace holds nothing and takes nothing. By default ("agent", NAME) is the own.
+    A put is a note: workers make a memory of it at their next cycle, and from then on `search` finds it; `get` has it
+    at once. Of its value the text under "content" or "text" counts, else all of it as JSON. What is known is never
+    overwritten or deleted here: a second put of a key is another note, a delete raises NotImplementedError.
+    Whatever fails is logged: then a search finds nothing, and a put is lost. Raises InvalidName.
+    """
+
+    def __init__(
+        self, memory: Memory | AsyncMemory, agent: str, *, namespaces: Mapping[Namespace, str | None] | None = None
+    ) -> None:
+        own: dict[Namespace, str | None] = {("agent", agent): None}
+        self._scopes = own if namespaces is None else dict(namespaces)
+        shared = [scope for scope in self._scopes.values() if scope is not None]
+        self._quiet = QuietMemory(memory, agent, scopes=shared)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out operations in their order. Raises before the first if one can't be meant so."""
+        asked = list(ops)
+        for op in asked:
+            if isinstance(op, PutOp):
+                self._check_put(op)
+            elif isinstance(op, SearchOp):
+                check_filter(op.filter or {})
+        return [self._carry_out(op) for op in asked]
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same for an event loop: a thread waits for the servers."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _carry_out(self, op: Op) -> Result:
+        if isinstance(op, SearchOp):
+            return self._quietly("nothing was searched", partial(self._search, op), [])
+        if isinstance(op, GetOp):
+            return self._quietly("nothing was looked up", partial(self._get, op.namespace, op.key), None)
+        if isinstance(op, PutOp):
+            self._quietly("a note was lost", partial(self._put, op), None)
+            return None
+        return self._list(op)
+
+    def _quietly(self, complaint: str, call: Callable[[], Any], otherwise: Any) -> Any:
+        return self._quiet.quietly(complaint, "store", call, otherwise)
+
+    def _check_put(self, op: PutOp) -> None:
+        if tuple(op.namespace) not in self._scopes:
+            raise InvalidNamespaceError(
+                f"this store has no namespace {tuple(op.namespace)}; name it in `namespaces` ({sorted(self._scopes)})"
+            )
+        if op.value is None:
+            raise NotImplementedError("a graph can't delete memories; `slowwave forget` does, for good")
+
+    def _put(self, op: PutOp) -> None:
+        value = dict(op.value or {})
+        content = _content(value)
+        stored = self._stored(op.namespace, op.key)
+        if stored is not None and stored.content == mask(content):
+            return
+        kind, importance = value.get("type"), value.get("importance")
+        self._quiet.memory.remember(
+            self._quiet.agent,
+            content,
+            importance if isinstance(importance, int | float) and 0 <= importance <= 1 else 0.5,
+            type=cast("NoteType", kind) if kind in get_args(NoteType) else "fact",
+            marked=True,
+            scope=self._scopes[tuple(op.namespace)],
+            key=_note(op.namespace, op.key) + uuid4().hex,
+        )
+
+    def _get(self, namespace: Namespace, key: str) -> Item | None:
+        stored = self._stored(namespace, key)
+        if stored is None:
+            return None
+        value = {"content": stored.content, "type": stored.type}
+        return Item(value=value, key=key, namespace=tuple(namespace), created_at=stored.at, updated_at=stored.at)
+
+    def _stored(self, namespace: Namespace, key: str) -> Stored | None:
+        if tuple(namespace) not in self._scopes:
+            return None
+        memory, scope = self._quiet.memory, self._scopes[tuple(namespace)]
+        read = partial(
+            read_item, tenant=memory.tenant, agent=self._quiet.agent, scope=scope, key=key, note=_note(namespace, key)
+        )
+        return memory.store.postgres.read(read)
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        prefix = tuple(op.namespace_prefix)
+        within = {scope: name for name, scope in self._scopes.items() if name[: len(prefix)] == prefix}
+        if not within:
+            return []
+        shared = [scope for scope in within if scope is not None]
+        found = (hit for hit in self._hits(op, shared, whole=len(within) == len(shared) + 1) if hit.scope in within)
+        items = [_item(hit, within[hit.scope], scored=bool(op.query)) for hit in found]
+        matching = [item for item in items if matches(item.value, op.filter or {})]
+        return matching[op.offset : op.offset + op.limit]
+
+    def _hits(self, op: SearchOp, shared: list[str], *, whole: bool) -> list[Hit]:
+        """Hits of the agent's own memory and the shared scopes; whole: all of them may be answered."""
+        memory, agent = self._quiet.memory, self._quiet.agent
+        if not op.query:
+            known = memory.context(agent, scopes=shared)
+            return [*known.memories, *known.recent]
+        wanted = op.offset + op.limit if whole and not op.filter else MOST_HITS
+        return memory.search(agent, op.query, max(1, min(wanted, MOST_HITS)), scopes=shared)
+
+    def _list(self, op: ListNamespacesOp) -> list[Namespace]:
+        named = [name for name in self._scopes if all(fits(name, rule) for rule in op.match_conditions or ())]
+        cut = sorted({name[: op.max_depth] for name in named})
+        return cut[op.offset : op.offset + op.limit]
+
+
+def _content(value: Mapping[str, Any]) -> str:
+    for name in ("content", "text"):
+        if isinstance(value.get(name), str):
+            return str(value[name])
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _note(namespace: Namespace, key: str) -> str:
+    """What the keys of all notes begin with that were put under `key`."""
+    return f"langgraph:{digest(*namespace, key)}:"
+
+
+def _item(hit: Hit, namespace: Namespace, *, scored: bool) -> SearchItem:
+    told = hit.to_json()
+    value = {name: told[name] for name in ("content", "type", "kind", "status", "scope", "speaker", "sources")}
+    return SearchItem(namespace, hit.id, value, hit.valid_from, hit.valid_from, hit.score if scored else None)
