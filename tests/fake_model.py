@@ -161,6 +161,13 @@ class FakeModel:
         with self._lock:
             return self.input_tokens + self.output_tokens
 
+    def forget(self, answer: Script, *, refuses: Sequence[str] = ()) -> None:
+        """Answer this way from now on, and count from nothing."""
+        with self._lock:
+            self.answer, self.refuses = answer, tuple(refuses)
+            self.asked = []
+            self.answered = self.input_tokens = self.output_tokens = self.most_at_once = self._place = 0
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self
@@ -276,6 +283,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body go out apart, and one would wait for the other
 
     def do_POST(self) -> None:
         fake = cast("_Server", self.server).fake

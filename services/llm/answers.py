@@ -17,6 +17,8 @@ from services.llm.drivers import UnfitAnswer
 
 MAX_CHARACTERS = 1_000_000
 
+_NO_JSON = object()
+
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL)
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 # Postgres holds neither.
@@ -37,12 +39,9 @@ def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
         return text, None
     if prompt.schema is None:
         return text, None
-    fence = _FENCE.match(text)
-    try:
-        # Standard JSON has no NaN.
-        data = json.loads(fence.group(1) if fence else text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        raise UnfitAnswer("the answer is no JSON", tokens) from None
+    data = _parsed(text)
+    if data is _NO_JSON:
+        raise UnfitAnswer("the answer is no JSON", tokens)
     cleaned = _cleaned(data)
     if broken := broken_rule(prompt.schema, cleaned):
         raise UnfitAnswer(f"the answer doesn't fit its schema at {broken}", tokens)
@@ -58,6 +57,16 @@ def broken_rule(schema: Mapping[str, Any], data: Any) -> str | None:
 def schema_words(schema: Mapping[str, Any]) -> str:
     """The schema for a model that gets it in words."""
     return f"\n\nAnswer with JSON alone, which fits this JSON schema:\n{json.dumps(schema)}"
+
+
+def _parsed(text: str) -> Any:
+    """The JSON in it, or _NO_JSON: an error raised from here would carry the text as its context."""
+    fence = _FENCE.match(text)
+    try:
+        # Standard JSON has no NaN.
+        return json.loads(fence.group(1) if fence else text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return _NO_JSON
 
 
 def _cleaned(value: Any) -> Any:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
 from typing import Any
+from weakref import finalize
 
 import httpx2
 import openai
@@ -39,7 +40,7 @@ class OpenAIDriver:
     The client is made with the first call of a process, and anew after a fork: connections are not shared.
     """
 
-    base_url: str
+    base_url: str = field(repr=False)
     model: str
     api_key: SecretStr
     clock: Callable[[], datetime]
@@ -52,8 +53,9 @@ class OpenAIDriver:
     def __post_init__(self) -> None:
         self._where = Endpoint(self.base_url, self.clock)
         self._dialect = first_dialect(self._where.host.partition(":")[0])
-        # At DEBUG the package logs whole requests, and with them what was said in conversations.
+        # They log whole requests at DEBUG, with what was said in conversations, and addresses at INFO, with passwords.
         logging.getLogger("openai").setLevel(logging.INFO)
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
 
     @property
     def name(self) -> str:
@@ -77,13 +79,6 @@ class OpenAIDriver:
             raise failure
         return self._answer(prompt, body)
 
-    def close(self) -> None:
-        """Close the connections."""
-        with self._lock:
-            if self._client is not None:
-                self._client[1].close()
-                self._client = None
-
     def _body(self, request: dict[str, Any], timeout_seconds: float) -> bytes:
         deadline = self.monotonic() + timeout_seconds
         timeout = httpx2.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds))
@@ -104,7 +99,10 @@ class OpenAIDriver:
             if self._client is None or self._client[0] != os.getpid():
                 # The package asks for a key, and would take one of the environment, which is not for this endpoint.
                 key = self.api_key.get_secret_value() or "none"
-                self._client = (os.getpid(), openai.OpenAI(api_key=key, base_url=self.base_url, max_retries=0))
+                client = openai.OpenAI(api_key=key, base_url=self.base_url, max_retries=0)
+                self._client = (os.getpid(), client)
+                # Its connections are kept open between calls, and go with the driver.
+                finalize(self, client.close).atexit = False
             return self._client[1]
 
     def _failure(self, error: openai.APIError | httpx2.HTTPError, dialect: Dialect) -> Exception:
