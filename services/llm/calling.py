@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 MORE_TRIES: dict[type[ModelFailed], int] = {UnfitAnswer: 1, RequestRefused: 3}
 """Failures after which another call may do better, and how many more are made of each."""
-LOST_AFTER_SECONDS = 120.0
-"""On top of the time-out: whoever has not settled by then has died; waiting for a place takes less."""
+LOST_AFTER_SECONDS = 60.0
+"""On top of two time-outs, since an answer may come in drops: whoever has not settled by then has died."""
 
 
 class Gate(Protocol):
@@ -95,5 +95,5 @@ class Caller:
             model=self.name,
             prompt=prompt.version,
             tokens=prompt_tokens(prompt) + self.max_output_tokens,
-            seconds=self.timeout_seconds + LOST_AFTER_SECONDS,
+            seconds=2 * self.timeout_seconds + LOST_AFTER_SECONDS,
         )

@@ -106,12 +106,11 @@ def read_budget(
 
 
 def caps_reached(connection: Connection, tenant: str, caps: Llm, now: datetime) -> tuple[Used, ...]:
-    """The caps that let no call through now, the tenant's first."""
-    if caps.driver == "none":
-        return ()
+    """The caps that let no call through now, the tenant's first; of payers that called, or where a model is set up."""
     spread = caps.agent_daily_token_budget or caps.agent_weekly_token_budget
     agents = _agents(connection, tenant, now, 1000) if spread else []
-    return tuple(used for used in _used(connection, tenant, ["", *agents], caps, now) if used.reached)
+    used = _used(connection, tenant, ["", *agents], caps, now)
+    return tuple(line for line in used if line.reached and (line.calls or caps.driver != "none"))
 
 
 def _starts(now: datetime) -> dict[Period, date]:

@@ -1,0 +1,83 @@
+"""A model from settings: its driver, the way to it, and its budget. The only place that knows all of them.
+
+Must not know: what is asked, which process asks.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from importlib.util import find_spec
+
+from redis import Redis
+from sqlalchemy import Engine
+
+from domain.model_calls import AskModel
+from services.llm.budget import Budget
+from services.llm.calling import Caller
+from services.llm.drivers import Driver
+from services.llm.gate import build_gate
+from slowwave.errors import InvalidSettings
+from slowwave.settings import Llm, Settings
+
+_PACKAGES = {"openai": ("openai", "jsonschema"), "command": ("jsonschema",)}
+
+
+def build_model(settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> AskModel | None:
+    """The model of `memory.llm`, None where none is set up. Make it after a fork: connections are not shared.
+
+    Raises InvalidSettings where a setting or a package is missing; nothing is asked yet.
+    """
+    llm = settings.memory.llm
+    driver = _driver(llm, clock)
+    return None if driver is None else build_caller(driver, llm, engine, redis, clock)
+
+
+def build_command_model(
+    command: str, settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]
+) -> AskModel:
+    """A program as a model, for a job that names one, within the same budgets. Raises InvalidSettings."""
+    llm = settings.memory.llm.model_copy(update={"driver": "command", "command": command, "model": ""})
+    return build_caller(_command_driver(llm), llm, engine, redis, clock)
+
+
+def build_caller(driver: Driver, llm: Llm, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> Caller:
+    """Calls through any driver, within the budgets and bounds of the settings."""
+    return Caller(
+        driver=driver,
+        gate=build_gate(redis, driver.endpoint, llm),
+        budget=Budget(engine, llm, clock),
+        max_output_tokens=llm.max_output_tokens,
+        timeout_seconds=llm.timeout_seconds,
+    )
+
+
+def _driver(llm: Llm, clock: Callable[[], datetime]) -> Driver | None:
+    if llm.driver == "none":
+        return None
+    return _command_driver(llm) if llm.driver == "command" else _openai_driver(llm, clock)
+
+
+def _openai_driver(llm: Llm, clock: Callable[[], datetime]) -> Driver:
+    _require("openai")
+    if not llm.model:
+        raise InvalidSettings("memory.llm.driver is openai, and memory.llm.model names no model")
+    from services.llm.openai_driver import OpenAIDriver  # noqa: PLC0415 (an optional extra)
+
+    return OpenAIDriver(base_url=llm.base_url, model=llm.model, api_key=llm.api_key, clock=clock)
+
+
+def _command_driver(llm: Llm) -> Driver:
+    _require("command")
+    if not llm.command.strip():
+        raise InvalidSettings("memory.llm.driver is command, and memory.llm.command names no program")
+    from services.llm.command_driver import CommandDriver  # noqa: PLC0415 (an optional extra)
+
+    return CommandDriver(command=llm.command, model=llm.model)
+
+
+def _require(driver: str) -> None:
+    missing = [name for name in _PACKAGES[driver] if find_spec(name) is None]
+    if missing:
+        raise InvalidSettings(
+            f"memory.llm.driver is {driver}, and {' and '.join(missing)} is not installed:"
+            " pip install 'slowwave-service[models]'"
+        )
