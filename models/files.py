@@ -31,17 +31,22 @@ _RUN = "slowwave.maintenance_runs.id"
 
 
 class MemoryBackend(Base):
-    """A backend beside Postgres that is fed: while it stands here, every change of a memory is queued for it."""
+    """A backend beside Postgres that is fed: while it stands here, every change of a memory is queued for it.
+
+    identity: of mem0, what its vectors are made by.
+    """
 
     __tablename__ = "memory_backends"
 
     name: Mapped[str] = mapped_column(Text, primary_key=True)
     since: Mapped[CreatedAt]
+    identity: Mapped[str | None]
 
 
 class OutboxItem(Base):
     """A memory that a backend has to hear of. Waiting while `delivered < changes`: what changes during a delivery is
-    counted up and delivered again. No foreign key to the memory: that one is gone is news, too.
+    counted up and delivered again. No foreign key to the memory: that one is gone is news, too. Of mem0 a row stays
+    while there may be a copy, also where nobody feeds it any more.
     """
 
     __tablename__ = "outbox"

@@ -13,9 +13,11 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 from services.flush import FlushResult
-from services.memory_files.backends import choose_backend
+from services.mem0_backend.choosing import feed_chosen
+from services.mem0_backend.delivery import copies_due, try_delivery
 from services.memory_files.delivery import DeliveryReport, FileRules, deliver
 from services.memory_files.disk import Disk
+from services.memory_files.outbox import WaitingScope
 from services.memory_files.sync import due_scopes, waiting_for_session
 from services.reports.names import find_scope
 from slowwave.coordination.files_queue import ask_for_delivery, begin_delivery
@@ -46,7 +48,7 @@ def file_rules(settings: MemorySettings) -> FileRules:
     time_limit=DELIVERY_SECONDS + 60,
 )
 def deliver_outbox(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
-    """Bring the files of a scope up to date, hand edits first. What a cap left is asked for again."""
+    """Bring the files of a scope up to date, hand edits first, or mem0. What a cap left is asked for again."""
     asked = self.parse(DeliverOutbox, args, kwargs)
     if asked is None:
         return None
@@ -55,14 +57,13 @@ def deliver_outbox(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     kind, name = scope_of(asked.agent, asked.scope)
     if asked.ticket is not None:
         begin_delivery(runtime.redis, tenant, kind, name, asked.ticket)
-    if runtime.settings.memory.backend != "file":
-        log.info("files of %s:%s: memory.backend is %s here", kind, name, runtime.settings.memory.backend)
-        return "off"
     with runtime.engine.connect() as connection:
         scope_id = find_scope(connection, tenant, kind, name)
     if scope_id is None:
         log.info("files of %s:%s: nothing was ever written there", kind, name)
         return "unknown"
+    if runtime.settings.memory.backend != "file":
+        return _deliver_copies(runtime, WaitingScope(scope_id, tenant, kind, name))
     rules = file_rules(runtime.settings.memory)
     report = deliver(runtime.engine, scope_id, rules=rules, disk=Disk(), now=runtime.clock(), by=self.request.hostname)
     _tell(f"{kind}:{name}", report)
@@ -77,15 +78,20 @@ def sync_files(self: SlowwaveTask) -> None:
     runtime = self.runtime
     settings = runtime.settings.memory
     room = runtime.room_in(CONSOLIDATE_QUEUE)
-    if settings.backend != "file" or room <= 0:
+    if room <= 0:
         return
     now = runtime.clock()
-    choose_backend(runtime.engine, "file", now)
+    if settings.backend != "postgres":
+        feed_chosen(runtime.engine, runtime.settings, now, anew=False)
     with runtime.engine.connect() as connection:
-        scopes = due_scopes(connection, file_rules(settings).root, Disk(), limit=room, now=now)
+        if settings.backend == "file":
+            scopes = due_scopes(connection, file_rules(settings).root, Disk(), limit=room, now=now)
+        else:
+            # Where mem0 is no backend, what a forget could not take away there.
+            scopes = copies_due(connection, settings.backend, limit=room, now=now)
     sent = sum(ask_for_delivery(runtime.redis, scope.tenant, scope.kind, scope.name) for scope in scopes)
     if scopes:
-        log.info("files: %d scopes are due, %d are asked for now", len(scopes), sent)
+        log.info("backends: %d scopes are due, %d are asked for now", len(scopes), sent)
 
 
 def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> None:
@@ -93,15 +99,32 @@ def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> N
 
     What fails here is no failure of the flush, and the tick asks again anyway.
     """
-    if runtime.settings.memory.backend != "file" or result.window is None:
+    backend = runtime.settings.memory.backend
+    if backend == "postgres" or result.window is None:
         return
     try:
         with runtime.engine.connect() as connection:
-            scope = waiting_for_session(connection, ref, now=runtime.clock())
+            scope = waiting_for_session(connection, ref, backend, now=runtime.clock())
         if scope is not None and runtime.room_in(CONSOLIDATE_QUEUE) > 0:
             ask_for_delivery(runtime.redis, scope.tenant, scope.kind, scope.name)
     except (DBAPIError, RedisError) as error:
-        log.warning("no delivery to files was asked for after a flush: %s", type(error).__name__)
+        log.warning("no delivery to a backend was asked for after a flush: %s", type(error).__name__)
+
+
+def _deliver_copies(runtime: Runtime, scope: WaitingScope) -> str:
+    """To mem0; where that is no backend, what a forget left there."""
+    name = f"{scope.kind}:{scope.name}"
+    with runtime.engine.connect() as connection:
+        due = copies_due(connection, runtime.settings.memory.backend, limit=1, now=runtime.clock(), scope_id=scope.id)
+    if not due:
+        log.info("backends: nothing of %s waits, memory.backend is %s here", name, runtime.settings.memory.backend)
+        return "off"
+    report = try_delivery(runtime.engine, scope.id, runtime.memory.store.mem0.store, now=runtime.clock())
+    level = logging.WARNING if report.state == "failed" else logging.INFO
+    log.log(level, "mem0: %s: %s, %d written, %d removed", name, report.state, report.written, report.removed)
+    if report.more:
+        ask_for_delivery(runtime.redis, scope.tenant, scope.kind, scope.name)
+    return report.state
 
 
 def _tell(scope: str, report: DeliveryReport) -> None:

@@ -28,9 +28,11 @@ from models.schema import WrongSchema, require_current
 from services.due_check import DueCheck
 from services.flush import Flusher
 from services.maintenance import JobRunner
-from services.memory_files.backends import choose_backend
+from services.mem0_backend.choosing import feed_chosen
+from services.sources.build import build_source
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.errors import InvalidSettings
 from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
 from tasks.base import Runtime
@@ -99,7 +101,8 @@ def build_runtime(settings: Settings, extractor: Extractor, runners: Mapping[str
         pause=_pause,
     )
     due_check = DueCheck(engine, monotonic=time.monotonic)
-    return Runtime(settings, engine, redis, queue, flusher, Memory(settings), utc_now, runners, due_check)
+    source = build_source(settings.memory)
+    return Runtime(settings, engine, redis, queue, flusher, Memory(settings), utc_now, runners, due_check, source)
 
 
 def utc_now() -> datetime:
@@ -128,6 +131,7 @@ def make_app(
         "tasks.flush",
         "tasks.maintenance",
         "tasks.retention",
+        "tasks.sources",
     ]
     app = SlowwaveApp(
         settings, extractor or RulesExtractor(), job_runners() if runners is None else runners, include=tasks
@@ -149,6 +153,7 @@ def refuse_wrong_schema(sender: Any = None, **_: Any) -> None:
     app = getattr(sender, "app", None)
     if not isinstance(app, SlowwaveApp):
         return
+    refuse_source(app.settings)
     engine = make_engine(app.settings.database_url)
     try:
         with engine.connect() as connection:
@@ -160,6 +165,14 @@ def refuse_wrong_schema(sender: Any = None, **_: Any) -> None:
         log.warning("Postgres is not reachable yet, the schema was not checked: %s", error.orig)
     finally:
         engine.dispose()
+
+
+def refuse_source(settings: Settings) -> None:
+    """A source that can't be read is said at once, and not at each task: SystemExit with the sentence."""
+    try:
+        build_source(settings.memory)
+    except InvalidSettings as error:
+        raise SystemExit(f"slowwave: {error}") from None
 
 
 @worker_ready.connect
@@ -179,10 +192,12 @@ def feed_the_backend_of_the_settings(sender: Any = None, **_: Any) -> None:
         return
     engine = make_engine(app.settings.database_url)
     try:
-        change = choose_backend(engine, app.settings.memory.backend, utc_now())
+        change = feed_chosen(engine, app.settings, utc_now())
     except OperationalError as error:
-        # With `file` the next tick does it.
+        # With a backend that is fed the next tick does it.
         log.warning("Postgres is not reachable yet, memory.backend was not registered: %s", error.orig)
+    except InvalidSettings as error:
+        log.error("%s", error)  # noqa: TRY400 (a sentence for who set it up, not a place in the code)
     else:
         if change.registered or change.unregistered:
             log.info("memory.backend is %s from here on", app.settings.memory.backend)

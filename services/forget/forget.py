@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
+from services.forget.copies import Mem0Cleaner
 from services.forget.files import count_files
 from services.forget.outside import Outside
 from services.forget.plan import TAKEN
@@ -25,6 +26,7 @@ from services.forget.transaction import Erased, erase
 from services.reports.names import UnknownName, find_agent, find_session
 from slowwave.coordination.forgetting import count_messages, take_messages
 from slowwave.forgetting import Forgotten
+from slowwave.mem0_backend import CopyStore, connect
 from slowwave.settings import Settings
 from slowwave.spool_forgetting import clear_spool
 
@@ -50,12 +52,16 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Forgetter:
-    """Where things stand that are to be forgotten. redis: must be reachable, since messages carry text."""
+    """Where things stand that are to be forgotten. redis: must be reachable, since messages carry text.
+
+    connecting: how mem0 is come by, only where it may have copies.
+    """
 
     engine: Engine
     redis: Redis
     settings: Settings
     clock: Callable[[], datetime]
+    connecting: Callable[[Settings], CopyStore] = connect
 
     def preview(self, target: Target) -> Report:
         """What a forget would do; changes nothing. Raises UnknownName, CannotForget and redis' own errors."""
@@ -83,7 +89,8 @@ class Forgetter:
             # A task that has begun by now dates what it carries before the fence; one that has not is stopped.
             messages = take_messages(self.redis, names, self.settings.tenant)
         erased = erase(self.engine, target, clock=self.clock, by=by, dry_run=False)
-        outside = Outside(self.engine, self.redis, self.settings, target, erased, _names(target, erased))
+        mem0 = Mem0Cleaner(self.engine, self.settings, self.connecting)
+        outside = Outside(self.engine, self.redis, self.settings, target, erased, _names(target, erased), mem0)
         outside.counts["messages"] = messages
         problems = outside.clear(self.clock())
         elsewhere = {label: number for label, number in outside.counts.items() if number}

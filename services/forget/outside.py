@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from services.forget.copies import Mem0Cleaner
 from services.forget.files import (
     remove_logs,
     remove_logs_of_agent,
@@ -41,11 +42,12 @@ class Outside:
     target: Target
     erased: Erased
     names: Forgotten | None
+    mem0: Mem0Cleaner
     counts: Counter[str] = field(default_factory=Counter)
 
     def clear(self, now: datetime) -> list[str]:
         """Clear all of it; answers what could not be done, in sentences: one thing that fails holds up no other."""
-        problems = self._write_anew(now)
+        problems = [*self._write_anew(now), *self._copies(now)]
         steps = {"messages": self._messages, "spool": self._spool, "memory files": self._files, "logs": self._logs}
         for name, step in steps.items():
             try:
@@ -60,6 +62,13 @@ class Outside:
             return write_anew(self.engine, self.settings.memory, shown, now)
         except DBAPIError as error:
             return [f"memory files of other scopes were not written anew: {type(error).__name__}"]
+
+    def _copies(self, now: datetime) -> list[str]:
+        try:
+            scopes = [scope_id for scope_id, _, _ in (*self.erased.scopes, *self.erased.near)]
+            return self.mem0.clear(self.target.tenant, scopes, now)
+        except DBAPIError as error:
+            return [f"copies in mem0 are still there, and taken away by workers: {type(error).__name__}"]
 
     def _messages(self) -> None:
         if self.names is not None:

@@ -47,12 +47,38 @@ _TOMBSTONES = (
 )
 
 MEMORIES: tuple[tuple[str, str], ...] = (
-    ("outbox", "DELETE FROM slowwave.outbox o USING gone_scopes k WHERE k.id = o.scope_id"),
+    (
+        "outbox",
+        "DELETE FROM slowwave.outbox o USING gone_scopes k WHERE k.id = o.scope_id AND o.backend <> 'mem0'",
+    ),
+    # Whoever feeds mem0 by now, if anyone: it has to hear of those that it was told of. These rows stay until it did.
+    (
+        "copies in mem0",
+        (
+            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL FROM gone_memories g"
+            " WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered > 0"
+        ),
+    ),
+    (
+        "",
+        (
+            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL FROM gone_memories g"
+            " WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered = 0"
+        ),
+    ),
+    (
+        "",
+        (
+            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL"
+            " FROM (SELECT id FROM hurt UNION SELECT id FROM related) AS h"
+            " WHERE o.memory_id = h.id AND o.backend = 'mem0'"
+        ),
+    ),
     (
         "",
         (
             "INSERT INTO slowwave.outbox AS o (memory_id, backend, scope_id) SELECT g.id, b.name, g.scope_id"
-            " FROM gone_memories g CROSS JOIN (SELECT name FROM slowwave.memory_backends UNION SELECT 'file') AS b"
+            " FROM gone_memories g CROSS JOIN (SELECT 'file' AS name) AS b"
             " WHERE g.scope_id NOT IN (SELECT id FROM gone_scopes) AND (b.name IN"
             " (SELECT name FROM slowwave.memory_backends) OR EXISTS ("
             "SELECT FROM slowwave.memory_file_lines l WHERE l.memory_id = g.id))"

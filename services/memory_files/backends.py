@@ -8,15 +8,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import Connection, Engine, select, text
+from sqlalchemy import Connection, Engine, TextClause, select, text, update
 
 from models import MemoryBackend
 
 FILE = "file"
+MEM0 = "mem0"
+FED = (FILE, MEM0)
 BackendName = Literal["postgres", "file", "mem0"]
 
 _REGISTER = text("SELECT slowwave.register_backend(:name, :now)")
 _UNREGISTER = text("SELECT slowwave.unregister_backend(:name)")
+_QUEUE_ALL = text("SELECT slowwave.queue_all(:name, :now)")
+_HOW = {
+    FILE: "no worker feeds the files",
+    MEM0: "no worker feeds mem0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +42,60 @@ def registered(connection: Connection) -> Sequence[str]:
 def choose_backend(engine: Engine, backend: BackendName, now: datetime) -> Change:
     """Let the backend of the settings be fed, and no other: all live memories are queued for a new one, once.
 
-    Idempotent. What waits for a backend that is left is dropped; its files stay, and are brought up to date when it is
-    chosen again.
+    Idempotent. What waits for a backend that is left is dropped; its files and copies stay, and are brought up to date
+    when it is chosen again.
     """
-    with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
-        known = FILE in registered(connection)
-    if known == (backend == FILE):
-        return Change()
-    statement, values = (_REGISTER, {"name": FILE, "now": now}) if backend == FILE else (_UNREGISTER, {"name": FILE})
-    with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
+    engine = engine.execution_options(isolation_level="READ COMMITTED")
+    with engine.begin() as connection:
+        known = set(registered(connection))
+    left = [name for name in known if name != backend and _change(engine, _UNREGISTER, {"name": name})]
+    wanted = backend in FED and backend not in known
+    new = wanted and _change(engine, _REGISTER, {"name": backend, "now": now})
+    return Change(backend if new else None, left[0] if left else None)
+
+
+def _change(engine: Engine, statement: TextClause, values: dict[str, object]) -> bool:
+    with engine.begin() as connection:
         changed: bool = connection.execute(statement, values).scalar_one()
-    if not changed:
-        return Change()
-    return Change(registered=FILE) if backend == FILE else Change(unregistered=FILE)
+    return changed
+
+
+def note_identity(connection: Connection, identity: str, now: datetime) -> bool:
+    """Note what mem0's vectors are made by from here on; where that is another than before, all are made anew.
+
+    Answers whether that is so. Without a registered mem0 there is nothing to note.
+    """
+    which = MemoryBackend.name == MEM0
+    row = connection.execute(select(MemoryBackend.identity).where(which).with_for_update()).first()
+    if row is None or row.identity == identity:
+        return False
+    connection.execute(update(MemoryBackend).where(which).values(identity=identity))
+    if row.identity is None:
+        return False
+    connection.execute(_QUEUE_ALL, {"name": MEM0, "now": now})
+    return True
+
+
+def queue_all(connection: Connection, backend: str, now: datetime) -> None:
+    """Let a backend hear of all that lives, and of all that it may have, once more."""
+    connection.execute(_QUEUE_ALL, {"name": backend, "now": now})
 
 
 def mismatch(connection: Connection, backend: BackendName) -> str | None:
     """What to say where these settings name another backend than the one that is fed; None where they agree."""
-    fed = FILE in registered(connection)
-    if backend == FILE and not fed:
+    fed = set(registered(connection))
+    if backend in FED and backend not in fed:
         return (
-            "memory.backend is file here, and no worker feeds the files: the worker that started last has another"
-            " setting, or none has started since; `slowwave files sync` registers the backend"
+            f"memory.backend is {backend} here, and {_HOW[backend]}: the worker that started last has another"
+            f" setting, or none has started since; `slowwave {_command(backend)} sync` registers the backend"
         )
-    if backend != FILE and fed:
+    if others := sorted(fed - {backend}):
         return (
-            f"memory.backend is {backend} here, and the file backend is registered by another process: give all"
+            f"memory.backend is {backend} here, and the {others[0]} backend is registered by another process: give all"
             " processes the same setting and start the workers again"
         )
     return None
+
+
+def _command(backend: str) -> str:
+    return "files" if backend == FILE else backend

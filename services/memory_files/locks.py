@@ -17,8 +17,8 @@ from slowwave.errors import SlowwaveError
 
 WAIT_SECONDS = 20.0
 
-_LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.files ' || :scope, 0))")
-_UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.files ' || :scope, 0))")
+_LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.' || :of || ' ' || :scope, 0))")
+_UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.' || :of || ' ' || :scope, 0))")
 _PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, false)")
 _LOCK_NOT_AVAILABLE = "55P03"
 
@@ -39,30 +39,35 @@ class HeldLock:
 
 
 @contextmanager
-def file_lock(engine: Engine, scope_id: int, *, wait_seconds: float = WAIT_SECONDS) -> Iterator[HeldLock]:
+def file_lock(
+    engine: Engine, scope_id: int, *, wait_seconds: float = WAIT_SECONDS, of: str = "files"
+) -> Iterator[HeldLock]:
     """Be the only one at the files of a scope for the time of the block; raises FilesBusy after `wait_seconds`.
+
+    of: or at what another backend has of it.
 
     Held by a connection of its own, with no transaction open on it: whoever takes it needs a second one for its work.
     """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         try:
             connection.execute(_PATIENCE, {"milliseconds": str(max(1, round(wait_seconds * 1000)))})
-            connection.execute(_LOCK, {"scope": str(scope_id)})
+            connection.execute(_LOCK, {"of": of, "scope": str(scope_id)})
         except BaseException as error:
             # Also where a time limit ends the wait: its settings go with it, and a lock that came in the last moment.
             connection.invalidate()
             if isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
-                raise FilesBusy("somebody else is at the memory files of this scope; try again in a moment") from None
+                what = "memory files" if of == "files" else f"memories in {of}"
+                raise FilesBusy(f"somebody else is at the {what} of this scope; try again in a moment") from None
             raise
         try:
             yield HeldLock(connection)
         finally:
-            _let_go(connection, scope_id)
+            _let_go(connection, of, scope_id)
 
 
-def _let_go(connection: Connection, scope_id: int) -> None:
+def _let_go(connection: Connection, of: str, scope_id: int) -> None:
     try:
-        connection.execute(_UNLOCK, {"scope": str(scope_id)})
+        connection.execute(_UNLOCK, {"of": of, "scope": str(scope_id)})
         connection.execute(_PATIENCE, {"milliseconds": "0"})
     except DBAPIError:
         # Back in the pool it would hold the lock on.

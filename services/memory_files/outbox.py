@@ -117,12 +117,14 @@ def waits(backend: str, now: datetime) -> ColumnElement[bool]:
     )
 
 
-def waiting_scopes(connection: Connection, backend: str, *, limit: int, now: datetime) -> list[WaitingScope]:
-    """Scopes of all tenants for which something waits and may be tried now, the longest waiting first."""
+def waiting_scopes(
+    connection: Connection, backend: str, *, limit: int, now: datetime, scope_id: int | None = None
+) -> list[WaitingScope]:
+    """Scopes of all tenants (or this one) for which something waits and may be tried now, the longest waiting first."""
     query = (
         select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
         .join(OutboxItem, OutboxItem.scope_id == Scope.id)
-        .where(waits(backend, now))
+        .where(waits(backend, now), *(() if scope_id is None else (Scope.id == scope_id,)))
         .group_by(Scope.id)
         .order_by(func.min(OutboxItem.queued_at), Scope.id)
         .limit(limit)

@@ -42,8 +42,8 @@ def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, no
     return list(waiting.values())
 
 
-def waiting_for_session(connection: Connection, ref: SessionRef, *, now: datetime) -> WaitingScope | None:
-    """The scope that a session writes to, where something of it waits for its files and may be tried now."""
+def waiting_for_session(connection: Connection, ref: SessionRef, backend: str, *, now: datetime) -> WaitingScope | None:
+    """The scope that a session writes to, where something of it waits for the backend and may be tried now."""
     query = (
         select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
         .join(Session, Session.scope_id == Scope.id)
@@ -53,7 +53,7 @@ def waiting_for_session(connection: Connection, ref: SessionRef, *, now: datetim
             Agent.tenant == ref.tenant,
             Agent.name == ref.agent,
             Session.name == ref.session,
-            waits(FILE, now),
+            waits(backend, now),
         )
         .limit(1)
     )

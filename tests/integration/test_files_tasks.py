@@ -83,5 +83,5 @@ def test_what_fails_after_a_flush_is_no_failure_of_the_flush(
         cut = _app(*urls, tmp_path)
         caplog.clear()
         ask_after_flush(cut.runtime(), REF, STORED)
-        assert "no delivery to files was asked for" in caplog.text, urls
+        assert "no delivery to a backend was asked for" in caplog.text, urls
         cut.close_runtime()

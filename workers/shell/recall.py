@@ -9,12 +9,13 @@ import typer
 
 from workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
 from workers.shell.output import console, one_line, print_json, print_rows, safe, styled
-from workers.shell.state import shell_of
+from workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
     import psycopg
     from sqlalchemy import Connection
 
+    from slowwave.reading import Source
     from slowwave.recall import Context, Hit
 
 Form = Literal["markdown", "messages", "json"]
@@ -41,13 +42,13 @@ def search(
 ) -> None:
     """Search memories and what was said, the best first."""
     from services.reports.names import find_agent
-    from slowwave import recall
+    from slowwave import reading
 
     shell, wanted = shell_of(context), _checked(scopes)
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
-        hits = recall.search(
-            _driver(connection),
+        hits = reading.search(
+            _source(shell, connection),
             shell.tenant,
             agent,
             query,
@@ -91,19 +92,19 @@ def context(
 ) -> None:
     """Print what would stand in the agent's next prompt."""
     from services.reports.names import find_agent
-    from slowwave import recall
+    from slowwave import reading
 
     shell, wanted = shell_of(context), _checked(scopes)
     chosen = "json" if as_json and form == "markdown" else form
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
-        found = recall.context(
-            _driver(connection),
+        found = reading.context(
+            _source(shell, connection),
             shell.tenant,
             agent,
             session=session,
             query=query,
-            days=shell.settings.memory.days.autoload_summary_days if days is None else days,
+            days=days,
             scopes=wanted,
             max_tokens=max_tokens,
             format=chosen,
@@ -129,6 +130,10 @@ def _checked(scopes: list[str] | None) -> tuple[str, ...]:
     return tuple(scopes or ())
 
 
-def _driver(connection: "Connection") -> "psycopg.Connection":
+def _source(shell: Shell, connection: "Connection") -> "Source":
     """The driver's connection below SQLAlchemy's: the client's own code reads through it."""
-    return cast("psycopg.Connection", connection.connection.driver_connection)
+    from slowwave.mem0_backend import Mem0Connection
+    from slowwave.reading import Source
+
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
+    return Source(shell.settings, lambda work: work(driver), lambda: Mem0Connection(shell.settings))

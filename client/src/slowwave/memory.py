@@ -210,13 +210,10 @@ class Memory:
         self, agent: str, query: str, limit: int = 10, *, scopes: Sequence[str] = (), include_review: bool = False
     ) -> "list[Hit]":
         """Find what the agent knows, best first; see `slowwave.recall.search`. Raises StoreUnavailable."""
-        from slowwave import recall  # noqa: PLC0415 (writers need none of it)
+        from slowwave import reading  # noqa: PLC0415 (writers need none of it)
 
-        return self.store.postgres.read(
-            lambda connection: recall.search(
-                connection, self.tenant, agent, query, limit=limit, scopes=scopes, include_review=include_review
-            )
-        )
+        options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review}
+        return reading.search(self.store.source(), self.tenant, agent, query, **options)
 
     def context(
         self,
@@ -234,15 +231,11 @@ class Memory:
 
         days: `memory.days.autoload_summary_days` unless given.
         """
-        from slowwave import recall  # noqa: PLC0415 (as above)
+        from slowwave import reading  # noqa: PLC0415 (as above)
 
-        options: dict[str, Any] = {"session": session, "query": query, "scopes": scopes}
+        options: dict[str, Any] = {"session": session, "query": query, "scopes": scopes, "days": days}
         options |= {"max_tokens": max_tokens, "count_tokens": count_tokens, "format": format}
-        options |= {"days": self.store.settings.memory.days.autoload_summary_days if days is None else days}
-        now = datetime.now(UTC)
-        return self.store.postgres.read(
-            lambda connection: recall.context(connection, self.tenant, agent, now=now, **options)
-        )
+        return reading.context(self.store.source(), self.tenant, agent, now=datetime.now(UTC), **options)
 
     def status(self) -> Status:
         """How things stand. Raises StoreUnavailable and, for the queues, redis' own errors."""

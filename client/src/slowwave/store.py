@@ -26,6 +26,8 @@ from slowwave.spool import Spool, spooled
 
 if TYPE_CHECKING:
     from slowwave.coordination.flush_queue import FlushQueue
+    from slowwave.mem0_backend import Mem0Connection
+    from slowwave.reading import Source
 
 Mode = Literal["durable", "background"]
 Stored = Literal["postgres", "queued", "spool"]
@@ -71,6 +73,7 @@ class Store:
         self.capture = Capture(self.postgres, settings.memory)
         self._spool = Spool(settings.spool, settings.database_url)
         self._writer = Writer(self.capture, self._spool, self._offer_due)
+        self._mem0: Mem0Connection | None = None
         self._closed = False
         # Keys sort by time, are short, and differ between processes and forks.
         self._prefix = f"{time.time_ns() // 1_000_000:x}-{os.urandom(6).hex()}"
@@ -81,6 +84,21 @@ class Store:
     def new_key(self) -> str:
         """Answer a fresh idempotency key for one call."""
         return f"{self._prefix}-{next(self._calls):x}"
+
+    @property
+    def mem0(self) -> "Mem0Connection":
+        """mem0 as the settings have it; nothing is imported or connected before it is used."""
+        if self._mem0 is None:
+            from slowwave.mem0_backend import Mem0Connection  # noqa: PLC0415 (few have this backend)
+
+            self._mem0 = Mem0Connection(self.settings)
+        return self._mem0
+
+    def source(self) -> "Source":
+        """Where readers are answered from."""
+        from slowwave.reading import Source  # noqa: PLC0415 (writers need none of it)
+
+        return Source(self.settings, self.postgres.read, lambda: self.mem0)
 
     def record(self, entry: Entry) -> tuple[Captured | None, Stored]:
         """Record an entry; the outcome is None unless it is in Postgres already.
@@ -153,7 +171,7 @@ class Store:
 
     def begin_anew(self) -> None:
         """In a forked child: leave everything that is the parent's, and start with an empty queue."""
-        _inherited.append((self.postgres, self.offers, self.capture, self._spool, self._writer))
+        _inherited.append((self.postgres, self.offers, self.capture, self._spool, self._writer, self._mem0))
         self._spool.abandon()
         if not self._closed:
             self._open()

@@ -70,15 +70,17 @@ def context(
     count_tokens: Callable[[str], int] | None = None,
     format: Format = "markdown",  # noqa: A002 (the word that callers know)
     now: datetime,
+    relevant: Sequence[Hit] | None = None,
 ) -> Context:
     """Read what the agent should know in `session` (which is left out of what is said elsewhere), at `now` (aware).
 
     query: what the conversation is about, where known; days: how many local days count as recent, 2 unless given;
     scopes as in `search`. max_tokens: what the context takes in this `format` is at most that, as `count_tokens` counts
     (by default an estimate); an allowance too small for anything gives an empty context. Without it, everything that
-    was found, which is bounded whatever the scopes hold. Raises as `search` does.
+    was found, which is bounded whatever the scopes hold. relevant: memories that answer the query, best first, where
+    somebody else has found them. Raises as `search` does.
     """
     wanted = wanted_of(session, query, days, now)
     budget = budget_of(max_tokens, format, count_tokens)
-    found = run(connection, context_steps(reader(tenant, agent, scopes), wanted))
+    found = run(connection, context_steps(reader(tenant, agent, scopes), wanted, relevant))
     return found if budget is None else trimmed(found, budget)

@@ -61,10 +61,13 @@ def wanted_of(session: str | None, query: str | None, days: int | None, now: dat
     return Wanted(session, query, days, now)
 
 
-def context_steps(reader: Reader, wanted: Wanted) -> Steps[Context]:
-    """Read all parts. Bounded whatever the scopes hold; nothing stands in it twice."""
-    relevant: list[Hit] = []
-    if wanted.query:
+def context_steps(reader: Reader, wanted: Wanted, found_elsewhere: Sequence[Hit] | None = None) -> Steps[Context]:
+    """Read all parts. Bounded whatever the scopes hold; nothing stands in it twice.
+
+    found_elsewhere: memories that answer the query, where they are not to be looked for here.
+    """
+    relevant = list(found_elsewhere or ())
+    if wanted.query and found_elsewhere is None:
         library = yield from library_steps(reader, wanted.query)
         relevant = yield from find_steps(library, limit=MEMORIES, events=False)
     found = yield _brief(reader, wanted, relevant)

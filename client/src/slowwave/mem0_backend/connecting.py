@@ -1,0 +1,159 @@
+"""The settings → one mem0 of this process, made when it is first used.
+
+mem0 reads its environment when it is imported: telemetry is switched off before that, and its folder is put beside the
+memory files. Its history and its model are taken out, its optional parts that would download language data left off.
+
+Must not know: scopes, what is asked.
+"""
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from slowwave.embedding import Embedder, EmbeddingFailed, build_embedder
+from slowwave.errors import InvalidSettings
+from slowwave.mem0_backend.copy_store import BatchEmbedder, CopyStore, Mem0Store, NoHistory, NoModel
+from slowwave.mem0_backend.rows import TABLE, Connections
+from slowwave.settings import Embeddings, Settings
+
+TELEMETRY = "MEM0_TELEMETRY"
+# Never asked for anything; mem0 makes a client of it all the same.
+_LOCAL = Embeddings(driver="local")
+_NOBODY: dict[str, Any] = {"provider": "openai", "config": {"api_key": "none"}}
+
+
+class Mem0Connection:
+    """mem0 as these settings have it, connected on first use, anew after a fork."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        self._store: CopyStore | None = None
+        self._pid = os.getpid()
+
+    def store(self) -> CopyStore:
+        """Raises InvalidSettings, which says what to set or install, Mem0Failed and EmbeddingFailed."""
+        if self._pid != os.getpid():
+            self._begin()
+        with self._lock:
+            if self._store is None:
+                self._store = connect(self._settings)
+            return self._store
+
+
+def connect(settings: Settings, embedder: Embedder | None = None) -> CopyStore:
+    """A mem0 of these settings. embedder: instead of the settings' own.
+
+    Raises InvalidSettings where something is missing or can't be used, EmbeddingFailed.
+    """
+    given = _given(settings.memory.mem0.config)
+    mem0 = _import(settings.memory.files.root.expanduser())
+    own: dict[str, Any] = given.get("embedder") or {}
+    embedder = None if own else embedder or _embedder(settings.memory.embeddings)
+    identity = _identity(own) if embedder is None else embedder.name
+    config = given | {"llm": _NOBODY, "history_db_path": ":memory:", "embedder": own or _NOBODY}
+    config["vector_store"] = _vector_store(given.get("vector_store"), settings.database_url, embedder)
+    try:
+        memory = mem0.Memory.from_config(config)
+    except (ValueError, TypeError, ImportError) as error:
+        where = settings.memory.mem0.config or "the default"
+        raise InvalidSettings(f"memory.mem0.config: mem0 can't be made of {where}: {type(error).__name__}") from error
+    memory.db.close()
+    memory.db, memory.llm = NoHistory(), NoModel()
+    ours = None if embedder is None else BatchEmbedder(embedder)
+    if ours is not None:
+        memory.embedding_model = ours
+    return Mem0Store(memory, identity, ours)
+
+
+def identity_of(settings: Settings) -> str:
+    """What mem0's vectors are made by, by these settings, without loading anything. Raises InvalidSettings."""
+    if own := _given(settings.memory.mem0.config).get("embedder"):
+        return _identity(own)
+    chosen = build_embedder(settings.memory.embeddings) or build_embedder(_LOCAL)
+    return chosen.name if chosen is not None else ""
+
+
+def _identity(own: Mapping[str, Any]) -> str:
+    return f"mem0 {own.get('provider', 'openai')} {(own.get('config') or {}).get('model', '')}".rstrip()
+
+
+def needs_rows(settings: Settings) -> bool:
+    """Whether mem0's rows stand in this very Postgres: no other vector store is configured."""
+    return not _given(settings.memory.mem0.config).get("vector_store")
+
+
+def _given(file: str) -> dict[str, Any]:
+    if not file:
+        return {}
+    try:
+        # JSON is YAML.
+        tree = yaml.safe_load(Path(file).expanduser().read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidSettings(f"memory.mem0.config: {file} can't be read: {type(error).__name__}") from None
+    sections = ("vector_store", "embedder")
+    if not isinstance(tree, dict) or not all(isinstance(tree.get(section, {}), dict) for section in sections):
+        raise InvalidSettings(f"memory.mem0.config: {file} must hold what mem0's `Memory.from_config` takes")
+    return tree
+
+
+def _embedder(settings: Embeddings) -> Embedder:
+    """mem0 finds by vectors alone: where none are set up, the model that runs here makes them, if it is installed."""
+    if chosen := build_embedder(settings):
+        return chosen
+    local = build_embedder(_LOCAL)
+    try:
+        if local is not None and local.embed(["Is it here?"]):
+            return local
+    except EmbeddingFailed as error:
+        raise InvalidSettings(
+            "memory.backend mem0 needs vectors: set memory.embeddings.driver, or give mem0 an embedder of its own in"
+            f" memory.mem0.config. The local one can't be used: {error}"
+        ) from None
+    raise AssertionError("not reached")
+
+
+def _vector_store(given: dict[str, Any] | None, database_url: str, embedder: Embedder | None) -> dict[str, Any]:
+    if given:
+        if embedder is None:
+            return given
+        # mem0 takes for granted that vectors have 1,536 dimensions.
+        config = {"embedding_model_dims": len(embedder.embed(["How long is it?"])[0])} | (given.get("config") or {})
+        return given | {"config": config}
+    # Rows of one scope are found by an index and compared one by one: exact, while an index over vectors would look
+    # among the nearest of all scopes.
+    rows = {"connection_pool": Connections(database_url), "collection_name": TABLE, "hnsw": False}
+    return {"provider": "pgvector", "config": rows}
+
+
+def _import(root: Path) -> Any:
+    # Both are read when the package is imported, and never again.
+    os.environ[TELEMETRY] = "False"
+    os.environ.setdefault("MEM0_DIR", str(root.parent / "mem0"))
+    began = "mem0" not in sys.modules
+    try:
+        import mem0  # noqa: PLC0415 (an optional extra, and what it reads is set above)
+        from mem0.memory import telemetry  # noqa: PLC0415 (as above)
+        from mem0.utils import spacy_models  # noqa: PLC0415 (as above)
+    except ImportError as error:
+        raise InvalidSettings(
+            f"memory.backend is mem0, and a package is missing ({error.name}): pip install 'slowwave[mem0]'"
+        ) from None
+    if not began and telemetry.MEM0_TELEMETRY:
+        raise InvalidSettings(
+            f"mem0 was imported with its telemetry on before Slowwave used it: set {TELEMETRY}=False for this process"
+        )
+    # Where spaCy is installed mem0 would download a language model, and copies of one process differ from another's.
+    spacy_models._load_failed_full = spacy_models._load_failed_lemma = True  # noqa: SLF001 (it has no setting for that)
+    # Below this level it logs what memories say.
+    logging.getLogger("mem0").setLevel(logging.WARNING)
+    return mem0

@@ -1,0 +1,156 @@
+"""Copies of memories in mem0, through its own `add`, `get`, `delete` and `search`, with `infer=False`: what comes here
+is consolidated already, and no model is called.
+
+A copy stands under its memory's id and replaces itself: mem0 gives each addition a fresh id, of which two deliveries
+of one memory, or one that was cut off and made again, would leave two.
+
+Must not know: Postgres, what is to be delivered, who reads.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+from uuid import UUID
+
+from slowwave.embedding import Embedder
+from slowwave.errors import SlowwaveError
+from slowwave.mem0_backend.copies import EMBEDDER, ID, Copy, Found, Owner, found_of
+
+
+class Mem0Failed(SlowwaveError):
+    """mem0, or what it keeps its rows in, did not do what it was asked. The text quotes nothing of what was said."""
+
+
+class CopyStore(Protocol):
+    """Where copies of memories stand. Any number of threads may share one."""
+
+    @property
+    def identity(self) -> str:
+        """What its vectors are made by: those of another are never compared."""
+        ...
+
+    def put(self, owner: Owner, copies: Sequence[Copy]) -> dict[UUID, str]:
+        """Write copies, each over the one that stands there. Answers which failed, and why. Raises Mem0Failed."""
+        ...
+
+    def remove(self, ids: Iterable[UUID]) -> None:
+        """Take copies away; those that are not there are no error. Raises Mem0Failed."""
+        ...
+
+    def search(self, owner: Owner, question: str, limit: int) -> list[Found]:
+        """What answers a question (not blank) in one scope, best first. Raises Mem0Failed."""
+        ...
+
+
+class Mem0Store:
+    """A `CopyStore` over a `mem0.Memory`. embedder: ours, to make vectors of a batch at once; None: mem0's own does."""
+
+    def __init__(self, memory: Any, identity: str, embedder: "BatchEmbedder | None") -> None:
+        memory.vector_store = _UnderOurIds(memory.vector_store)
+        self._memory = memory
+        self._embedder = embedder
+        self.identity = identity
+
+    def put(self, owner: Owner, copies: Sequence[Copy]) -> dict[UUID, str]:
+        """See `CopyStore`."""
+        failed: dict[UUID, str] = {}
+        if self._embedder is not None:
+            self._embedder.prepare([copy.content for copy in copies])
+        for copy in copies:
+            try:
+                about = {"metadata": copy.metadata(self.identity), "infer": False}
+                self._memory.add(copy.content, **owner.entities(), **about)
+            except Exception as error:  # noqa: BLE001 (its stores raise what their own clients do)
+                failed[copy.id] = _told(error)
+        return failed
+
+    def remove(self, ids: Iterable[UUID]) -> None:
+        """See `CopyStore`."""
+        try:
+            for memory_id in map(str, ids):
+                if self._memory.get(memory_id) is not None:
+                    self._memory.delete(memory_id)
+        except Exception as error:  # noqa: BLE001 (as above)
+            raise Mem0Failed(_told(error)) from None
+
+    def search(self, owner: Owner, question: str, limit: int) -> list[Found]:
+        """See `CopyStore`."""
+        filters = owner.entities() | {EMBEDDER: self.identity}
+        try:
+            answer = self._memory.search(question, filters=filters, top_k=limit, explain=True)
+        except Exception as error:  # noqa: BLE001 (as above)
+            raise Mem0Failed(_told(error)) from None
+        entities = owner.entities()
+        # The second wall (I8): whatever a store makes of a filter, what is another's is not shown.
+        own = [one for one in answer["results"] if all(one.get(key) == value for key, value in entities.items())]
+        return [found for result in own if (found := found_of(result)) is not None]
+
+
+class BatchEmbedder:
+    """Our embedder as mem0 asks one: a text at a time; those that were prepared are made together."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._prepared: dict[str, list[float]] = {}
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Make vectors of these texts, which are asked for next. Raises EmbeddingFailed."""
+        self._prepared = dict(zip(texts, self._embedder.embed(texts), strict=True))
+
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:  # noqa: ARG002 (mem0's signature)
+        """A vector of a text, whatever it is for."""
+        return self._prepared.get(text) or self._embedder.embed([text])[0]
+
+    def embed_batch(self, texts: Sequence[str], memory_action: str = "add") -> list[list[float]]:  # noqa: ARG002 (as above)
+        """Vectors of texts."""
+        return self._embedder.embed(texts)
+
+
+class NoHistory:
+    """In the place of mem0's SQLite history, which keeps the text of all that was ever changed or deleted (I10)."""
+
+    def add_history(self, *_: Any, **__: Any) -> None:
+        """Keep nothing."""
+
+    def get_history(self, memory_id: str) -> list[Any]:  # noqa: ARG002 (mem0's signature)
+        """There is none; Slowwave's own is `explain`."""
+        return []
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class NoModel:
+    """In the place of mem0's model: copies are added as they are, and nothing may ask one behind a budget (I7)."""
+
+    def generate_response(self, *_: Any, **__: Any) -> str:
+        """Raises Mem0Failed."""
+        raise Mem0Failed("mem0 asked for a model, and gets none here")
+
+
+class _UnderOurIds:
+    """mem0's vector store; what is inserted goes under the memory's id, over what stands there."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def insert(
+        self,
+        vectors: Sequence[list[float]],
+        payloads: Sequence[dict[str, Any]],
+        ids: Sequence[str] | None = None,  # noqa: ARG002 (mem0's, which are another each time)
+    ) -> None:
+        for vector, payload in zip(vectors, payloads, strict=True):
+            key = payload[ID]
+            if self._store.get(vector_id=key) is None:
+                # Two at once: the second finds the key taken, fails, and is delivered again.
+                self._store.insert(vectors=[vector], payloads=[payload], ids=[key])
+            else:
+                self._store.update(vector_id=key, vector=vector, payload=payload)
+
+
+def _told(error: Exception) -> str:
+    """Messages of stores may quote a row: of errors that are not ours, the kind alone is told."""
+    return str(error) if isinstance(error, SlowwaveError) else f"mem0: {type(error).__name__}"

@@ -1,0 +1,109 @@
+"""Searching in mem0 for a reader: a question to each of its scopes, one ranked list of hits.
+
+    scopes ──▶ mem0, each by its own names ──▶ copies, best first
+                                                  │  which of them Postgres still has, in these scopes
+                                                  ▼
+                                                hits
+
+What was forgotten, archived or moved a moment ago may still have a copy: Postgres has the last word on whether it is
+there, mem0 on what it says and how well it fits.
+
+Must not know: how mem0 is set up, how copies get there.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from psycopg import Connection
+
+from slowwave.embedding import EmbeddingFailed
+from slowwave.mem0_backend.connecting import Mem0Connection
+from slowwave.mem0_backend.copies import Found, Owner
+from slowwave.mem0_backend.copy_store import CopyStore, Mem0Failed
+from slowwave.recall.finding import check_question
+from slowwave.recall.hits import Hit, choose, hit_of
+from slowwave.recall.scopes import Reader, scope_label
+from slowwave.recall.steps import Row
+from slowwave.recall.terms import clean_question
+
+log = logging.getLogger(__name__)
+
+MARGIN = 10
+MOST = 400
+"""So many copies of a scope are asked for at most, however many of them turn out to be hidden."""
+
+_THERE = (
+    "SELECT m.id::text, k.kind, k.name FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id"
+    " JOIN unnest(%(kinds)s::text[], %(names)s::text[]) AS r (kind, name) ON (r.kind, r.name) = (k.kind, k.name)"
+    " WHERE k.tenant = %(tenant)s AND m.id = ANY (%(ids)s::uuid[]) AND m.status <> 'archived'"
+    " AND (m.status <> 'review' OR %(review)s)"
+)
+
+Read = Callable[[Callable[[Connection[Any]], list[Any]]], list[Any]]
+"""Runs something on a connection to Postgres."""
+
+
+def find(
+    connection: Mem0Connection, read: Read, reader: Reader, question: str, *, limit: int, include_review: bool = False
+) -> list[Hit] | None:
+    """Memories that answer a question, best first, or None where mem0 does not answer, which is logged.
+
+    Raises InvalidQuery, InvalidSettings, and what `read` does.
+    """
+    check_question(question, limit)
+    asked = clean_question(question).strip()
+    if not asked:
+        return []
+    try:
+        store = connection.store()
+        return _find(store, read, reader, asked, limit, include_review=include_review)
+    except (Mem0Failed, EmbeddingFailed) as error:
+        log.warning("mem0 did not answer, Postgres does: %s", error)
+        return None
+
+
+def _find(
+    store: CopyStore, read: Read, reader: Reader, question: str, limit: int, *, include_review: bool
+) -> list[Hit]:
+    wanted = limit + MARGIN
+    while True:
+        found = {scope: store.search(Owner(reader.tenant, *scope), question, wanted) for scope in reader.scopes}
+        copies = [(scope, copy) for scope, copies in found.items() for copy in copies]
+        there = _there(read, reader, [copy.id for _, copy in copies], include_review=include_review)
+        seen = [(scope, copy) for scope, copy in copies if (copy.id, *scope) in there]
+        more = any(len(copies) == wanted for copies in found.values())
+        if len(seen) >= limit or not more or wanted >= MOST:
+            return _hits(seen, limit)
+        wanted = min(2 * wanted, MOST)
+
+
+def _there(read: Read, reader: Reader, ids: Sequence[str], *, include_review: bool) -> set[tuple[str, str, str]]:
+    if not ids:
+        return set()
+    kinds, names = zip(*reader.scopes, strict=True)
+    whose = {"tenant": reader.tenant, "kinds": list(kinds), "names": list(names)}
+    values = {**whose, "ids": list(ids), "review": include_review}
+    return {tuple(row) for row in read(lambda connection: connection.execute(_THERE, values).fetchall())}
+
+
+def _hits(seen: Sequence[tuple[tuple[str, str], Found]], limit: int) -> list[Hit]:
+    rows: list[Row] = [
+        {
+            "id": copy.id,
+            "seq": None,
+            "content": copy.content,
+            "score": copy.score,
+            "status": copy.status,
+            "valid_from": copy.valid_from,
+            "scope_id": place,
+            "type": copy.type,
+            "speaker": None,
+            "superseded_by": copy.superseded_by,
+            "sources": [(name, name, seq) for name, seq in copy.sources],
+        }
+        for place, (_, copy) in enumerate(seen)
+    ]
+    labels = {place: scope_label(*scope) for place, (scope, _) in enumerate(seen)}
+    rows.sort(key=lambda row: (-row["score"], row["id"]))
+    return [hit_of(row, row["score"], labels) for row in choose(rows, limit)]

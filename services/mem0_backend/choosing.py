@@ -1,0 +1,45 @@
+"""From the settings to the backend that is fed: with mem0 also the place of its rows, and what its vectors are made by.
+
+Must not know: deliveries, other backends.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from services.memory_files.backends import MEM0, Change, choose_backend, note_identity
+from slowwave.errors import InvalidSettings
+from slowwave.mem0_backend import identity_of, needs_rows
+from slowwave.settings import Settings
+
+_PREPARE = text("SELECT slowwave.prepare_mem0()")
+
+
+def feed_chosen(engine: Engine, settings: Settings, now: datetime, *, anew: bool = True) -> Change:
+    """Let `memory.backend` be fed, and no other. anew: where mem0's vectors are made by another model than before, all
+    are made anew; of that only who begins decides, lest two workers of different settings do it in turns for ever.
+
+    Raises InvalidSettings where mem0's rows have no place in this Postgres.
+    """
+    backend = settings.memory.backend
+    if backend == MEM0 and needs_rows(settings):
+        _prepare(engine)
+    change = choose_backend(engine, backend, now)
+    if backend == MEM0 and anew:
+        with engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
+            note_identity(connection, identity_of(settings), now)
+    return change
+
+
+def _prepare(engine: Engine) -> None:
+    try:
+        with engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
+            connection.execute(_PREPARE)
+    except OperationalError:
+        raise
+    except DBAPIError as error:
+        raise InvalidSettings(
+            "memory.backend is mem0, and its vectors can't stand in this Postgres: install the extension vector there,"
+            f" or name another store in memory.mem0.config ({type(error.orig).__name__})"
+        ) from error

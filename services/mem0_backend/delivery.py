@@ -1,0 +1,149 @@
+"""Bringing mem0 up to date with a scope: what waits is read, then the memories, then each copy is written or removed.
+
+A delivery may be cut off anywhere and is simply made again: a copy replaces itself, and what waits is marked last. One
+delivery a scope at a time, over all hosts, so that no older text is written over a newer one.
+
+Must not know: Celery, when a delivery is due, how mem0 is set up.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, text
+
+from services.mem0_backend.rows import copies_of, owner_of
+from services.memory_files.backends import MEM0, BackendName, registered
+from services.memory_files.locks import FilesBusy, file_lock
+from services.memory_files.outbox import WaitingScope, mark_delivered, mark_failed, take_waiting, waiting_scopes
+from slowwave.embedding import EmbeddingFailed
+from slowwave.errors import SlowwaveError
+from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner
+
+log = logging.getLogger(__name__)
+
+BATCH = 500
+CHUNK = 50
+"""So many vectors are made at once, and so many copies are lost in a crash, and made again."""
+
+_DROP = text(
+    "DELETE FROM slowwave.outbox o USING (SELECT q.memory_id FROM slowwave.outbox q"
+    " JOIN unnest(CAST(:memories AS uuid[]), CAST(:changes AS integer[])) AS r (memory_id, changes)"
+    "  ON (r.memory_id, r.changes) = (q.memory_id, q.changes)"
+    " WHERE q.backend = 'mem0' AND q.scope_id = :scope FOR UPDATE OF q SKIP LOCKED) AS x"
+    " WHERE o.memory_id = x.memory_id AND o.backend = 'mem0'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mem0Report:
+    """What a delivery came to. state: current; busy; failed (error says why, it is tried again later); unknown (there
+    is no such scope). written, removed: copies; more: something is left that may be delivered at once.
+    """
+
+    state: Literal["current", "busy", "failed", "unknown"]
+    written: int = 0
+    removed: int = 0
+    error: str | None = None
+    more: bool = False
+
+    def with_next(self, report: "Mem0Report") -> "Mem0Report":
+        """One report of this delivery and the one after it."""
+        return replace(report, written=self.written + report.written, removed=self.removed + report.removed)
+
+
+def deliver_to_mem0(engine: Engine, scope_id: int, store: CopyStore, *, now: datetime) -> Mem0Report:
+    """Bring mem0 up to date with one scope, at most 500 memories.
+
+    While mem0 is no backend that is fed, a forget alone lets something wait for it; all of that is taken away, since
+    nobody would write it anew: it is, once mem0 is chosen again.
+
+    Raises what Postgres raises; then, as after a crash, the next delivery does what is left to do.
+    """
+    engine = engine.execution_options(isolation_level="READ COMMITTED")
+    try:
+        with file_lock(engine, scope_id, of=MEM0):
+            return _Delivery(engine, scope_id, store, now).run()
+    except FilesBusy:
+        return Mem0Report("busy")
+
+
+def try_delivery(engine: Engine, scope_id: int, connecting: Callable[[], CopyStore], *, now: datetime) -> Mem0Report:
+    """As above, where mem0 has to be connected first: that it can't be is a failed delivery, and said with the rest."""
+    try:
+        store = connecting()
+    except SlowwaveError as error:
+        with engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
+            mark_failed(connection, MEM0, scope_id, str(error), now)
+        return Mem0Report("failed", error=str(error))
+    return deliver_to_mem0(engine, scope_id, store, now=now)
+
+
+def copies_due(
+    connection: Connection, backend: BackendName, *, limit: int, now: datetime, scope_id: int | None = None
+) -> list[WaitingScope]:
+    """Scopes (or this one) for which something waits for mem0 and may be tried now by who has this backend.
+
+    Where it is another, and no other process feeds mem0, that is what a forget could not take away.
+    """
+    if backend != MEM0 and MEM0 in registered(connection):
+        return []
+    return waiting_scopes(connection, MEM0, limit=limit, now=now, scope_id=scope_id)
+
+
+@dataclass
+class _Delivery:
+    engine: Engine
+    scope_id: int
+    store: CopyStore
+    now: datetime
+
+    def run(self) -> Mem0Report:
+        # What waits is read first: what changes while the rest is read is then delivered again.
+        with self.engine.begin() as connection:
+            owner = owner_of(connection, self.scope_id)
+            if owner is None:
+                return Mem0Report("unknown")
+            taken = take_waiting(connection, MEM0, self.scope_id, limit=BATCH)
+            copies = copies_of(connection, self.scope_id, taken) if MEM0 in registered(connection) else []
+        living = {copy.id for copy in copies}
+        try:
+            removed = self._remove({memory: n for memory, n in taken.items() if memory not in living})
+            failed: dict[UUID, str] = {}
+            for begin in range(0, len(copies), CHUNK):
+                failed |= self._put(owner, copies[begin : begin + CHUNK], taken)
+        except (Mem0Failed, EmbeddingFailed) as error:
+            return self._fail(str(error), taken)
+        if failed:
+            why = next(iter(failed.values()))
+            return self._fail(why, failed, written=len(copies) - len(failed), removed=removed)
+        return Mem0Report("current", len(copies), removed, more=len(taken) == BATCH)
+
+    def _remove(self, taken: Mapping[UUID, int]) -> int:
+        """What has no copy any more is not kept in mind: ids of what is forgotten go, too."""
+        if taken:
+            self.store.remove(taken)
+            values = {"memories": list(taken), "changes": list(taken.values()), "scope": self.scope_id}
+            with self.engine.begin() as connection:
+                connection.execute(_DROP, values)
+        return len(taken)
+
+    def _put(self, owner: Owner, copies: list[Copy], taken: Mapping[UUID, int]) -> dict[UUID, str]:
+        failed = self.store.put(owner, copies)
+        done = {copy.id: taken[copy.id] for copy in copies if copy.id not in failed}
+        with self.engine.begin() as connection:
+            mark_delivered(connection, MEM0, self.scope_id, done, self.now)
+        if not done and len(failed) > 1:
+            # Not one of many: it is not they that are at fault, and the rest would fail the same way.
+            raise Mem0Failed(next(iter(failed.values())))
+        return failed
+
+    def _fail(self, error: str, memories: Iterable[UUID], *, written: int = 0, removed: int = 0) -> Mem0Report:
+        """Those that got through are marked by now, and wait no more."""
+        with self.engine.begin() as connection:
+            mark_failed(connection, MEM0, self.scope_id, error, self.now, memories=set(memories))
+        log.warning("copies of scope %d in mem0: %s", self.scope_id, error)
+        return Mem0Report("failed", written, removed, error=error)

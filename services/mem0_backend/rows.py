@@ -1,0 +1,35 @@
+"""Memories as mem0 is to know them, and the scope whose they are.
+
+Must not know: mem0, what waits.
+"""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from sqlalchemy import Connection, select, text
+
+from models import Scope
+from slowwave.mem0_backend import Copy, Owner
+
+_COPIES = text(
+    "SELECT m.id, m.content, m.type, m.status, m.confidence, m.importance, m.trust, m.valid_from, m.valid_to,"
+    " m.recorded_at, m.superseded_by, coalesce((SELECT jsonb_agg(jsonb_build_array(s.name, x.seq) ORDER BY s.id, x.seq)"
+    "  FROM slowwave.memory_sources x JOIN slowwave.sessions s ON s.id = x.session_id WHERE x.memory_id = m.id), '[]')"
+    "  AS sources"
+    " FROM slowwave.memories m"
+    " WHERE m.scope_id = :scope AND m.id = ANY(:ids) AND m.status <> 'archived' ORDER BY m.id"
+)
+
+
+def owner_of(connection: Connection, scope_id: int) -> Owner | None:
+    """The scope by its names, None where there is none."""
+    row = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).first()
+    return None if row is None else Owner(row.tenant, row.kind, row.name)
+
+
+def copies_of(connection: Connection, scope_id: int, ids: Collection[UUID]) -> list[Copy]:
+    """These memories of the scope, without those that are archived or gone: mem0 is to have no copy of them."""
+    return [
+        Copy(**{**row, "sources": tuple((name, seq) for name, seq in row["sources"])})
+        for row in connection.execute(_COPIES, {"scope": scope_id, "ids": list(ids)}).mappings()
+    ]
