@@ -19,6 +19,7 @@ from slowwave.messages import (
     WAKE_STALE,
 )
 from slowwave.settings import Settings
+from slowwave.unread import READ_SESSIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ def schedule(settings: Settings) -> dict[str, Tick]:
     }
     if settings.memory.sessions.session_event_logging_enabled:
         ticks["log-events"] = Tick(LOG_EVENTS, 60)
+    if settings.memory.source != "events":
+        ticks["read-sessions"] = Tick(READ_SESSIONS, settings.memory.auto_flush.flush_interval_seconds)
     return ticks
 
 

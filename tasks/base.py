@@ -21,6 +21,7 @@ from services.dead_letters import bury
 from services.due_check import DueCheck
 from services.flush import Flusher
 from services.maintenance import JobRunner
+from services.sources.protocol import SessionSource
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.forgetting import was_forgotten
@@ -51,6 +52,7 @@ class Runtime:
     clock: Callable[[], datetime]
     runners: Mapping[str, JobRunner]
     due_check: DueCheck
+    source: SessionSource | None = None
 
     def room_in(self, queue: str) -> int:
         """How many messages may be added to a queue by those that ask for what is due; 0 or less: none."""

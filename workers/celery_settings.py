@@ -21,6 +21,7 @@ from slowwave.messages import (
     SUMMARIZE_DAY,
 )
 from slowwave.settings import Settings
+from slowwave.unread import READ_SESSION
 
 # A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has
 # long offered the session again. (A maintenance job may run longer: its message comes back meanwhile, finds the job no
@@ -40,6 +41,7 @@ _FIXED: dict[str, Any] = {
         RECORD_TURN: {"queue": "capture"},
         PROMPT_ARRIVED: {"queue": "capture"},
         REMEMBER: {"queue": "capture"},
+        READ_SESSION: {"queue": "capture"},
         CONSOLIDATE_SCOPE: {"queue": "consolidate"},
         CURATE_SCOPE: {"queue": "consolidate"},
         DELIVER_OUTBOX: {"queue": "consolidate"},

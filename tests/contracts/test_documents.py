@@ -19,7 +19,7 @@ from redis import Redis
 
 import slowwave
 from domain.waiting_facts import Reason
-from slowwave import curation, days, errors, files, messages, working
+from slowwave import curation, days, errors, files, messages, unread, working
 from slowwave.coordination.keys import QUEUES
 from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
@@ -41,6 +41,7 @@ PAYLOADS: dict[str, type[BaseModel]] = {
     messages.DELIVER_OUTBOX: files.DeliverOutbox,
     messages.RUN_MAINTENANCE: messages.RunMaintenance,
     messages.SUMMARIZE_DAY: days.SummarizeDay,
+    unread.READ_SESSION: unread.ReadSession,
 }
 PYTHON = blocks(info="python")
 RUNNABLE = [block for block in PYTHON if "runnable" in block.info]

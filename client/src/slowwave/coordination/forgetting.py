@@ -31,6 +31,7 @@ from slowwave.messages import (
     PromptArrived,
     RecordTurn,
 )
+from slowwave.unread import READ_SESSION, ReadSession
 from slowwave.working import ConsolidateScope, Remember
 
 FORGOTTEN_SECONDS = 7 * 86_400
@@ -49,6 +50,7 @@ _FIELDS = {
     FLUSH_SESSION: tuple(FlushSession.model_fields),
     CONSOLIDATE_SCOPE: tuple(ConsolidateScope.model_fields),
     SUMMARIZE_DAY: tuple(SummarizeDay.model_fields),
+    READ_SESSION: tuple(ReadSession.model_fields),
 }
 
 

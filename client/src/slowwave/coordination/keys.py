@@ -37,7 +37,8 @@ PREFIX = "slowwave:"
 
 HIGH_QUEUE = "flush.high"
 NORMAL_QUEUE = "flush"
-QUEUES = (HIGH_QUEUE, NORMAL_QUEUE, "capture", "consolidate", "days", "maintenance")
+CAPTURE_QUEUE = "capture"
+QUEUES = (HIGH_QUEUE, NORMAL_QUEUE, CAPTURE_QUEUE, "consolidate", "days", "maintenance")
 """All queues, in the order in which a worker takes from them."""
 
 LINK_KEY = f"{PREFIX}sweep-link"

@@ -54,6 +54,12 @@ def said_in(run: Any) -> list[SaidMessage]:
     return said
 
 
+def key_of(message: Any) -> str:
+    """The key of the event that a message of Agno becomes: its id."""
+    key = f"agno:{message.id}"
+    return key if len(key) <= MAX_KEY_CHARACTERS and clean_text(key) == key else f"agno:{digest(key)}"
+
+
 def prompt_of(run: Any) -> str:
     """The last words of a user in the input of a run (or in the input itself); "" where there are none."""
     texts = [text for role, text in _input_of(run) if role == "user"]
@@ -135,11 +141,10 @@ def _without_additions(text: str) -> str:
 
 
 def _said(message: Any, text: str) -> SaidMessage:
-    key = f"agno:{message.id}"
     said: SaidMessage = {
         "role": message.role,
         "content": clean_text(text)[:MAX_CONTENT_CHARACTERS],
-        "key": key if len(key) <= MAX_KEY_CHARACTERS and clean_text(key) == key else f"agno:{digest(key)}",
+        "key": key_of(message),
         "at": _moment(message.created_at),
     }
     try:

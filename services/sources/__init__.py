@@ -1,0 +1,4 @@
+"""Conversations that another program keeps (`memory.source`): read there, and recorded as events.
+
+Must not know: Celery, hooks.
+"""

@@ -1,0 +1,112 @@
+"""Sessions of Agno, through Agno's own store: its SQLite and Postgres databases and its session API, never our SQL.
+
+Must not know: which runs were named, what becomes of them.
+"""
+
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from domain.failures import TransientError
+from services.sources.protocol import KeptRun, KeptSession
+from slowwave.errors import InvalidSettings
+from slowwave.integrations.agno_runs import is_private, key_of, said_in
+from slowwave.settings import Agno
+
+CONNECT_SECONDS = 5
+INSTALL = "memory.source is agno, and that package is missing: install the extra `agno` (slowwave-service[agno])"
+MEANT = "sqlite:///FILE or postgresql://USER@HOST/DATABASE is meant"
+# More is being added by whoever runs it.
+_UNDER_WAY = ("PENDING", "RUNNING")
+
+
+class AgnoSource:
+    """Reads the store that `memory.agno` names. Opened at the first read, since that takes a second.
+
+    Raises InvalidSettings where the settings name no store that can be read, or Agno is not installed.
+    """
+
+    name = "agno"
+
+    def __init__(self, settings: Agno) -> None:
+        self._url = _checked(settings.db_url)
+        self._table = settings.session_table or None
+        if find_spec("agno") is None:
+            raise InvalidSettings(INSTALL)
+        self._lock = threading.Lock()
+        self._store: Any = None
+
+    def read(self, session: str, runs: frozenset[str]) -> KeptSession | None:
+        """Answer a session with those of `runs` that it has; None where there is none. Raises TransientError."""
+        try:
+            store = self._open()
+            # Agno answers a store that it can't reach as one that holds nothing.
+            with store.db_engine.connect():
+                pass
+            kept = store.get_session(session_id=session, session_type=None)
+        except (SQLAlchemyError, OSError) as error:
+            raise TransientError(f"Agno's store can't be read: {type(error).__name__}") from error
+        if kept is None or not hasattr(kept, "get_messages"):
+            return None
+        # Of Agno's own history: its messages of the user and the agent, without those of a team's members.
+        history = frozenset(key_of(message) for message in kept.get_chat_history())
+        return KeptSession(
+            is_private(kept), tuple(_kept(run, history) for run in kept.runs or () if run.run_id in runs)
+        )
+
+    def _open(self) -> Any:
+        with self._lock:
+            if self._store is None:
+                make = _sqlite if _is_sqlite(self._url) else _postgres
+                self._store = make(self._url, self._table)
+            return self._store
+
+
+def _checked(given: str) -> URL:
+    if not given:
+        raise InvalidSettings(f"memory.source is agno, so memory.agno.db_url must say where its sessions are: {MEANT}")
+    try:
+        url = make_url(given)
+    except ArgumentError:
+        raise InvalidSettings(f"memory.agno.db_url can't be read as a URL: {MEANT}") from None
+    if not _is_sqlite(url) and url.get_backend_name() not in {"postgresql", "postgres"}:
+        raise InvalidSettings(f"memory.agno.db_url: {MEANT}, not {url.get_backend_name()}://")
+    if _is_sqlite(url) and not url.database:
+        raise InvalidSettings("memory.agno.db_url: a database in memory can't be shared; sqlite:///FILE is meant")
+    return url
+
+
+def _is_sqlite(url: URL) -> bool:
+    return url.get_backend_name() == "sqlite"
+
+
+def _sqlite(url: URL, table: str | None) -> Any:
+    file = Path(url.database or "").expanduser()
+    if not file.is_file():
+        # Else it would be made, and empty.
+        raise FileNotFoundError(str(file))
+    from agno.db.sqlite import SqliteDb  # noqa: PLC0415 (takes a second)
+
+    return SqliteDb(db_url=url.set(drivername="sqlite", database=str(file)).render_as_string(), session_table=table)
+
+
+def _postgres(url: URL, table: str | None) -> Any:
+    from agno.db.postgres import PostgresDb  # noqa: PLC0415 (as above)
+
+    driven = url.set(drivername="postgresql+psycopg")
+    if "connect_timeout" not in driven.query:
+        driven = driven.update_query_dict({"connect_timeout": str(CONNECT_SECONDS)})
+    # Only Agno makes its tables.
+    whole = driven.render_as_string(hide_password=False)
+    return PostgresDb(db_url=whole, session_table=table, create_schema=False)
+
+
+def _kept(run: Any, history: frozenset[str]) -> KeptRun:
+    status = str(getattr(run.status, "value", run.status)).upper()
+    private = is_private(run)
+    messages = () if private else tuple(message for message in said_in(run) if message["key"] in history)
+    return KeptRun(run.run_id, status not in _UNDER_WAY, private, messages)

@@ -1,0 +1,13 @@
+"""The source of conversations that the settings name.
+
+Must not know: how a source reads.
+"""
+
+from services.sources.agno import AgnoSource
+from services.sources.protocol import SessionSource
+from slowwave.settings import MemorySettings
+
+
+def build_source(settings: MemorySettings) -> SessionSource | None:
+    """What `memory.source` names; None for `events`, which hooks hand over. Raises InvalidSettings."""
+    return AgnoSource(settings.agno) if settings.source == "agno" else None

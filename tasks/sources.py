@@ -1,0 +1,60 @@
+"""Queue `capture`: sessions that another program keeps, read where a hook named a run of them; the tick that asks.
+
+A lost or doubled message changes nothing: which runs are due stands in Postgres, and what is recorded has its key.
+
+Must not know: who keeps sessions, what is read in them.
+"""
+
+import logging
+import random
+from typing import Any
+
+from celery import shared_task
+
+from services.sources.reading import SessionReader
+from services.sources.store import take_due
+from slowwave.coordination.keys import CAPTURE_QUEUE
+from slowwave.coordination.queue_messages import envelope, new_id, publish
+from slowwave.identity import SessionRef
+from slowwave.unread import READ_SESSION, READ_SESSIONS, ReadSession
+from tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name=READ_SESSIONS, base=SlowwaveTask, bind=True)
+def read_sessions(self: SlowwaveTask) -> None:
+    """Send a message for each session with a run that is due, so that they spread over the workers."""
+    runtime = self.runtime
+    room = runtime.room_in(CAPTURE_QUEUE)
+    if runtime.source is None or room <= 0:
+        return
+    for ref in take_due(runtime.engine, limit=room, now=runtime.clock()):
+        names = [ref.agent, ref.session, ref.tenant]
+        publish(runtime.redis, CAPTURE_QUEUE, envelope(READ_SESSION, names, {}, CAPTURE_QUEUE, task_id=new_id()))
+
+
+@shared_task(name=READ_SESSION, base=SlowwaveTask, bind=True)
+def read_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
+    """Record what is new in the runs of a session that hooks have named."""
+    asked = self.parse(ReadSession, args, kwargs)
+    if asked is None:
+        return
+    runtime = self.runtime
+    if runtime.source is None:
+        log.info("%s/%s: memory.source is events here", asked.agent, asked.session)
+        return
+    ref = SessionRef(asked.tenant or runtime.settings.tenant, asked.agent, asked.session)
+    store = runtime.memory.store
+    looked = SessionReader(
+        engine=runtime.engine,
+        source=runtime.source,
+        capture=store.capture.one,
+        clock=runtime.clock,
+        jitter=random.random,
+    ).look(ref)
+    if looked.due:
+        store.offers.now([(ref, "normal")])
+    log.info(
+        "read %s/%s: %d new, %d runs taken, %d wait", ref.agent, ref.session, looked.added, looked.taken, looked.waiting
+    )
