@@ -6,7 +6,7 @@ Must not know: which extractors there are, and when answers differ.
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, Index, Integer, Uuid, text
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, Index, Uuid, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -43,14 +43,13 @@ class Rebuild(Base):
 class RebuildWindow(Base):
     """What an extractor made of one window of the ledger. candidates: as flushes store them; none once it is switched.
 
+    tokens: what a model took. dropped: how many of its memories were not believed, by why.
+
     was: after the switch what the ledger said before, for an undo.
     """
 
     __tablename__ = "rebuild_windows"
-    __table_args__ = (
-        CheckConstraint("fallback IN ('budget', 'failed')", name="fallback"),
-        Index("rebuild_windows_session_idx", "session_id"),
-    )
+    __table_args__ = (Index("rebuild_windows_session_idx", "session_id"),)
 
     rebuild_id: Mapped[int] = mapped_column(
         BigInteger, ForeignKey("slowwave.rebuilds.id", ondelete="CASCADE"), primary_key=True
@@ -61,10 +60,7 @@ class RebuildWindow(Base):
     candidates: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     extractor: Mapped[str]
     extractor_version: Mapped[str]
-    calls: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     tokens: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
-    fallback: Mapped[str | None]
-    fallback_why: Mapped[str | None]
     dropped: Mapped[Json | None]
     made_at: Mapped[Moment]
     was: Mapped[Json | None]
