@@ -42,10 +42,9 @@ def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
     data = _parsed(text)
     if data is _NO_JSON:
         raise UnfitAnswer("the answer is no JSON", tokens)
-    cleaned = _cleaned(data)
-    if broken := broken_rule(prompt.schema, cleaned):
+    if broken := broken_rule(prompt.schema, data):
         raise UnfitAnswer(f"the answer doesn't fit its schema at {broken}", tokens)
-    return text, cleaned
+    return text, data
 
 
 def broken_rule(schema: Mapping[str, Any], data: Any) -> str | None:
@@ -64,13 +63,13 @@ def _parsed(text: str) -> Any:
     fence = _FENCE.match(text)
     try:
         # Standard JSON has no NaN.
-        return json.loads(fence.group(1) if fence else text, parse_constant=_refuse_constant)
+        return _cleaned(json.loads(fence.group(1) if fence else text, parse_constant=_refuse_constant))
     except (ValueError, RecursionError):
         return _NO_JSON
 
 
 def _cleaned(value: Any) -> Any:
-    """Without characters that can't be stored. The parser has bounded how deep this goes."""
+    """Without characters that can't be stored."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("", value)
     if isinstance(value, list):

@@ -34,7 +34,7 @@ _BAD_SETTING = "the command can't be read ({}): look at memory.llm.command, or t
 class CommandDriver:
     """Runs `command`, split as a shell would split it, once for every question. model: its name, where it has one."""
 
-    command: str
+    command: str = field(repr=False)
     model: str = ""
     monotonic: Callable[[], float] = field(default=time.monotonic, repr=False)
 
