@@ -13,12 +13,11 @@ from sqlalchemy import Engine
 from domain.model_calls import AskModel
 from services.llm.budget import Budget
 from services.llm.calling import Caller
+from services.llm.command_driver import CommandDriver
 from services.llm.drivers import Driver
 from services.llm.gate import build_gate
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Llm, Settings
-
-_PACKAGES = {"openai": ("openai", "jsonschema"), "command": ("jsonschema",)}
 
 
 def build_model(settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> AskModel | None:
@@ -57,7 +56,10 @@ def _driver(llm: Llm, clock: Callable[[], datetime]) -> Driver | None:
 
 
 def _openai_driver(llm: Llm, clock: Callable[[], datetime]) -> Driver:
-    _require("openai")
+    if find_spec("openai") is None:
+        raise InvalidSettings(
+            "memory.llm.driver is openai, and that package is not installed: pip install 'slowwave-service[models]'"
+        )
     if not llm.model:
         raise InvalidSettings("memory.llm.driver is openai, and memory.llm.model names no model")
     from services.llm.openai_driver import OpenAIDriver  # noqa: PLC0415 (an optional extra)
@@ -66,18 +68,6 @@ def _openai_driver(llm: Llm, clock: Callable[[], datetime]) -> Driver:
 
 
 def _command_driver(llm: Llm) -> Driver:
-    _require("command")
     if not llm.command.strip():
         raise InvalidSettings("memory.llm.driver is command, and memory.llm.command names no program")
-    from services.llm.command_driver import CommandDriver  # noqa: PLC0415 (an optional extra)
-
     return CommandDriver(command=llm.command, model=llm.model)
-
-
-def _require(driver: str) -> None:
-    missing = [name for name in _PACKAGES[driver] if find_spec(name) is None]
-    if missing:
-        raise InvalidSettings(
-            f"memory.llm.driver is {driver}, and {' and '.join(missing)} is not installed:"
-            " pip install 'slowwave-service[models]'"
-        )

@@ -1,0 +1,177 @@
+"""What an MCP client may do with the memory of one agent, and the named rooms and teams: nothing beside it (I8).
+
+Who is meant is fixed when the server starts: no tool takes an agent or a tenant, and a scope only where it is one of
+those. What was said stands fenced in each text, as data, with where it comes from; the same stands in the data.
+
+Must not know: the protocol, SQL.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from domain.spoken_time import count_words
+from services.reports.explain import ChangeMade, Explanation, SourceEvent
+from services.reports.names import UnknownName
+from slowwave import Memory
+from slowwave.errors import InvalidName, InvalidQuery
+from slowwave.recall import Hit
+from slowwave.recall.rendering import Block, fenced, one_line, shorten
+from slowwave.working import NoteType
+
+SAID_CHARACTERS = 500
+SOURCES_TOLD = 20
+CHANGES_TOLD = 20
+
+
+class Told(NamedTuple):
+    """A result: text for a model, and the same as data of JSON."""
+
+    text: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTools:
+    """The tools of one agent. scopes: "room:NAME" or "team:NAME".
+
+    explain: tells of a memory of the tenant (UnknownName where there is none). flush: asks for a flush of the agent's
+    dirty sessions, and answers how many there were.
+    """
+
+    memory: Memory
+    agent: str
+    scopes: tuple[str, ...]
+    explain_memory: Callable[[UUID], Explanation]
+    flush_sessions: Callable[[], int]
+
+    def search(self, query: str, limit: int) -> Told:
+        """Memories and what was said, the best first."""
+        hits = self.memory.search(self.agent, query, limit, scopes=self.scopes)
+        text = fenced([Block("Found, the best first", [_hit_line(hit) for hit in hits])])
+        return Told(text or "Nothing found.", {"hits": [hit.to_json() for hit in hits]})
+
+    def context(self, query: str | None, session: str | None, max_tokens: int) -> Told:
+        """What stands in the agent's next prompt."""
+        found = self.memory.context(self.agent, session, query, scopes=self.scopes, max_tokens=max_tokens)
+        return Told(found.to_text() or "Nothing is known yet.", found.to_json() | {"left_out": found.left_out})
+
+    def remember(self, content: str, importance: float, kind: NoteType, scope: str | None) -> Told:
+        """A note in working memory."""
+        noted = self.memory.remember(self.agent, content, importance, type=kind, scope=self._allowed(scope), key=None)
+        where = scope or "the agent's own memory"
+        text = f"Noted in {where} as {noted.id}; the next cycle keeps it if it is important enough."
+        return Told(text, {"id": str(noted.id), "expires_at": noted.expires_at.isoformat(), "scope": scope})
+
+    def consolidate_now(self) -> Told:
+        """Flushes of what was said, and cycles over what was noted; workers do them."""
+        sessions = self.flush_sessions()
+        asked = {scope or "own": self.memory.consolidate_now(self.agent, scope) for scope in (None, *self.scopes)}
+        new = sum(asked.values())
+        text = (
+            f"Asked for: {count_words(sessions, 'flush', 'flushes')}, and {count_words(new, 'cycle')} over working"
+            f" memory ({len(asked) - new} on the way already)."
+        )
+        return Told(text, {"flushes": sessions, "cycles": asked})
+
+    def explain(self, memory_id: str) -> Told:
+        """Why a memory is there: what was said, and every change. Raises InvalidQuery, UnknownName."""
+        try:
+            memory = UUID(memory_id)
+        except ValueError:
+            raise InvalidQuery("memory_id: the id of a memory is meant, as search tells it") from None
+        nothing = UnknownName(f"there is no memory {memory} that this agent may read")
+        try:
+            found = self.explain_memory(memory)
+        except UnknownName:
+            raise nothing from None
+        # A memory behind the wall is answered like one that does not exist.
+        if found.scope not in {f"agent:{self.agent}", *self.scopes}:
+            raise nothing
+        return Told(_explained(found), _explanation(found))
+
+    def _allowed(self, scope: str | None) -> str | None:
+        if scope is None or scope in self.scopes:
+            return scope
+        allowed = ", ".join(self.scopes) or "none beside the agent's own"
+        raise InvalidName(f"scope: this server may write to these: {allowed}")
+
+
+def _hit_line(hit: Hit) -> str:
+    where = "" if hit.scope is None else f"({one_line(hit.scope)}) "
+    speaker = "" if hit.speaker is None else f"{one_line(hit.speaker)}: "
+    said = ", ".join(f"{one_line(session)}#{seq}" for session, seq in hit.sources[:3])
+    source = f"memory {hit.id}, {hit.status}" + (f", said in {said}" if said else "")
+    origin = source if hit.kind == "memory" else f"said in {said}, {hit.status}"
+    return f"- {where}{hit.valid_from:%Y-%m-%d} {speaker}{_short(hit.content)} [{origin}]"
+
+
+def _short(text: str) -> str:
+    return shorten(one_line(text), SAID_CHARACTERS)
+
+
+def _explained(found: Explanation) -> str:
+    standing = (
+        f"- {found.type}, {found.status}, confidence {found.confidence:.2f}, importance {found.importance:.2f},"
+        f" on the word of: {found.trust}, holds from {found.valid_from:%Y-%m-%d}"
+        + (f" to {found.valid_to:%Y-%m-%d}" if found.valid_to else "")
+    )
+    return fenced(
+        [
+            Block(f"Memory {found.id}", [f"- {_short(found.content)}", standing]),
+            Block("Said in", [_source_line(source) for source in found.sources[:SOURCES_TOLD]]),
+            Block("Noted as", [f"- {_short(note.content)}" for note in found.notes[:SOURCES_TOLD]]),
+            Block("Changes", [_change_line(change) for change in found.changes[-CHANGES_TOLD:]]),
+        ]
+    )
+
+
+def _source_line(source: SourceEvent) -> str:
+    who = one_line(source.name or source.role)
+    return f"- {one_line(source.session)}#{source.seq}, {source.happened_at:%Y-%m-%d}: {who}: {_short(source.content)}"
+
+
+def _change_line(change: ChangeMade) -> str:
+    by = f"flush {change.flush}" if change.flush is not None else f"run {change.run}"
+    return f"- {change.made_at:%Y-%m-%d %H:%M} UTC {change.action} by {by}: {_short(change.reason)}"
+
+
+def _explanation(found: Explanation) -> dict[str, Any]:
+    return {
+        "id": str(found.id),
+        "scope": found.scope,
+        "type": found.type,
+        "status": found.status,
+        "content": found.content,
+        "confidence": found.confidence,
+        "importance": found.importance,
+        "trust": found.trust,
+        "valid_from": found.valid_from.isoformat(),
+        "valid_to": found.valid_to.isoformat() if found.valid_to else None,
+        "signals": list(found.signals),
+        "sources": [
+            {
+                "agent": source.agent,
+                "session": source.session,
+                "seq": source.seq,
+                "role": source.role,
+                "name": source.name,
+                "happened_at": source.happened_at.isoformat(),
+                "content": _short(source.content),
+            }
+            for source in found.sources[:SOURCES_TOLD]
+        ],
+        "changes": [
+            {
+                "action": change.action,
+                "reason": _short(change.reason),
+                "made_at": change.made_at.isoformat(),
+                "flush": change.flush,
+                "run": change.run,
+            }
+            for change in found.changes[-CHANGES_TOLD:]
+        ],
+        "superseded_by": str(found.superseded_by) if found.superseded_by else None,
+        "merged_into": str(found.merged_into) if found.merged_into else None,
+    }
