@@ -1,7 +1,7 @@
 """Vectors of memories and of raw events, each in the space of one embedding model.
 
-A vector is an array of real numbers, and becomes a `vector` where it is compared: the tables exist in databases without
-the extension, too.
+A vector is an array of real numbers, NULL where the model takes no such text. It becomes a `vector` where it is
+compared: the tables exist in databases without the extension, too.
 
 Must not know: how vectors are made, how answers are ranked.
 """
@@ -68,7 +68,7 @@ class MemoryVector(Base):
     scope_id: Mapped[int] = mapped_column(BigInteger)
     content_hash: Mapped[bytes] = mapped_column(LargeBinary)
     said_on: Mapped[date] = mapped_column(Date)
-    embedding: Mapped[list[float]] = mapped_column(ARRAY(REAL))
+    embedding: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
 
 
 class PassageVector(Base):
@@ -88,7 +88,7 @@ class PassageVector(Base):
         BigInteger, ForeignKey("slowwave.vector_spaces.id", ondelete="CASCADE"), primary_key=True
     )
     scope_id: Mapped[int] = mapped_column(BigInteger)
-    embedding: Mapped[list[float]] = mapped_column(ARRAY(REAL))
+    embedding: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
 
 
 class VectorProgress(Base):

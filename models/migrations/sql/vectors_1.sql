@@ -43,7 +43,7 @@ DECLARE
     v_table text := p_kind || '_vectors';
     v_keys text := CASE p_kind WHEN 'memory' THEN 'v.memory_id, NULL::bigint AS session_id, NULL::bigint AS seq'
                    ELSE 'NULL::uuid AS memory_id, v.session_id, v.seq' END;
-    v_where text := format('v.space_id = %s AND v.scope_id = ANY ($2)', p_space_id);
+    v_where text := format('v.space_id = %s AND v.scope_id = ANY ($2) AND v.embedding IS NOT NULL', p_space_id);
     v_count double precision;
     v_all double precision;
 BEGIN

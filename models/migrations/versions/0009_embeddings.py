@@ -54,7 +54,7 @@ def _memory_vectors() -> None:
         sa.Column("scope_id", sa.BigInteger(), nullable=False),
         sa.Column("content_hash", sa.LargeBinary(), nullable=False),
         sa.Column("said_on", sa.Date(), nullable=False),
-        sa.Column("embedding", postgresql.ARRAY(sa.REAL()), nullable=False),
+        sa.Column("embedding", postgresql.ARRAY(sa.REAL()), nullable=True),
         sa.ForeignKeyConstraint(
             ["memory_id"], ["slowwave.memories.id"], name=op.f("memory_vectors_memory_id_fkey"), ondelete="CASCADE"
         ),
@@ -71,7 +71,7 @@ def _passage_vectors() -> None:
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.Column("space_id", sa.BigInteger(), nullable=False),
         sa.Column("scope_id", sa.BigInteger(), nullable=False),
-        sa.Column("embedding", postgresql.ARRAY(sa.REAL()), nullable=False),
+        sa.Column("embedding", postgresql.ARRAY(sa.REAL()), nullable=True),
         sa.ForeignKeyConstraint(
             ["session_id", "seq"],
             ["slowwave.passages.session_id", "slowwave.passages.seq"],

@@ -9,7 +9,8 @@ compared.
 Must not know: what the texts are, where vectors are kept.
 """
 
+from slowwave.embedding.choosing import Embedders
 from slowwave.embedding.contract import Embedder, EmbedderMissing, EmbeddingFailed
 from slowwave.embedding.lazy import LazyEmbedder, build_embedder
 
-__all__ = ["Embedder", "EmbedderMissing", "EmbeddingFailed", "LazyEmbedder", "build_embedder"]
+__all__ = ["Embedder", "EmbedderMissing", "Embedders", "EmbeddingFailed", "LazyEmbedder", "build_embedder"]

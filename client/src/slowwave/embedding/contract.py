@@ -14,12 +14,13 @@ Vector = list[float]
 class EmbeddingFailed(SlowwaveError):
     """No vectors were made. The text says why; it never quotes what was to be embedded, nor a key.
 
-    transient: whether the same may work later (a network, a busy endpoint).
+    transient: whether the same may work later (a network, a busy endpoint). by_text: one of the texts is to blame.
     """
 
-    def __init__(self, message: str, *, transient: bool) -> None:
+    def __init__(self, message: str, *, transient: bool, by_text: bool = False) -> None:
         super().__init__(message)
         self.transient = transient
+        self.by_text = by_text
 
 
 class EmbedderMissing(EmbeddingFailed):

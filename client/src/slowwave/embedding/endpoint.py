@@ -15,6 +15,7 @@ MAX_CHARACTERS = 8000
 TIMEOUT_SECONDS = 20.0
 _LATER = frozenset({408, 409, 429})
 _SERVER_ERRORS = 500
+_ABOUT_TEXT = frozenset({400, 413, 422})
 
 
 class EndpointEmbedder:
@@ -62,7 +63,10 @@ class EndpointEmbedder:
             found = {int(item.index): [float(x) for x in item.embedding] for item in answer.data}
         except self._errors.APIStatusError as error:
             later = error.status_code in _LATER or error.status_code >= _SERVER_ERRORS
-            raise EmbeddingFailed(f"{self.name} answered {error.status_code}", transient=later) from None
+            by_text = error.status_code in _ABOUT_TEXT
+            raise EmbeddingFailed(
+                f"{self.name} answered {error.status_code}", transient=later, by_text=by_text
+            ) from None
         except self._errors.APIConnectionError as error:
             raise EmbeddingFailed(f"{self.name} can't be reached: {type(error).__name__}", transient=True) from None
         except (self._errors.OpenAIError, TypeError, ValueError, AttributeError) as error:

@@ -1,0 +1,40 @@
+"""Which embedder belongs to which name: while vectors of a new model are being made, questions take the old one.
+
+Must not know: where vectors are kept, which of them serve.
+"""
+
+import threading
+
+from slowwave.embedding.contract import Embedder
+from slowwave.embedding.lazy import LOCAL_MODEL, build_embedder
+from slowwave.settings import Embeddings
+
+
+class Embedders:
+    """The embedder of the settings, and others that the same settings can reach. Raises InvalidSettings."""
+
+    def __init__(self, settings: Embeddings) -> None:
+        self._settings = settings
+        self.own: Embedder | None = build_embedder(settings)
+        self._lock = threading.Lock()
+        self._named: dict[str, Embedder | None] = {}
+
+    def named(self, name: str) -> Embedder | None:
+        """The embedder that vectors of this name came from; None where these settings can't make it.
+
+        The local model is at hand always; another model of the same endpoint only while the driver is that one.
+        """
+        if self.own is None or self.own.name == name:
+            return self.own
+        with self._lock:
+            if name not in self._named:
+                self._named[name] = self._other(name)
+            return self._named[name]
+
+    def _other(self, name: str) -> Embedder | None:
+        driver, _, model = name.partition(" ")
+        if driver == "local" and model == LOCAL_MODEL:
+            return build_embedder(Embeddings(driver="local"))
+        if driver == "openai" == self._settings.driver and model:
+            return build_embedder(self._settings.model_copy(update={"model": model}))
+        return None

@@ -1,0 +1,183 @@
+"""Give memories and events their vectors, a batch at a time; change from one model to another while the old one serves.
+
+No transaction is open while vectors are made. One indexer at a time over all hosts, by a lock that Postgres lets go of
+when its holder dies; were there two, the second would store the same vectors again.
+
+Must not know: how vectors are made, what searches for them, when this is called.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from sqlalchemy import Engine, text
+
+from services.embeddings import rows, spaces
+from services.embeddings.spaces import Space
+from slowwave.embedding import Embedder, EmbeddingFailed
+
+log = logging.getLogger(__name__)
+
+PROBE = "How many numbers has a vector?"
+_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended('slowwave.embeddings', 0))")
+_UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.embeddings', 0))")
+
+
+class Models(Protocol):
+    """The embedder of the settings (None: off), and those of other names that can be reached."""
+
+    @property
+    def own(self) -> Embedder | None: ...
+
+    def named(self, name: str) -> Embedder | None: ...
+
+
+@dataclass
+class IndexReport:
+    """What one run did.
+
+    state: off (no driver), busy (another one is at it), done (nothing is left), more (time was up). memories, events:
+    how many got a vector; refused: texts that the model does not take. switched: the model that took over.
+    """
+
+    state: Literal["off", "busy", "done", "more"]
+    memories: int = 0
+    events: int = 0
+    refused: int = 0
+    switched: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """What a run works with. batch: texts a call of the model; more_time: whether to begin another batch."""
+
+    engine: Engine
+    models: Models
+    batch: int
+    more_time: Callable[[], bool]
+
+
+def index(run: Indexing) -> IndexReport:
+    """Bring vectors up to date. Raises VectorsUnavailable and EmbeddingFailed; what was stored until then stays."""
+    own = run.models.own
+    if own is None:
+        return IndexReport("off")
+    run = replace(run, engine=run.engine.execution_options(isolation_level="READ COMMITTED"))
+    with _alone(run.engine) as ours:
+        if not ours:
+            return IndexReport("busy")
+        spaces.require_extension(run.engine)
+        space = _space_of(run.engine, own)
+        spaces.retire_unwanted(run.engine, space.id)
+        report = IndexReport("done")
+        _keep_serving_fresh(run, space, report)
+        if not _fill(run, space, own, report):
+            report.state = "more"
+        elif space.state == "building":
+            spaces.switch_to(run.engine, space.id)
+            report.switched = space.model
+        if run.more_time():
+            spaces.remove_retired(run.engine)
+    return report
+
+
+def _keep_serving_fresh(run: Indexing, wanted: Space, report: IndexReport) -> None:
+    """While another model serves, what is new gets its vectors, too, if it can be reached; if not, words find it."""
+    with run.engine.connect() as connection:
+        others = [s for s in spaces.read_spaces(connection) if s.state == "serving" and s.id != wanted.id]
+    for space in others:
+        embedder = run.models.named(space.model)
+        if embedder is None:
+            continue
+        try:
+            _fill(run, space, embedder, report)
+        except EmbeddingFailed as error:
+            log.warning("vectors of %s, which serve still, get no company: %s", space.model, error)
+
+
+def _space_of(engine: Engine, embedder: Embedder) -> Space:
+    with engine.connect() as connection:
+        for space in spaces.read_spaces(connection):
+            if space.model == embedder.name:
+                return space
+    return spaces.open_space(engine, embedder.name, len(embedder.embed([PROBE])[0]))
+
+
+def _fill(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> bool:
+    """Make what the space lacks; False: time was up before all was there."""
+    with run.engine.begin() as connection:
+        rows.drop_archived(connection, space.id)
+    for step in (_memories, _events):
+        while True:
+            if not run.more_time():
+                return False
+            if not step(run, space, embedder, report):
+                break
+    return True
+
+
+def _memories(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> bool:
+    with run.engine.connect() as connection:
+        stale = rows.stale_memories(connection, space.id, run.batch)
+    if not stale:
+        return False
+    vectors = _vectors(embedder, [memory.text for memory in stale], space, report)
+    with run.engine.begin() as connection:
+        rows.keep_memories(connection, space.id, stale, vectors)
+    report.memories += len(stale)
+    return True
+
+
+def _events(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> bool:
+    with run.engine.connect() as connection:
+        batch = rows.waiting_events(connection, space.id, run.batch)
+    if not batch.until:
+        return False
+    vectors = _vectors(embedder, [event.text for event in batch.events], space, report)
+    with run.engine.begin() as connection:
+        rows.keep_events(connection, space.id, batch, vectors)
+    report.events += len(batch.events)
+    return True
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str], space: Space, report: IndexReport) -> list[list[float] | None]:
+    """A vector a text; None for one that the model refuses while it takes others: it must not hold them up."""
+    try:
+        vectors: list[list[float] | None] = list(embedder.embed(texts))
+    except EmbeddingFailed as error:
+        if not error.by_text:
+            raise
+        # Is it a text, or does the endpoint refuse everything? Then this raises, and nothing is marked.
+        embedder.embed([PROBE])
+        vectors = [_one(embedder, said) for said in texts]
+        report.refused += vectors.count(None)
+    if any(vector is not None and len(vector) != space.dimension for vector in vectors):
+        raise EmbeddingFailed(
+            f"{embedder.name} makes vectors of another dimension than the {space.dimension} that it made before:"
+            " give the new model a name of its own, or run `slowwave embeddings reindex --anew`",
+            transient=False,
+        )
+    return vectors
+
+
+def _one(embedder: Embedder, said: str) -> list[float] | None:
+    try:
+        return embedder.embed([said])[0]
+    except EmbeddingFailed as error:
+        if not error.by_text:
+            raise
+        return None
+
+
+@contextmanager
+def _alone(engine: Engine) -> Iterator[bool]:
+    """Give whether this is the only indexer. Held by a connection of its own, with no transaction open on it."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        ours = bool(connection.execute(_LOCK).scalar_one())
+        try:
+            yield ours
+        finally:
+            if ours:
+                connection.execute(_UNLOCK)

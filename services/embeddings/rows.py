@@ -1,0 +1,171 @@
+"""What lacks a vector, and how vectors are stored: the statements of indexing.
+
+A memory is taken anew when its words or its day are no longer those that its vector was made of. Events never change:
+of each session a watermark tells how far they are done, and it moves in the transaction that stores their vectors.
+
+Must not know: how vectors are made, or when.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from uuid import UUID
+
+from sqlalchemy import Connection, RowMapping, text
+
+from services.embeddings.texts import event_text, memory_text
+
+SESSIONS_AT_ONCE = 50
+Vector = Sequence[float]
+
+_DAY = "CAST(m.valid_from AT TIME ZONE 'UTC' AS date)"
+_STALE = (
+    " FROM slowwave.memories m LEFT JOIN slowwave.memory_vectors v ON v.memory_id = m.id AND v.space_id = :space"
+    " WHERE m.status <> 'archived' AND (v.memory_id IS NULL OR v.content_hash <> m.content_hash"
+    f" OR v.said_on <> {_DAY})"
+)
+_MEMORIES = text(
+    f"SELECT m.id, m.content, encode(m.content_hash, 'hex') AS hash, {_DAY} AS day{_STALE}"
+    " ORDER BY m.recorded_at DESC, m.id LIMIT :limit"
+)
+# A memory that went or changed meanwhile gets none of a vector that is not its own (I10).
+_KEEP_MEMORIES = text(
+    "INSERT INTO slowwave.memory_vectors AS v (memory_id, space_id, scope_id, content_hash, said_on, embedding)"
+    " SELECT m.id, k.id, m.scope_id, m.content_hash, d.day, d.embedding"
+    " FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS d (id uuid, hash text, day date, embedding real[])"
+    " JOIN slowwave.memories m ON m.id = d.id AND m.content_hash = decode(d.hash, 'hex')"
+    " JOIN slowwave.vector_spaces k ON k.id = :space AND k.state <> 'retired'"
+    " FOR KEY SHARE OF m, k"
+    " ON CONFLICT (memory_id, space_id) DO UPDATE SET content_hash = excluded.content_hash,"
+    " said_on = excluded.said_on, embedding = excluded.embedding"
+)
+_ARCHIVED = text(
+    "DELETE FROM slowwave.memory_vectors v USING slowwave.memories m"
+    " WHERE m.id = v.memory_id AND v.space_id = :space AND m.status = 'archived'"
+)
+_BEHIND = (
+    " FROM slowwave.sessions s LEFT JOIN slowwave.vector_progress g ON g.session_id = s.id AND g.space_id = :space"
+    " WHERE s.processed_until > coalesce(g.until_seq, 0)"
+)
+_EVENTS = text(
+    "WITH behind AS MATERIALIZED ("
+    f" SELECT s.id, s.processed_until, coalesce(g.until_seq, 0) AS done, s.last_seen_at{_BEHIND}"
+    " ORDER BY s.last_seen_at DESC, s.id LIMIT :sessions)"
+    " SELECT b.id AS session_id, b.processed_until, x.seq, x.speaker, x.said, x.before"
+    " FROM behind b LEFT JOIN LATERAL ("
+    # The last one that is done comes along as the turn before the first new one.
+    " SELECT e.seq, coalesce(e.name, e.role) AS speaker, coalesce(p.redacted, e.content) AS said,"
+    " lag(coalesce(p.redacted, e.content)) OVER (ORDER BY e.seq) AS before"
+    " FROM slowwave.events e JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq"
+    " WHERE e.session_id = b.id AND e.seq BETWEEN b.done AND b.processed_until ORDER BY e.seq LIMIT :limit + 1"
+    ") AS x ON x.seq > b.done ORDER BY b.last_seen_at DESC, b.id, x.seq"
+)
+_KEEP_EVENTS = text(
+    "INSERT INTO slowwave.passage_vectors AS v (session_id, seq, space_id, scope_id, embedding)"
+    " SELECT p.session_id, p.seq, k.id, p.scope_id, d.embedding"
+    " FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS d (session bigint, seq bigint, embedding real[])"
+    " JOIN slowwave.passages p ON p.session_id = d.session AND p.seq = d.seq"
+    " JOIN slowwave.vector_spaces k ON k.id = :space AND k.state <> 'retired'"
+    " FOR KEY SHARE OF p, k"
+    " ON CONFLICT (session_id, seq, space_id) DO UPDATE SET embedding = excluded.embedding"
+)
+_DONE = text(
+    "INSERT INTO slowwave.vector_progress AS g (session_id, space_id, until_seq)"
+    " SELECT s.id, k.id, d.until FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS d (session bigint, until bigint)"
+    " JOIN slowwave.sessions s ON s.id = d.session JOIN slowwave.vector_spaces k ON k.id = :space"
+    " FOR KEY SHARE OF s, k"
+    " ON CONFLICT (session_id, space_id) DO UPDATE SET until_seq = greatest(g.until_seq, excluded.until_seq)"
+)
+_LEFT = text(f"SELECT (SELECT count(*){_STALE}), (SELECT count(*){_BEHIND})")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryText:
+    """A memory that lacks a vector, and the text to make it of; hash (hex) and day: what it was when it was read."""
+
+    id: UUID
+    hash: str
+    day: date
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventText:
+    """An event that lacks a vector, and the text to make it of."""
+
+    session_id: int
+    seq: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """Events of some sessions, and how far each session is done once these are stored."""
+
+    events: list[EventText] = field(default_factory=list)
+    until: dict[int, int] = field(default_factory=dict)
+
+
+def stale_memories(connection: Connection, space: int, limit: int) -> list[MemoryText]:
+    """Memories without a vector of what they say now, those made last first."""
+    rows = connection.execute(_MEMORIES, {"space": space, "limit": limit})
+    return [MemoryText(row.id, row.hash, row.day, memory_text(row.content, row.day)) for row in rows]
+
+
+def keep_memories(
+    connection: Connection, space: int, memories: Sequence[MemoryText], vectors: Sequence[Vector | None]
+) -> None:
+    """Store their vectors; None: the model takes no such text, and is not asked again."""
+    rows = [
+        {"id": str(memory.id), "hash": memory.hash, "day": memory.day.isoformat(), "embedding": _short(vector)}
+        for memory, vector in zip(memories, vectors, strict=True)
+    ]
+    connection.execute(_KEEP_MEMORIES, {"space": space, "rows": json.dumps(rows)})
+
+
+def drop_archived(connection: Connection, space: int) -> int:
+    """Remove vectors of archived memories; an undo that brings one back gets a new vector."""
+    return connection.execute(_ARCHIVED, {"space": space}).rowcount
+
+
+def waiting_events(connection: Connection, space: int, limit: int) -> EventBatch:
+    """Flushed events without a vector, of the sessions that spoke last; nothing in `until`: none is left."""
+    batch = EventBatch()
+    values = {"space": space, "limit": limit, "sessions": SESSIONS_AT_ONCE}
+    by_session: dict[int, list[RowMapping]] = {}
+    for row in connection.execute(_EVENTS, values).mappings():
+        by_session.setdefault(row["session_id"], []).append(row)
+    for session, rows in by_session.items():
+        if len(batch.events) >= limit:
+            break
+        said = [row for row in rows if row["seq"] is not None][: limit - len(batch.events)]
+        batch.events.extend(
+            EventText(session, row["seq"], event_text(row["said"], row["speaker"], row["before"])) for row in said
+        )
+        # Cut short, it is done as far as it was read; else all of it is, with what retention took out of it.
+        whole = len(said) == sum(row["seq"] is not None for row in rows) and len(said) < limit
+        batch.until[session] = rows[0]["processed_until"] if whole else said[-1]["seq"]
+    return batch
+
+
+def keep_events(connection: Connection, space: int, batch: EventBatch, vectors: Sequence[Vector | None]) -> None:
+    """Store their vectors and how far their sessions are done, in the caller's transaction."""
+    rows = [
+        {"session": event.session_id, "seq": event.seq, "embedding": _short(vector)}
+        for event, vector in zip(batch.events, vectors, strict=True)
+    ]
+    connection.execute(_KEEP_EVENTS, {"space": space, "rows": json.dumps(rows)})
+    done = [{"session": session, "until": until} for session, until in batch.until.items()]
+    connection.execute(_DONE, {"space": space, "rows": json.dumps(done)})
+
+
+def count_left(connection: Connection, space: int) -> tuple[int, int]:
+    """How many memories lack a vector, and how many sessions have events that do."""
+    memories, sessions = connection.execute(_LEFT, {"space": space}).one()
+    return int(memories), int(sessions)
+
+
+def _short(vector: Vector | None) -> list[float] | None:
+    """Seven digits are all that single precision holds."""
+    return None if vector is None else [round(x, 7) for x in vector]

@@ -1,0 +1,132 @@
+"""Spaces of vectors: one for each embedding model, one of which serves.
+
+    (none) ──▶ serving          the first model: searches use what there is, from its first vector on
+    building ──▶ serving        another model has all its vectors: it takes over in one transaction
+    serving, building ──▶ retired ──▶ (gone)      removed in small steps, then its index
+
+Must not know: how vectors are made.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+
+LEAST_EXTENSION = (0, 8)
+REMOVED_AT_ONCE = 2000
+State = Literal["building", "serving"]
+
+_SPACES = text(
+    "SELECT s.id, s.model, s.dimension, s.state FROM slowwave.vector_spaces s WHERE s.state <> 'retired' ORDER BY s.id"
+)
+_OPEN = text(
+    "INSERT INTO slowwave.vector_spaces (model, dimension, state) SELECT :model, :dimension, CASE WHEN EXISTS ("
+    "SELECT FROM slowwave.vector_spaces WHERE state = 'serving') THEN 'building' ELSE 'serving' END"
+    " RETURNING id, model, dimension, state"
+)
+_RETIRE = text("UPDATE slowwave.vector_spaces SET state = 'retired' WHERE state = :state AND id <> :keep")
+_SERVE = text("UPDATE slowwave.vector_spaces SET state = 'serving' WHERE id = :keep AND state = 'building'")
+_VERSION = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+
+
+class VectorsUnavailable(Exception):
+    """This Postgres can't compare vectors; the message says what is missing. Everything else works without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The vectors of one model: its name, how many numbers a vector has, and whether searches use them."""
+
+    id: int
+    model: str
+    dimension: int
+    state: State
+
+
+def extension_version(connection: Connection) -> str | None:
+    """The version of the extension `vector` in this database; None: it is not there."""
+    version: str | None = connection.execute(_VERSION).scalar()
+    return version
+
+
+def require_extension(engine: Engine) -> None:
+    """See to the extension `vector`, of a version that finds the nearest within a scope. Raises VectorsUnavailable."""
+    with engine.connect() as connection:
+        version = extension_version(connection)
+    if version is None:
+        try:
+            with engine.begin() as connection:
+                connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+                version = str(extension_version(connection))
+        except DBAPIError as error:
+            raise VectorsUnavailable(
+                "this Postgres has no extension vector, so search goes by words alone: install pgvector 0.8 or newer,"
+                " and let a superuser run CREATE EXTENSION vector in this database"
+            ) from error
+    if tuple(int(part) for part in version.split(".")[:2]) < LEAST_EXTENSION:
+        raise VectorsUnavailable(
+            f"the extension vector is {version} here, and 0.8 is the oldest that can be used:"
+            " install a newer pgvector and run ALTER EXTENSION vector UPDATE"
+        )
+
+
+def read_spaces(connection: Connection) -> list[Space]:
+    """All spaces that are not being removed, the oldest first."""
+    return [Space(*row) for row in connection.execute(_SPACES)]
+
+
+def open_space(engine: Engine, model: str, dimension: int) -> Space:
+    """Make the space of a model, with its index; it serves at once if none does."""
+    with engine.begin() as connection:
+        space = Space(*connection.execute(_OPEN, {"model": model, "dimension": dimension}).one())
+        connection.execute(
+            text("SELECT slowwave.index_space(:id, :dimension)"), {"id": space.id, "dimension": dimension}
+        )
+    return space
+
+
+def retire_unwanted(engine: Engine, keep: int) -> None:
+    """Spaces that were begun for another model than the one that is wanted now are given up."""
+    with engine.begin() as connection:
+        connection.execute(_RETIRE, {"state": "building", "keep": keep})
+
+
+def switch_to(engine: Engine, space: int) -> None:
+    """From here on searches use this space, and the one that served goes."""
+    with engine.begin() as connection:
+        connection.execute(_RETIRE, {"state": "serving", "keep": space})
+        connection.execute(_SERVE, {"keep": space})
+
+
+def remove_retired(engine: Engine) -> int:
+    """Take away what retired spaces hold, some rows a transaction; answer how many spaces went.
+
+    Their indexes go last, one statement each, without waiting for searches to end.
+    """
+    with engine.connect() as connection:
+        retired = connection.execute(
+            text("SELECT s.id FROM slowwave.vector_spaces s WHERE s.state = 'retired'")
+        ).scalars()
+        gone = list(retired)
+    for space in gone:
+        for table in ("memory_vectors", "passage_vectors", "vector_progress"):
+            _remove_rows(engine, table, space)
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for table in ("memory_vectors", "passage_vectors"):
+                name = f"{table}_space_{space}_idx"
+                connection.execute(text(f"DROP INDEX CONCURRENTLY IF EXISTS slowwave.{name}"))
+            connection.execute(text("DELETE FROM slowwave.vector_spaces WHERE id = :space"), {"space": space})
+    return len(gone)
+
+
+def _remove_rows(engine: Engine, table: str, space: int) -> None:
+    # `table` is one of three names that stand above; the rest is bound.
+    some = text(
+        f"DELETE FROM slowwave.{table} WHERE ctid = ANY (ARRAY("
+        f"SELECT ctid FROM slowwave.{table} WHERE space_id = :space LIMIT :some))"
+    )
+    while True:
+        with engine.begin() as connection:
+            if not connection.execute(some, {"space": space, "some": REMOVED_AT_ONCE}).rowcount:
+                return
