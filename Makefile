@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test long lint types contracts check bench lock clean
+.PHONY: setup demo example test long lint types contracts check bench lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -18,6 +18,9 @@ setup: .venv/ready  ## make .venv with everything that runs, tests and benchmark
 
 demo: setup  ## conversations become memories before your eyes, on servers of their own, and nothing stays behind
 	@$(BIN)/slowwave demo
+
+example: setup  ## an agent of a framework with a memory, without network: make example NAME=langgraph (see examples/)
+	@$(BIN)/python -m examples.$(NAME)_memory
 
 # A file's tests stay together, three files at a time, since many wait.
 PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
