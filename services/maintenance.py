@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from domain.model_calls import AskModel
 from domain.schedule import InvalidSchedule
 from services.maintenance_jobs import (
     Claim,
@@ -40,6 +41,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]
+BuildModel = Callable[[Settings], AskModel | None]
 _LONGEST_SENTENCE = 500
 MAX_TIME = timedelta(minutes=45)
 """A job that took so long stops between two pieces of its work; what is left is due at its next run."""
@@ -47,7 +49,7 @@ MAX_TIME = timedelta(minutes=45)
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """What a runner is given.
+    """What a runner is given. build_model: answers None for settings without one.
 
     engine: of transactions; none is open. run: the run's id and lease. job: its row (details: llm_command and the
     like). dry_run: tell what would be done and change nothing. still_ours: False once another process has taken the
@@ -62,6 +64,7 @@ class JobContext:
     by: str
     dry_run: bool
     still_ours: Callable[[], bool]
+    build_model: BuildModel
 
     def patience(self) -> Callable[[], bool]:
         """Whether to begin another piece of the work: asked from now on, until another has the job or time is up."""
@@ -117,7 +120,14 @@ class Scheduler:
     """Finds due jobs and runs them. runners: by job type; by: who asks, written on every run."""
 
     def __init__(
-        self, engine: Engine, runners: Mapping[str, JobRunner], settings: Settings, *, clock: Clock, by: str
+        self,
+        engine: Engine,
+        runners: Mapping[str, JobRunner],
+        settings: Settings,
+        *,
+        clock: Clock,
+        by: str,
+        build_model: BuildModel = lambda _settings: None,
     ) -> None:
         # Claims are transactions, whatever the caller's engine makes of single statements.
         self._engine = engine.execution_options(isolation_level="READ COMMITTED")
@@ -125,6 +135,7 @@ class Scheduler:
         self._settings = settings
         self._clock = clock
         self._by = by
+        self._build_model = build_model
 
     def find_due(self) -> Due:
         """Plan what has no due time yet, bury what died, and answer what is due."""
@@ -162,8 +173,8 @@ class Scheduler:
         try:
             claim = _on_a_living_connection(lambda: self._claim(job, forced=False, dry_run=False))
         except (AlreadyRunning, InvalidSchedule) as error:
+            claim = None
             log.info("maintenance job %s is not run: %s", job, error)
-            return None
         return None if claim is None else self._run(claim, dry_run=False)
 
     def knows(self, job: str) -> bool:
@@ -205,8 +216,8 @@ class Scheduler:
             status, outcome = "failed", JobOutcome(error)
         except BaseException as end:
             # This process is told to stop. Its work was not done: the next tick, here or elsewhere, runs it again.
-            sentence = f"it was interrupted ({type(end).__name__})"
-            self._settle(claim, "failed", JobOutcome(sentence), sentence, dry_run=dry_run, again=True)
+            said = f"it was interrupted ({type(end).__name__})"
+            self._settle(claim, "failed", JobOutcome(said), said, dry_run=dry_run, again=True)
             raise
         return self._settle(claim, status, outcome, error, dry_run=dry_run)
 
@@ -227,6 +238,7 @@ class Scheduler:
             by=self._by,
             dry_run=dry_run,
             still_ours=lambda: not heartbeat.lost,
+            build_model=self._build_model,
         )
 
     def _settle(
@@ -249,9 +261,9 @@ class Scheduler:
             if ours and not dry_run:
                 settle_job(connection, claim, status=status, summary=outcome.summary, now=now, again=again)
         return JobReport(
-            job=claim.job.id,
-            run=claim.run.id,
-            status=status if ours else "lost",
+            claim.job.id,
+            claim.run.id,
+            status if ours else "lost",
             summary=outcome.summary if ours else "its lease ended meanwhile, and it is another's to tell how it went",
             started_at=claim.started_at,
             seconds=(now - claim.started_at).total_seconds(),
@@ -264,14 +276,9 @@ class UnknownJobType(Exception):
     """A job of a type that nothing here runs."""
 
 
-def tick(engine: Engine, runners: Mapping[str, JobRunner], settings: Settings, *, clock: Clock, by: str) -> TickReport:
-    """Run here whatever is due. Safe at any time, any number of times, on any number of hosts at once."""
-    return Scheduler(engine, runners, settings, clock=clock, by=by).tick()
-
-
 def _on_a_living_connection(work: Callable[[], T]) -> T:
-    """Do it once more where the connection turned out to be dead: one that lay idle since the last tick, and meanwhile
-    Postgres was restarted. A claim that had been committed all the same is taken over when its lease is over.
+    """Do it once more where the connection had died: it lay idle since the last tick, and Postgres was restarted. A
+    claim that had been committed all the same is taken over when its lease is over.
     """
     try:
         return work()

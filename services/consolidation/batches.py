@@ -18,10 +18,12 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from domain.consolidation.known import LIVE, Known
 from domain.similarity import judge, read
 from models import Memory
+from services.consolidation.asking import Asking
 from services.consolidation.batch import Batch, promote, settle
 from services.consolidation.effects import Effects
 from services.consolidation.neighbours import load
-from services.consolidation.synthesis import Outcome, Pair, Synthesis, keep
+from services.consolidation.relating import relate, unread
+from services.consolidation.synthesis import Outcome, Pair, keep, propose
 from services.memory_changes import Author, Stale
 from services.runs import Run, renew_run
 from slowwave.settings import Consolidation
@@ -83,7 +85,10 @@ Transaction = Callable[[], AbstractContextManager[Connection]]
 
 @dataclass
 class Pass:
-    """One pass under way. `transaction` begins one, which ends in a commit, or in nothing where it fails."""
+    """One pass under way. `transaction` begins one, which ends in a commit, or in nothing where it fails.
+
+    asking: a model, and what it is asked for, synthesize: one sentence of two; triples: relations of what is new.
+    """
 
     transaction: Transaction
     scope_id: int
@@ -93,7 +98,9 @@ class Pass:
     run: Run
     clock: Callable[[], datetime]
     allow_archive: bool
-    synthesis: Synthesis | None = None
+    asking: Asking | None = None
+    synthesize: bool = False
+    triples: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     checked: int = 0
     failed: int = 0
@@ -139,6 +146,10 @@ class Pass:
             self.failed += 1
 
     def _settle(self, ids: Sequence[UUID]) -> None:
+        new: Sequence[UUID] = ()
+        if self.triples:
+            with self.transaction() as connection:
+                new = unread(connection, self.scope_id, ids)
         for attempt in range(1, TRIES + 1):
             try:
                 with self.transaction() as connection:
@@ -148,28 +159,38 @@ class Pass:
                 if attempt == TRIES:
                     raise
             else:
-                return self._synthesise(middle)
+                return self._ask(middle, new)
         return None
 
-    def _synthesise(self, middle: Sequence[frozenset[UUID]]) -> None:
-        """Have a model make one of two, where there is one; without, both stay, linked as related."""
-        for ids in middle if self.synthesis is not None else ():
+    def _ask(self, middle: Sequence[frozenset[UUID]], new: Sequence[UUID]) -> None:
+        """What a model adds, where there is one. Without, the two of a pair stay linked as related."""
+        if self.asking is None:
+            return
+        if self.synthesize:
+            self._synthesise(self.asking, middle)
+        if self.triples:
+            author, clock = self.author, self.clock
+            relate(self.transaction, self.asking, self.scope_id, new, author=author, clock=clock)
+
+    def _synthesise(self, asking: Asking, middle: Sequence[frozenset[UUID]]) -> None:
+        for ids in middle:
             with self.transaction() as connection:
                 known = [memory for memory in load(connection, self.scope_id, ids).values() if memory.live]
-            if self.synthesis is None or len(known) != len(ids):
+            if len(known) != len(ids):
                 continue
             first, second = sorted(known, key=lambda memory: memory.order)
             pair = Pair(first, second, judge(read(first.content), read(second.content)).score)
-            outcome, content = self.synthesis.propose(pair)
+            content = propose(asking, pair)
             if content is not None:
-                outcome = self._keep(pair, content)
-            self.counts[outcome] += 1
+                self.counts[self._keep(pair, content, asking.model.name)] += 1
 
-    def _keep(self, pair: Pair, content: str) -> Outcome:
+    def _keep(self, pair: Pair, content: str, model: str) -> Outcome:
         try:
             with self.transaction() as connection:
                 now = self.clock()
-                kept = keep(connection, pair, content, author=self.author, now=now)
+                if not renew_run(connection, self.run, now):
+                    raise LeaseLost(f"run {self.run.id} was taken over by another worker")
+                kept = keep(connection, pair, content, model=model, author=self.author, now=now)
                 effects = Effects(connection, self.scope_id, self.author, now)
                 promote(Batch(connection, self.scope_id, self.settings, self.author, now), effects, {kept})
         except (Stale, OperationalError, IntegrityError) as error:

@@ -7,7 +7,8 @@ Must not know: when a job is due, Celery.
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -15,16 +16,23 @@ from typing import Any
 from sqlalchemy import Engine, TextClause, text
 
 from domain.spoken_time import count_words
+from services.consolidation.adjudication import adjudicate
+from services.consolidation.asking import ModelUse
 from services.consolidation.batches import DUE, PassKind
-from services.consolidation.command_model import CallsPerRun, CommandModel
-from services.consolidation.scope_pass import Order, PassReport, consolidate, in_words
-from services.consolidation.synthesis import Synthesis
-from services.maintenance import MAX_TIME, JobContext, JobOutcome, JobRunner
+from services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
+from services.maintenance import JobContext, JobOutcome, JobRunner
 from services.review import expire_due
+from slowwave.errors import InvalidSettings
 
 log = logging.getLogger(__name__)
 
 _SCOPES_PAGE = 500
+_IN_CONFLICT = text(
+    "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND EXISTS ("
+    "  SELECT FROM slowwave.memory_conflicts k WHERE k.scope_id = s.id AND"
+    "   (k.status = 'open' OR (k.status = 'resolved' AND k.evidence -> 'asked' ->> 'run' IS NOT NULL)))"
+    " ORDER BY s.id LIMIT :most"
+)
 
 
 def page_scopes(engine: Engine, query: TextClause, values: Mapping[str, Any]) -> Iterator[int]:
@@ -54,47 +62,100 @@ def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[
 
 
 def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
-    """Pass over each scope that has something due. A scope that fails or stops keeps none of the others waiting."""
+    """Pass over each scope that has something due, then put open conflicts to a model, where there is one.
+
+    A scope that fails or stops keeps none of the others waiting.
+    """
     settings = context.settings.memory.consolidation
     if not settings.enabled:
         return JobOutcome("consolidation is switched off (memory.consolidation.enabled)")
-    counts: Counter[str] = Counter()
-    stopped: list[str] = []
-    synthesis = _synthesis(context)
-    ends = context.clock() + MAX_TIME
+    work, go_on = _Work(context, kind), context.patience()
     for scope_id in due_scopes(context.engine, context, kind):
-        if context.clock() >= ends:
-            stopped.append("out of time, the next run goes on")
+        if not go_on():
             break
-        if not context.still_ours():
-            return JobOutcome("another worker has the job", dict(counts), "stopped")
-        order = Order(
-            scope_id,
-            kind,
-            by=f"{context.job.id}, run {context.run.id}",
-            dry_run=context.dry_run,
-            synthesis=synthesis,
-        )
+        work.consolidate(scope_id)
+    work.adjudicate_all(go_on)
+    if not context.still_ours():
+        return JobOutcome("another worker has the job", dict(work.counts), "stopped")
+    if not go_on():
+        work.stopped.append("out of time, the next run goes on")
+    if not context.dry_run:
+        work.counts["lapsed"] += expire_due(context.engine, now=context.clock(), by=context.by)
+    return work.outcome()
+
+
+@dataclass
+class _Work:
+    """What a run has done so far. use: a model, None for none; stopped: what ended early, and why."""
+
+    context: JobContext
+    kind: PassKind
+    use: ModelUse | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    stopped: list[str] = field(default_factory=list)
+    not_asked: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
         try:
-            report = consolidate(context.engine, order, settings=settings, clock=context.clock)
+            self.use = _model_use(self.context)
+        except InvalidSettings as error:
+            # A model that is set up wrongly is missing: what it would have done is left.
+            self.not_asked.append(str(error))
+
+    def consolidate(self, scope_id: int) -> None:
+        context = self.context
+        by = f"{context.job.id}, run {context.run.id}"
+        order = Order(scope_id, self.kind, by=by, dry_run=context.dry_run, model=self.use)
+        try:
+            report = consolidate(
+                context.engine, order, settings=context.settings.memory.consolidation, clock=context.clock
+            )
         except Exception:
             log.exception("scope %d could not be consolidated", scope_id)
-            counts["scopes_failed"] += 1
-            continue
-        _count(counts, report)
+            self.counts["scopes_failed"] += 1
+            return
+        _count(self.counts, report)
+        self.not_asked.append(report.not_asked)
         if report.state == "stopped":
-            stopped.append(f"scope {scope_id}: {report.summary}")
-    if not context.dry_run:
-        counts["lapsed"] += expire_due(context.engine, now=context.clock(), by=context.by)
-    summary = "; ".join([_summary(counts), *stopped])
-    stats = {name: number for name, number in counts.items() if number}
-    return JobOutcome(summary, stats, "stopped" if stopped else "completed")
+            self.stopped.append(f"scope {scope_id}: {report.summary}")
+
+    def adjudicate_all(self, go_on: Callable[[], bool]) -> None:
+        if self.use is None or not self.use.adjudicate:
+            return
+        for scope_id in page_scopes(self.context.engine, _IN_CONFLICT, {}):
+            if not go_on():
+                return
+            self._adjudicate(scope_id, go_on)
+
+    def _adjudicate(self, scope_id: int, go_on: Callable[[], bool]) -> None:
+        context = self.context
+        try:
+            asking = adjudicate(context.engine, scope_id, self.use, clock=context.clock, go_on=go_on)
+        except Exception:
+            log.exception("conflicts of scope %d could not be put to a model", scope_id)
+            self.counts["scopes_failed"] += 1
+            return
+        if asking is not None:
+            self.counts.update(asking.counts)
+            self.not_asked.append(asking.reached)
+
+    def outcome(self) -> JobOutcome:
+        summary = in_full("; ".join([_summary(self.counts), *self.stopped]), *self.not_asked)
+        stats = {name: number for name, number in self.counts.items() if number}
+        return JobOutcome(summary, stats, "stopped" if self.stopped else "completed")
 
 
-def _synthesis(context: JobContext) -> Synthesis | None:
-    """The model that the job names, with what one run may ask of it; None where it names none."""
-    command = context.job.details.get("llm_command")
-    return Synthesis(CommandModel(str(command)), CallsPerRun()) if command else None
+def _model_use(context: JobContext) -> ModelUse | None:
+    """The model of the settings, or the command that the job names; all calls count for this run of the job.
+
+    Raises InvalidSettings.
+    """
+    settings, command = context.settings, context.job.details.get("llm_command")
+    if command:
+        llm = settings.memory.llm.model_copy(update={"driver": "command", "model": "", "command": str(command)})
+        settings = settings.model_copy(update={"memory": settings.memory.model_copy(update={"llm": llm})})
+    model = None if context.dry_run else context.build_model(settings)
+    return ModelUse.of(model, settings.memory.llm, run=context.run.id)
 
 
 def _count(counts: Counter[str], report: PassReport) -> None:

@@ -4,7 +4,7 @@ Must not know: Celery, when a pass is due, how a batch is settled.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -13,12 +13,14 @@ from sqlalchemy import Connection, Engine, func, select
 
 from domain.changes import ChangeLine
 from domain.consolidation.known import LIVE
+from domain.model_calls import Spender
 from domain.spoken_time import count_words
 from models import Memory, MemoryConflict, ReviewItem
+from services.consolidation.asking import Asking, ModelUse, spender_of
 from services.consolidation.batches import LeaseLost, Pass, PassKind, RunawayStopped, Transaction, next_due
 from services.consolidation.scope_lock import scope_lock
-from services.consolidation.synthesis import Synthesis
 from services.memory_changes import Author, changes_of_run
+from services.run_heartbeat import RunHeartbeat
 from services.runs import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
 from services.signals import consolidation_completed, consolidation_failed, consolidation_started
 from slowwave.settings import Consolidation
@@ -33,7 +35,8 @@ class PassReport:
 
     state: completed; stopped (the circuit breaker); busy (another pass is at this scope); nothing (no memory was due).
     checked: memories that were looked at; failed: those that could not be settled, which the next pass meets again;
-    more: a cap ended it. changes: what a dry run would have done, in its order.
+    more: a cap ended it. not_asked: the cap that kept a model from being asked, in words. changes: what a dry run would
+    have done, in its order.
     """
 
     state: Literal["completed", "stopped", "busy", "nothing"]
@@ -43,6 +46,7 @@ class PassReport:
     more: bool = False
     counts: dict[str, int] = field(default_factory=dict)
     summary: str = ""
+    not_asked: str = ""
     changes: tuple[ChangeLine, ...] = ()
 
 
@@ -51,7 +55,7 @@ class Order:
     """What is asked for: which scope, which kind of pass, in whose name (a person, a job).
 
     dry_run: do all of it, show it, and take it back before anybody sees it. allow_archive: without the circuit breaker.
-    synthesis: a model for deep passes, which a dry run never asks.
+    model: asked for relations of what is new and, in deep passes, for one sentence of two; never by a dry run.
     """
 
     scope_id: int
@@ -59,7 +63,7 @@ class Order:
     by: str | None = None
     dry_run: bool = False
     allow_archive: bool = False
-    synthesis: Synthesis | None = None
+    model: ModelUse | None = None
 
 
 def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
@@ -78,7 +82,12 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
                 return PassReport("nothing", summary=_why_nothing(connection, order, settings))
         if order.dry_run:
             return _rehearse(engine, order, settings, clock)
-        return _perform(engine.begin, order, settings, clock)
+        # A model may think longer than a lease lasts: then a thread renews it.
+        work = _begin(engine.begin, order, settings, clock)
+        with nullcontext() if order.model is None else RunHeartbeat(engine, work.run, clock):
+            if order.model is not None:
+                _give_model(work, order.model, spender_of(engine, order.scope_id, order.model.run or work.run.id))
+            return _perform(work, order)
 
 
 def _why_nothing(connection: Connection, order: Order, settings: Consolidation) -> str:
@@ -102,7 +111,7 @@ def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Call
             with connection.begin_nested():
                 yield connection
 
-        report = _perform(nested, order, settings, clock)
+        report = _perform(_begin(nested, order, settings, clock), order)
         if report.run is not None:
             report = replace(
                 report, changes=changes_of_run(connection, report.run, scope_id=order.scope_id, limit=CHANGES_SHOWN)
@@ -111,11 +120,9 @@ def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Call
     return replace(report, run=None)
 
 
-def _perform(
-    transaction: Transaction, order: Order, settings: Consolidation, clock: Callable[[], datetime]
-) -> PassReport:
-    work = _begin(transaction, order, settings, clock)
-    run, began = work.run, clock()
+def _perform(work: Pass, order: Order) -> PassReport:
+    transaction, clock, run = work.transaction, work.clock, work.run
+    began = clock()
     if not order.dry_run:
         consolidation_started.send(order.kind, run=run.id, scope=order.scope_id)
     state: Literal["completed", "stopped"] = "completed"
@@ -145,10 +152,13 @@ def _begin(transaction: Transaction, order: Order, settings: Consolidation, cloc
             by=order.by,
         )
     author = Author(run.id, order.by)
-    work = Pass(transaction, order.scope_id, order.kind, settings, author, run, clock, order.allow_archive)
-    if order.kind == "deep" and not order.dry_run:
-        work.synthesis = order.synthesis
-    return work
+    return Pass(transaction, order.scope_id, order.kind, settings, author, run, clock, order.allow_archive)
+
+
+def _give_model(work: Pass, use: ModelUse, spender: Spender) -> None:
+    work.asking = Asking(use.model, spender, work.counts)
+    work.synthesize = use.synthesize and work.kind == "deep"
+    work.triples = use.triples and work.settings.extract_triples
 
 
 def _tell_completed(order: Order, report: PassReport, milliseconds: float) -> None:
@@ -205,16 +215,24 @@ def _report(
                 select(func.count()).where(table.scope_id == order.scope_id, table.run_id == run.id)
             ).scalar_one()
     counts = {name: number for name, number in sorted(counts.items()) if number}
-    summary = said or _summary(work, counts)
-    return PassReport(state, run.id, work.checked, work.failed, work.more, counts, summary)
+    not_asked = work.asking.reached if work.asking is not None else ""
+    summary = in_full(said or _summary(work, counts), not_asked)
+    return PassReport(state, run.id, work.checked, work.failed, work.more, counts, summary, not_asked)
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """The counts of a pass as a person reads them: "2 merged, 1 conflict"."""
+    """The counts of a pass as a person reads them: "2 merged, 1 conflict, 12 not asked"."""
     told = (
-        count_words(number, _ONE[name], name) if name in _ONE else f"{number} {name}" for name, number in counts.items()
+        count_words(number, _ONE[name], name) if name in _ONE else f"{number} {name.replace('_', ' ')}"
+        for name, number in counts.items()
     )
     return ", ".join(told)
+
+
+def in_full(summary: str, *not_asked: str) -> str:
+    """A summary with the caps that kept a model from being asked: "…; not asked: daily_token_budget is reached"."""
+    caps = list(dict.fromkeys(cap for cap in not_asked if cap))
+    return "; ".join([summary, *(f"not asked: {cap}" for cap in caps)])
 
 
 def _summary(work: Pass, counts: dict[str, int]) -> str:

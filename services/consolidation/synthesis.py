@@ -6,64 +6,25 @@ when it was asked (compare-and-swap). Whatever goes wrong leaves the two as they
 Must not know: which model, how it is called, where a budget is kept.
 """
 
-import logging
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import Connection
 
 from domain.consolidation.groups import survivor
 from domain.consolidation.known import Known
-from domain.similarity import judge, read
+from domain.model_synthesis import may_stand_for, question, sentence_of
+from services.consolidation.asking import Asking
 from services.consolidation.neighbours import index_blocks
 from services.memory_changes import Author, change_memory
 from services.merging import merge_into
 
-log = logging.getLogger(__name__)
-
 REASON = "synthesised"
 """What the reason of a merge begins with that a model's sentence made."""
-_LOST = frozenset({"conflict", "distinct"})
-_TOKENS_A_CHARACTER = 0.5
-_TOKENS_AROUND = 400
 
-Outcome = Literal["synthesised", "no_budget", "no_answer", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """What a model answered, and what it cost in tokens, question and answer."""
-
-    content: str
-    tokens: int
-
-
-class ModelFailed(Exception):
-    """The model gave no answer that is of use. tokens: what it cost all the same."""
-
-    def __init__(self, message: str, tokens: int = 0) -> None:
-        super().__init__(message)
-        self.tokens = tokens
-
-
-class Synthesiser(Protocol):
-    """Makes one sentence of two. Raises ModelFailed."""
-
-    def synthesise(self, first: str, second: str) -> Sentence: ...
-
-
-class Reservation(Protocol):
-    """Tokens that were set aside; settled once, with what the call cost, whether it succeeded or not."""
-
-    def settle(self, tokens: int) -> None: ...
-
-
-class Budget(Protocol):
-    """Hands out what may be spent. None: the cap is reached (I7)."""
-
-    def reserve(self, tokens: int) -> Reservation | None: ...
+Outcome = Literal["synthesised", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,43 +36,27 @@ class Pair:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Synthesis:
-    """A model and what it may spend."""
-
-    model: Synthesiser
-    budget: Budget
-
-    def propose(self, pair: Pair) -> tuple[Outcome, str | None]:
-        """Ask for one sentence; reserved before, settled after, failures included (mistake 17). No transaction is open.
-
-        The sentence says what both say, or it is refused.
-        """
-        texts = (pair.first.content, pair.second.content)
-        reserved = self.budget.reserve(round(sum(map(len, texts)) * _TOKENS_A_CHARACTER) + _TOKENS_AROUND)
-        if reserved is None:
-            return "no_budget", None
-        spent = 0
-        try:
-            sentence = self.model.synthesise(*texts)
-            spent = sentence.tokens
-        except ModelFailed as error:
-            spent = error.tokens
-            log.warning("two memories could not be made one: %s", error)
-            return "no_answer", None
-        finally:
-            reserved.settle(spent)
-        content = " ".join(sentence.content.split())
-        if not content or any(judge(read(content), read(text)).verdict in _LOST for text in texts):
-            return "refused", None
-        return "synthesised", content
+def propose(asking: Asking, pair: Pair) -> str | None:
+    """Ask for one sentence that says what both say; None where there is none that may stand for both: it is counted."""
+    texts = (pair.first.content, pair.second.content)
+    answer = asking.ask(question(*texts))
+    if isinstance(answer, str):
+        return None
+    sentence = sentence_of(answer)
+    if sentence is not None and may_stand_for(sentence, *texts):
+        return sentence
+    asking.counts["no_answer" if sentence is None else "refused"] += 1
+    return None
 
 
-def keep(connection: Connection, pair: Pair, content: str, *, author: Author, now: datetime) -> UUID:
-    """Let the survivor say `content`, with the other one merged into it; answer its id. Raises Stale."""
+def keep(connection: Connection, pair: Pair, content: str, *, model: str, author: Author, now: datetime) -> UUID:
+    """Let the survivor say `content`, which `model` made, with the other one merged into it; answer its id.
+
+    Raises Stale.
+    """
     stays = survivor((pair.first, pair.second))
     part = pair.second if stays is pair.first else pair.first
-    reason = f"{REASON} of two: {stays.content}"
+    reason = f"{REASON} of two by {model}: {stays.content}"
     change_memory(
         connection,
         stays.id,

@@ -1,15 +1,18 @@
-"""A job's own command as the model: real processes. One that is missing or fails skips the sentence, not the job."""
+"""A job's own command as the model: real processes, within the real budget. One that is missing or fails skips the
+sentence, not the job.
+"""
 
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
+from redis import Redis
 from sqlalchemy import Engine
 
-from services.consolidation.command_model import CallsPerRun, CommandModel
+from domain.model_calls import AskModel
 from services.consolidation.jobs import RUNNERS
-from services.consolidation.synthesis import ModelFailed
+from services.llm.build import build_model
 from services.maintenance import JobReport, Scheduler
 from slowwave.settings import Settings
 from tests.consolidating import Hearer
@@ -27,12 +30,18 @@ def command(folder: Path, *lines: str) -> str:
     return shlex.join([sys.executable, str(script)])
 
 
-def run_deep(hearer: Hearer, llm_command: str) -> JobReport:
+def run_deep(hearer: Hearer, redis: Redis, llm_command: str, settings: Settings | None = None) -> JobReport:
     hearer.sql(
         "UPDATE slowwave.maintenance_jobs SET metadata = jsonb_build_object('llm_command', CAST(:command AS text))",
         command=llm_command,
     )
-    scheduler = Scheduler(hearer.engine, RUNNERS, Settings(), clock=lambda: hearer.now, by="test")
+
+    def build(wanted: Settings) -> AskModel | None:
+        return build_model(wanted, hearer.engine, redis, lambda: hearer.now)
+
+    scheduler = Scheduler(
+        hearer.engine, RUNNERS, settings or Settings(), clock=lambda: hearer.now, by="test", build_model=build
+    )
     report = scheduler.run_now("deep-weekly")
     assert report is not None
     return report
@@ -51,41 +60,41 @@ def contents(hearer: Hearer) -> set[str]:
     return {row.content for row in rows}
 
 
-def test_the_command_of_a_job_makes_one_sentence_of_two(hearer: Hearer, tmp_path: Path) -> None:
+def test_the_command_of_a_job_makes_one_sentence_of_two(hearer: Hearer, redis_client: Redis, tmp_path: Path) -> None:
     model = command(
         tmp_path,
         f"assert {FIRST!r} in prompt and {SECOND!r} in prompt and 'not an instruction' in prompt",
         f"print({BOTH!r})",
     )
-    report = run_deep(hearer, model)
+    report = run_deep(hearer, redis_client, model)
     assert report.status == "completed"
     assert report.stats["synthesised"] == 1
     assert contents(hearer) == {BOTH}
+    calls = hearer.sql("SELECT run_id, tenant, agent, purpose, prompt FROM slowwave.llm_calls")
+    assert [tuple(call) for call in calls] == [(report.run, "default", "maya", "synthesize", "synthesize/1")]
 
 
-@pytest.mark.parametrize("answer", ["print('NONE')", "sys.exit(3)", "pass", "print('Maya does not like green tea')"])
-def test_an_answer_of_no_use_changes_nothing_and_the_job_completes(hearer: Hearer, tmp_path: Path, answer: str) -> None:
-    report = run_deep(hearer, command(tmp_path, answer))
+@pytest.mark.parametrize("answer", ["print('NONE')", "sys.exit(3)", "pass"])
+def test_an_answer_of_no_use_changes_nothing_and_the_job_completes(
+    hearer: Hearer, redis_client: Redis, tmp_path: Path, answer: str
+) -> None:
+    report = run_deep(hearer, redis_client, command(tmp_path, answer))
     assert report.status == "completed"
-    assert report.stats.get("no_answer", 0) + report.stats.get("refused", 0) == 1
+    assert report.stats["no_answer"] == 1
     assert contents(hearer) == {FIRST, SECOND}
 
 
-def test_a_command_that_is_missing_skips_the_sentence_and_not_the_job(hearer: Hearer) -> None:
-    report = run_deep(hearer, "/nowhere/to/be/found --brief")
+def test_a_command_that_is_missing_skips_the_sentence_and_not_the_job(hearer: Hearer, redis_client: Redis) -> None:
+    report = run_deep(hearer, redis_client, "/nowhere/to/be/found --brief")
     assert report.status == "completed"
+    assert report.stats["no_answer"] == 1
     assert contents(hearer) == {FIRST, SECOND}
 
 
-def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:
-    model = CommandModel(command(tmp_path, "import threading", "threading.Event().wait()"), timeout_seconds=0.5)
-    with pytest.raises(ModelFailed, match="no answer within"):
-        model.synthesise(FIRST, SECOND)
-
-
-def test_a_run_asks_no_more_often_than_it_may() -> None:
-    budget = CallsPerRun(left=1)
-    reserved = budget.reserve(100)
-    assert reserved is not None
-    reserved.settle(50)
-    assert budget.reserve(100) is None
+def test_i7_a_run_asks_no_more_than_its_cap_and_says_so(hearer: Hearer, redis_client: Redis, tmp_path: Path) -> None:
+    settings = Settings.model_validate({"memory": {"llm": {"daily_token_budget": 10}}})
+    report = run_deep(hearer, redis_client, command(tmp_path, f"print({BOTH!r})"), settings)
+    assert report.status == "completed"
+    assert report.stats["not_asked"] == 1
+    assert "not asked: memory.llm.daily_token_budget is reached" in report.summary
+    assert contents(hearer) == {FIRST, SECOND}

@@ -1,14 +1,17 @@
-"""The middle band with a model: reserved before, settled after, checked before it is kept; without one, a link."""
+"""The middle band with a model: asked within a budget, checked before it is kept; without one, a link."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine
 
-from services.consolidation.synthesis import ModelFailed, Sentence, Synthesis
+from domain.failures import TransientError
+from domain.model_calls import BudgetReached, ModelFailed
+from services.consolidation.asking import ModelUse
 from services.undo import undo
+from tests.answering import Oracle, Reply
 from tests.consolidating import Hearer
 
 pytestmark = pytest.mark.servers
@@ -16,38 +19,7 @@ pytestmark = pytest.mark.servers
 FIRST = "Maya likes green tea in the morning"
 SECOND = "Maya likes green tea in the morning with honey"
 BOTH = "Maya likes green tea with honey in the morning"
-
-
-@dataclass
-class Ledger:
-    """A budget that remembers every step."""
-
-    cap: int = 100_000
-    steps: list[tuple[str, int]] = field(default_factory=list)
-
-    def reserve(self, tokens: int) -> "Ledger | None":
-        if sum(amount for step, amount in self.steps if step == "settled") + tokens > self.cap:
-            return None
-        self.steps.append(("reserved", tokens))
-        return self
-
-    def settle(self, tokens: int) -> None:
-        self.steps.append(("settled", tokens))
-
-
-@dataclass
-class Writer:
-    """A model that answers what it is told to; `meanwhile` happens while it thinks."""
-
-    answer: str | None = BOTH
-    meanwhile: Callable[[], object] = lambda: None
-
-    def synthesise(self, first: str, second: str) -> Sentence:
-        assert {first, second} == {FIRST, SECOND}
-        self.meanwhile()
-        if self.answer is None:
-            raise ModelFailed("no JSON", tokens=70)
-        return Sentence(self.answer, 90)
+CAP = BudgetReached("memory.llm.daily_token_budget", datetime(2024, 5, 11, tzinfo=UTC))
 
 
 @pytest.fixture
@@ -59,16 +31,23 @@ def heard(hearer: Hearer) -> tuple[UUID, UUID]:
     return hearer.hear(FIRST, days_ago=90, session="a"), hearer.hear(SECOND, days_ago=40, session="b")
 
 
+def says(what: Any) -> Reply:
+    return lambda _prompt: what
+
+
 def test_two_about_the_same_become_one_sentence_with_the_sources_of_both(hearer: Hearer) -> None:
     one, two = heard(hearer)
-    ledger = Ledger()
-    report = hearer.run("deep", synthesis=Synthesis(Writer(), ledger))
+    model = Oracle(says(BOTH))
+    report = hearer.run("deep", model=ModelUse(model))
     assert report.counts["synthesised"] == 1
     (kept,) = [memory for memory in (one, two) if hearer.memory(memory).status != "archived"]
     assert hearer.memory(kept).content == BOTH
     assert len(hearer.sql("SELECT 1 FROM slowwave.memory_sources WHERE memory_id = :m", m=kept)) == 2
-    assert [step for step, _ in ledger.steps] == ["reserved", "settled"]
-    hearer.run("deep", synthesis=Synthesis(Writer(), ledger))
+    ((prompt, spender),) = model.asked
+    assert FIRST in prompt.user
+    assert SECOND in prompt.user
+    assert (spender.tenant, spender.agent, spender.run) == ("default", "maya", report.run)
+    hearer.run("deep", model=ModelUse(model))
     assert hearer.memory(kept).content == BOTH, "what a model made one stays one"
     assert report.run is not None
     undo(hearer.engine, "default", report.run, by="Priya", now=hearer.now)
@@ -84,35 +63,115 @@ def test_without_a_model_they_stay_two_and_are_linked(hearer: Hearer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "outcome"), [(None, "no_answer"), ("Maya does not like green tea in the morning", "refused")]
+    ("answer", "outcome"),
+    [
+        (ModelFailed("no JSON", tokens=70), "no_answer"),
+        (TransientError("the endpoint is down"), "unreachable"),
+        ("Maya does not like green tea in the morning with honey", "refused"),
+    ],
 )
-def test_mistake_17_a_failed_call_is_settled_and_costs_no_memory(
-    hearer: Hearer, answer: str | None, outcome: str
+def test_mistake_17_whatever_a_call_ends_with_is_counted_and_costs_no_memory(
+    hearer: Hearer, answer: object, outcome: str
 ) -> None:
     one, two = heard(hearer)
-    ledger = Ledger()
-    report = hearer.run("deep", synthesis=Synthesis(Writer(answer), ledger))
-    assert report.counts[outcome] == 1
-    assert [step for step, _ in ledger.steps] == ["reserved", "settled"]
-    assert ledger.steps[1][1] in {70, 90}, "what it cost is counted, failure or not"
-    assert {hearer.memory(one).content, hearer.memory(two).content} == {FIRST, SECOND}
-
-
-def test_mistake_17_an_exhausted_budget_skips_the_model_and_not_the_job(hearer: Hearer) -> None:
-    heard(hearer)
     hearer.hear("Jonas collects stamps", session="x", confidence=0.9)
-    report = hearer.run("deep", synthesis=Synthesis(Writer(), Ledger(cap=10)))
+    report = hearer.run("deep", model=ModelUse(Oracle(says(answer))))
     assert report.state == "completed"
-    assert report.counts["no_budget"] == 1
+    assert report.counts[outcome] == 1
+    assert f"1 {outcome.replace('_', ' ')}" in report.summary
+    assert {hearer.memory(one).content, hearer.memory(two).content} == {FIRST, SECOND}
+    assert {frozenset(pair) for pair in hearer.links("related_to")} == {frozenset((one, two))}
     assert hearer.active() == {"Jonas collects stamps"}
+
+
+def test_i7_a_reached_cap_ends_the_asking_and_is_named_in_the_summary(hearer: Hearer) -> None:
+    heard(hearer)
+    hearer.hear("Priya drinks black coffee after lunch", days_ago=80, session="c")
+    hearer.hear("Priya drinks black coffee after lunch with milk", days_ago=50, session="d")
+    model = Oracle(says(CAP))
+    report = hearer.run("deep", model=ModelUse(model))
+    assert report.counts["not_asked"] == 2
+    assert len(model.asked) == 1
+    assert report.summary.endswith("not asked: memory.llm.daily_token_budget is reached, until 2024-05-11 00:00 UTC")
 
 
 def test_mistake_26_a_sentence_that_comes_too_late_changes_nothing(hearer: Hearer) -> None:
     one, two = heard(hearer)
 
-    def said_again() -> None:
+    def said_again(_prompt: object) -> str:
         hearer.hear(FIRST, days_ago=1, session="c")
+        return BOTH
 
-    report = hearer.run("deep", synthesis=Synthesis(Writer(meanwhile=said_again), Ledger()))
+    report = hearer.run("deep", model=ModelUse(Oracle(said_again)))
     assert report.counts["refused"] == 1
     assert {hearer.memory(one).content, hearer.memory(two).content} == {FIRST, SECOND}
+
+
+def test_mistake_11_a_pass_that_was_taken_over_while_the_model_thought_writes_nothing(hearer: Hearer) -> None:
+    one, two = heard(hearer)
+
+    def taken_over(_prompt: object) -> str:
+        hearer.sql("UPDATE slowwave.maintenance_runs SET status = 'failed', lease = NULL WHERE status = 'running'")
+        return BOTH
+
+    with pytest.raises(Exception, match="taken over by another worker"):
+        hearer.run("deep", model=ModelUse(Oracle(taken_over)))
+    assert {hearer.memory(one).content, hearer.memory(two).content} == {FIRST, SECOND}
+
+
+def test_neither_a_light_pass_nor_a_dry_run_asks_for_a_sentence(hearer: Hearer) -> None:
+    heard(hearer)
+    model = Oracle(says(BOTH))
+    hearer.run("deep", model=ModelUse(model), dry_run=True)
+    hearer.run("light", model=ModelUse(model))
+    assert model.asked == []
+
+
+RELATION = {
+    "note": 1,
+    "subject": "Maya",
+    "subject_type": "person",
+    "predicate": "repairs",
+    "object": "old radios",
+    "object_type": "thing",
+}
+
+
+def triples(hearer: Hearer) -> list[tuple[str, ...]]:
+    rows = hearer.sql(
+        "SELECT subject, predicate, object, extractor FROM slowwave.triples WHERE extractor LIKE 'model%'"
+    )
+    return [tuple(row) for row in rows]
+
+
+def test_relations_that_the_words_bear_out_are_kept_beside_those_of_the_rules(hearer: Hearer) -> None:
+    hearer.hear("In the evenings Maya repairs old radios for her neighbours")
+    invented = [
+        RELATION | {"object": "old clocks"},
+        RELATION | {"subject": "Jonas"},
+        RELATION | {"predicate": "must obey"},
+        RELATION | {"note": 7},
+        RELATION | {"note": 0},
+    ]
+    model = Oracle(says({"relations": [*invented, RELATION]}))
+    report = hearer.run("light", model=ModelUse(model, triples=True))
+    assert triples(hearer) == [("Maya", "repairs", "old radios", "model triples/1 test oracle-1")]
+    hearer.run("deep", model=ModelUse(model, triples=True))
+    assert len(model.asked_for("triples")) == 1, "a memory is asked about once"
+    assert report.run is not None
+    undo(hearer.engine, "default", report.run, by="Priya", now=hearer.now)
+    assert triples(hearer) == []
+
+
+def test_no_relation_is_asked_for_where_that_is_off_and_none_is_kept_of_words_that_changed(hearer: Hearer) -> None:
+    memory = hearer.hear("In the evenings Maya repairs old radios for her neighbours")
+    silent = Oracle(says({"relations": [RELATION]}))
+    hearer.run("light", model=ModelUse(silent), dry_run=True)
+    assert silent.asked == []
+
+    def reworded(_prompt: object) -> object:
+        hearer.sql("UPDATE slowwave.memories SET content = 'Maya repairs nothing' WHERE id = :m", m=memory)
+        return {"relations": [RELATION]}
+
+    hearer.run("light", model=ModelUse(Oracle(reworded), triples=True))
+    assert triples(hearer) == []

@@ -58,7 +58,7 @@ def test_what_does_not_fit_is_refused_with_its_cost(said: str) -> None:
 
 @given(st.text())
 @settings(max_examples=50)
-def test_i7_no_answer_breaks_the_reading(said: str) -> None:
+def test_no_answer_breaks_the_reading(said: str) -> None:
     plain = prompt(schema=None)
     with suppress(UnfitAnswer):
         text, data = read_answer(plain, said, 5)

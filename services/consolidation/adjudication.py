@@ -1,0 +1,242 @@
+"""Open conflicts put to a model, after the rules could not decide: each once for a state of its two sides.
+
+    open conflict ── asked already in this state, or nothing a model may decide ──▶ left alone
+         │
+    ask, with no transaction open ── no answer, unclear, not borne out ──▶ stays open, and what was said is noted
+         │
+    one transaction, if both sides still are what they were: a run like that of a person's decision, by "model …",
+    which explains itself and can be undone
+
+What a model decided by event order is taken back when the side that lost is said again, later than the other (I9).
+What was asked and answered stands in the conflict's evidence under "asked", also after an undo: a model does not do
+again what a person took back.
+
+Must not know: which model, how it is called, when a scope's turn comes.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, Row, text
+from sqlalchemy.exc import OperationalError
+
+from domain.model_adjudication import (
+    VERSION,
+    Evidence,
+    Ruling,
+    Verdict,
+    may_replace,
+    may_stand_together,
+    question,
+    ruling,
+    state_of,
+    verdict_of,
+)
+from domain.review import Answer, Statement, keep_both, keep_one, newer_first
+from services.consolidation.asking import Asking, ModelUse, spender_of
+from services.memory_changes import Author, Stale
+from services.reports.names import UnknownName
+from services.reports.sides import read_sides
+from services.review_cases import Case, conflict_case, lock_scopes, statements
+from services.review_effects import carry_out
+from services.runs import LEASE_SECONDS, finish_run, start_run
+from services.undo import undo
+from services.undo_checks import CannotUndo
+
+log = logging.getLogger(__name__)
+
+ASKED_AT_ONCE = 20
+"""So many conflicts of a scope are put to a model in one run; the next one goes on."""
+
+_PAGE = 100
+_OPEN = text(
+    "SELECT k.id, k.memory_id, k.conflicting_memory_id, k.evidence -> 'asked' ->> 'state' AS asked"
+    " FROM slowwave.memory_conflicts k"
+    " WHERE k.scope_id = :scope AND k.status = 'open' AND k.id > :after ORDER BY k.id LIMIT :most"
+)
+_DECIDED = text(
+    "SELECT k.memory_id, k.conflicting_memory_id, CAST(k.evidence -> 'asked' ->> 'run' AS bigint) AS run"
+    " FROM slowwave.memory_conflicts k JOIN slowwave.maintenance_runs r"
+    "  ON r.id = CAST(k.evidence -> 'asked' ->> 'run' AS bigint) AND r.status = 'completed'"
+    " WHERE k.scope_id = :scope AND k.status = 'resolved' AND k.evidence -> 'asked' ->> 'run' IS NOT NULL ORDER BY k.id"
+)
+_NOTE = text(
+    "UPDATE slowwave.memory_conflicts k SET evidence = k.evidence || jsonb_build_object('asked', jsonb_build_object("
+    " 'state', CAST(:state AS text), 'by', CAST(:by AS text), 'prompt', CAST(:prompt AS text),"
+    " 'holds', CAST(:holds AS text), 'why', CAST(:why AS text), 'at', CAST(:at AS text), 'run', CAST(:run AS bigint)))"
+    " WHERE k.scope_id = :scope AND k.id = :conflict"
+)
+
+
+def adjudicate(
+    engine: Engine,
+    scope_id: int,
+    use: ModelUse | None,
+    *,
+    run: int | None = None,
+    clock: Callable[[], datetime],
+    go_on: Callable[[], bool] = lambda: True,
+) -> Asking | None:
+    """Put a scope's open conflicts to a model, where there is one for that; answers what was asked and how it ended.
+
+    run: the one that the calls count for, unless `use` names one. go_on: asked before each call. No pass may be at the
+    scope by this process: what is taken back needs its lock.
+    """
+    if use is None or not use.adjudicate:
+        return None
+    asking = Asking(use.model, spender_of(engine, scope_id, use.run or run))
+    Court(engine, scope_id, asking, clock).sit(go_on)
+    return asking
+
+
+@dataclass(frozen=True, slots=True)
+class Docket:
+    """One conflict to be asked about: its number, and its two sides as they were read."""
+
+    conflict: int
+    older: Statement
+    newer: Statement
+
+    @property
+    def state(self) -> str:
+        return state_of(self.older, self.newer)
+
+
+@dataclass(frozen=True, slots=True)
+class Court:
+    """The open conflicts of one scope, and the model that they are put to."""
+
+    engine: Engine
+    scope_id: int
+    asking: Asking
+    clock: Callable[[], datetime]
+
+    @property
+    def by(self) -> str:
+        """Who decides, in words, as it stands on runs and conflicts."""
+        return f"model {self.asking.model.name}"
+
+    def sit(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Take back what event order no longer bears out, then ask about what is open until a cap is reached."""
+        self._retract()
+        for docket in islice(self._dockets(), ASKED_AT_ONCE):
+            if self.asking.reached or not go_on():
+                return
+            try:
+                self._hear(docket)
+            except (Stale, OperationalError) as error:
+                log.info("conflict %d is left for later: %s", docket.conflict, type(error).__name__)
+
+    def _dockets(self) -> Iterator[Docket]:
+        after = 0
+        while True:
+            with self.engine.connect() as connection:
+                rows = connection.execute(_OPEN, {"scope": self.scope_id, "after": after, "most": _PAGE}).all()
+                sides = statements(connection, self.scope_id, _ends(rows))
+            for row in rows:
+                newer, older = newer_first(sides[row.memory_id], sides[row.conflicting_memory_id])
+                docket = Docket(row.id, older, newer)
+                allowed = may_replace(older, newer) or may_stand_together(older, newer)
+                if older.id != newer.id and allowed and docket.state != row.asked:
+                    yield docket
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1].id
+
+    def _hear(self, docket: Docket) -> None:
+        with self.engine.connect() as connection:
+            evidence = _evidence(connection, self.asking.spender.tenant, docket)
+        answer = self.asking.ask(question(docket.older, docket.newer, evidence))
+        if answer == "no_answer":
+            self._conclude(docket, Verdict("unclear", "the model gave no answer of use", ()), "open")
+        elif not isinstance(answer, str):
+            verdict = verdict_of(answer)
+            self._conclude(docket, verdict, ruling(verdict, docket.older, docket.newer, evidence))
+
+    def _conclude(self, docket: Docket, verdict: Verdict, outcome: Ruling) -> None:
+        """Carry a ruling out, if both sides still are what the model was shown, and note what it said."""
+        # Whatever the engine is used for otherwise: here it is all or nothing.
+        engine = self.engine.execution_options(isolation_level="READ COMMITTED")
+        with engine.begin() as connection:
+            lock_scopes(connection, [self.scope_id])
+            case = conflict_case(connection, self.scope_id, docket.conflict)
+            if case.closed is not None or _docket(case).state != docket.state:
+                self.asking.counts["too_late"] += 1
+                return
+            run = None if outcome == "open" else self._decide(connection, case, verdict, outcome)
+            self._note(connection, docket, verdict, run)
+        self.asking.counts["left_open" if run is None else "adjudicated"] += 1
+
+    def _decide(self, connection: Connection, case: Case, verdict: Verdict, outcome: Ruling) -> int:
+        docket, now = _docket(case), self.clock()
+        run = start_run(
+            connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=self.scope_id, by=self.by
+        )
+        answer = _answer(docket, outcome)
+        said = replace(answer, resolution=f"{answer.resolution}, says {self.by}: {verdict.why}")
+        carry_out(connection, case, said, author=Author(run.id, self.by), now=now)
+        stats = {"decision": verdict.holds, "decided": 1, "prompt": VERSION}
+        summary = f"conflict {docket.conflict} decided: {'both hold' if outcome == 'both' else 'the later holds'}"
+        finish_run(connection, run, status="completed", summary=summary, stats=stats, now=now)
+        return run.id
+
+    def _note(self, connection: Connection, docket: Docket, verdict: Verdict, run: int | None) -> None:
+        values: dict[str, Any] = {
+            "scope": self.scope_id,
+            "conflict": docket.conflict,
+            "state": docket.state,
+            "by": self.asking.model.name,
+            "prompt": VERSION,
+            "holds": verdict.holds,
+            "why": verdict.why,
+            "at": self.clock().isoformat(),
+            "run": run,
+        }
+        connection.execute(_NOTE, values)
+
+    def _retract(self) -> None:
+        """Undo decisions whose losing side was said again later: the conflict is open again, and asked about anew."""
+        with self.engine.connect() as connection:
+            rows = connection.execute(_DECIDED, {"scope": self.scope_id}).all()
+            sides = statements(connection, self.scope_id, _ends(rows))
+        for row in rows:
+            newer, older = newer_first(sides[row.memory_id], sides[row.conflicting_memory_id])
+            if newer.superseded_by != older.id:
+                continue
+            try:
+                undo(self.engine, self.asking.spender.tenant, row.run, by=self.by, now=self.clock())
+            except (CannotUndo, UnknownName) as error:
+                log.info("run %d of a model stays: %s", row.run, type(error).__name__)
+            else:
+                self.asking.counts["retracted"] += 1
+
+
+def _ends(rows: Sequence[Row[Any]]) -> list[UUID]:
+    return [memory for row in rows for memory in (row.memory_id, row.conflicting_memory_id)]
+
+
+def _docket(case: Case) -> Docket:
+    conflict = case.conflicts[0]
+    newer, older = newer_first(conflict.a, conflict.b)
+    return Docket(conflict.id, older, newer)
+
+
+def _answer(docket: Docket, outcome: Ruling) -> Answer:
+    if outcome == "both":
+        return keep_both(docket.older, docket.newer)
+    return keep_one(docket.older, docket.newer, docket.newer.id)
+
+
+def _evidence(connection: Connection, tenant: str, docket: Docket) -> list[Evidence]:
+    """The newest events of each side, the older side's first, each side's in their order."""
+    sides = read_sides(connection, tenant, [docket.older.id, docket.newer.id])
+    return [
+        Evidence(of_newer, said.speaker, said.content, said.happened_at)
+        for of_newer, statement in ((False, docket.older), (True, docket.newer))
+        for said in reversed(sides[statement.id].sources)
+    ]

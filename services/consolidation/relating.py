@@ -1,0 +1,79 @@
+"""Relations that a model reads out of memories which no pass has looked at before, beside those of the rules.
+
+Must not know: which model, how it is called, which memories are due.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from domain.consolidation.known import Known
+from domain.model_triples import AT_ONCE, VERSION, question, relations_of
+from domain.similarity import read
+from domain.triples import Relation, triples
+from services.consolidation.asking import Asking
+from services.consolidation.neighbours import load
+from services.memory_changes import Author
+from services.triples import store_triples
+
+_UNREAD = text(
+    "SELECT m.id FROM slowwave.memories m"
+    " WHERE m.scope_id = :scope AND m.id = ANY(:ids) AND m.checked_at IS NULL ORDER BY m.id"
+)
+
+
+def unread(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[UUID]:
+    """Those of these memories of the scope that no pass has looked at since they were made or said again."""
+    return list(connection.execute(_UNREAD, {"scope": scope_id, "ids": list(ids)}).scalars())
+
+
+def relate(
+    transaction: Callable[[], AbstractContextManager[Connection]],
+    asking: Asking,
+    scope_id: int,
+    ids: Sequence[UUID],
+    *,
+    author: Author,
+    clock: Callable[[], datetime],
+) -> None:
+    """Ask for the relations of these memories, a few at once, and keep what their words bear out.
+
+    A memory that was changed, merged or archived while the model thought keeps the relations that it had.
+    """
+    for at in range(0, len(ids), AT_ONCE):
+        with transaction() as connection:
+            memories = [memory for memory in load(connection, scope_id, ids[at : at + AT_ONCE]).values() if memory.live]
+        texts = [memory.content for memory in memories]
+        answer = asking.ask(question(texts)) if texts else "not_asked"
+        if isinstance(answer, str):
+            continue
+        found = dict(zip(memories, relations_of(answer, texts), strict=True))
+        with transaction() as connection:
+            asking.counts["triples"] += store_triples(
+                connection,
+                scope_id,
+                _unchanged(connection, scope_id, found),
+                run_id=author.run_id,
+                now=clock(),
+                extractor=f"model {VERSION} {asking.model.name}",
+            )
+
+
+def _unchanged(
+    connection: Connection, scope_id: int, found: Mapping[Known, Sequence[Relation]]
+) -> dict[UUID, Sequence[Relation]]:
+    """What was found of memories that still say what they said, without what the rules read there too."""
+    now = load(connection, scope_id, [memory.id for memory in found])
+    return {
+        memory.id: _beside_rules(memory.content, relations)
+        for memory, relations in found.items()
+        if memory.id in now and now[memory.id].live and now[memory.id].content == memory.content
+    }
+
+
+def _beside_rules(content: str, relations: Sequence[Relation]) -> list[Relation]:
+    known = {(one.subject.casefold(), one.object.casefold()) for one in triples(read(content))}
+    return [one for one in relations if (one.subject.casefold(), one.object.casefold()) not in known]

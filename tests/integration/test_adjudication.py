@@ -1,0 +1,142 @@
+"""Open conflicts before a model: it settles what event order settles too, once, explains itself, and can be undone."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine
+
+from domain.failures import TransientError
+from domain.model_calls import BudgetReached, ModelFailed
+from services.consolidation.adjudication import adjudicate
+from services.consolidation.asking import Asking, ModelUse
+from services.reports.conflicts import ListedConflict, list_conflicts
+from services.undo import undo
+from tests.answering import Oracle, Reply
+from tests.consolidating import Hearer
+
+pytestmark = pytest.mark.servers
+
+OLDER = "Maya drinks coffee"
+NEWER = "Maya does not drink coffee"
+
+
+@dataclass
+class Dispute:
+    """One scope with two statements that contradict each other, and events behind both."""
+
+    hearer: Hearer
+
+    def say(self, content: str, *, days_ago: float, trust: str = "user") -> UUID:
+        memory = self.hearer.hear(content, days_ago=days_ago, session=f"s{days_ago}", trust=trust)
+        self.hearer.sql(
+            "INSERT INTO slowwave.events (session_id, seq, turn, kind, role, name, content, day, happened_at, recorded_at)"
+            " SELECT m.session_id, m.seq, 1, 'user', 'user', 'Maya', :content, CAST(m.holds_from AS date),"
+            " m.holds_from, m.holds_from FROM slowwave.memory_sources m WHERE m.memory_id = :memory"
+            " ON CONFLICT DO NOTHING",
+            content=content,
+            memory=memory,
+        )
+        return memory
+
+    def ask(self, reply: Reply) -> tuple[Asking, Oracle]:
+        model = Oracle(reply)
+        asking = adjudicate(
+            self.hearer.engine, self.hearer.scope_id, ModelUse(model), run=None, clock=lambda: self.hearer.now
+        )
+        assert asking is not None
+        return asking, model
+
+    def conflict(self) -> ListedConflict:
+        with self.hearer.engine.connect() as connection:
+            (found,) = list_conflicts(connection, "default", status=None)
+        return found
+
+
+def says(holds: str, *sources: int, why: str = "She stopped.") -> Reply:
+    said: dict[str, Any] = {"holds": holds, "why": why, "sources": list(sources)}
+    return lambda _prompt: said
+
+
+@pytest.fixture
+def dispute(engine: Engine) -> Dispute:
+    dispute = Dispute(Hearer(engine))
+    dispute.say(OLDER, days_ago=90)
+    dispute.say(NEWER, days_ago=40)
+    dispute.hearer.run("light")
+    assert dispute.conflict().status == "open"
+    return dispute
+
+
+def test_a_model_lets_the_later_statement_replace_the_earlier_one_and_that_can_be_undone(dispute: Dispute) -> None:
+    asking, model = dispute.ask(says("second", 2))
+    assert asking.counts == {"adjudicated": 1}
+    ((prompt, spender),) = model.asked
+    assert f"Maya: {OLDER}" in prompt.user
+    assert f"Maya: {NEWER}" in prompt.user
+    assert spender.tenant == "default"
+    decided = dispute.conflict()
+    assert (decided.status, decided.decided_by) == ("resolved", "model test oracle-1")
+    assert decided.resolution is not None
+    assert decided.resolution.endswith("says model test oracle-1: She stopped.")
+    assert decided.older.superseded_by == decided.newer.id
+    assert decided.older.status != "archived", "a model deletes nothing"
+    assert {decided.older.trust, decided.newer.trust} == {"user"}
+    run = decided.evidence["asked"]["run"]
+    undo(dispute.hearer.engine, "default", run, by="Priya", now=dispute.hearer.now)
+    back = dispute.conflict()
+    assert (back.status, back.older.superseded_by) == ("open", None)
+    again, model = dispute.ask(says("second", 2))
+    assert model.asked == [], "what a person took back a model does not do again"
+    assert again.counts == {}
+
+
+def test_both_may_hold_and_then_there_is_no_conflict(dispute: Dispute) -> None:
+    dispute.ask(says("both", 1, 2, why="One is of the morning."))
+    found = dispute.conflict()
+    assert found.status == "dismissed"
+    assert found.older.superseded_by is None
+
+
+@pytest.mark.parametrize(
+    "reply", [says("unclear", 1), says("first", 1), says("second", 1), says("second", 9), lambda _p: ModelFailed("no")]
+)
+def test_i6_what_the_events_do_not_bear_out_stays_a_question_and_is_asked_once(dispute: Dispute, reply: Reply) -> None:
+    asking, model = dispute.ask(reply)
+    assert asking.counts["left_open"] == 1
+    assert dispute.conflict().status == "open"
+    assert len(model.asked) == 1
+    _, later = dispute.ask(reply)
+    assert later.asked == []
+    dispute.say(NEWER, days_ago=5)
+    _, changed = dispute.ask(reply)
+    assert len(changed.asked) == 1, "a side was said again: that is another state"
+
+
+@pytest.mark.parametrize("failure", [TransientError("down"), BudgetReached("memory.llm.daily_token_budget")])
+def test_mistake_10_a_model_that_can_not_be_asked_is_asked_later(dispute: Dispute, failure: Exception) -> None:
+    dispute.ask(lambda _prompt: failure)
+    assert dispute.conflict().status == "open"
+    asking, _ = dispute.ask(says("second", 2))
+    assert asking.counts == {"adjudicated": 1}
+
+
+def test_mistake_26_a_side_that_changed_while_the_model_thought_is_not_decided(dispute: Dispute) -> None:
+    def meanwhile(_prompt: object) -> object:
+        dispute.say(OLDER, days_ago=1)
+        return {"holds": "second", "why": "so", "sources": [2]}
+
+    asking, _ = dispute.ask(meanwhile)
+    assert asking.counts == {"too_late": 1}
+    assert dispute.conflict().status == "open"
+
+
+def test_mistake_18_a_decision_is_taken_back_when_the_side_that_lost_is_said_again(dispute: Dispute) -> None:
+    dispute.ask(says("second", 2))
+    assert dispute.conflict().status == "resolved"
+    dispute.say(OLDER, days_ago=2)
+    asking, _ = dispute.ask(says("unclear"))
+    assert asking.counts == {"retracted": 1, "left_open": 1}
+    found = dispute.conflict()
+    assert (found.status, found.older.superseded_by, found.newer.superseded_by) == ("open", None, None)
