@@ -9,14 +9,14 @@ from typing import Literal
 
 from sqlalchemy import Engine
 
-from domain.candidates import Extraction, ExtractionContext, Extractor
+from domain.candidates import Extraction, ExtractionContext, Extractor, Made
 from domain.windows import cut_window
 from services.flush_rows import candidates_json, event_of
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 
 _READ = """
-SELECT s.id AS session_id, a.time_zone,
+SELECT s.id AS session_id, s.scope_id, a.time_zone,
        (SELECT jsonb_agg(jsonb_build_object(
             'seq', e.seq, 'kind', e.kind, 'role', e.role, 'name', e.name, 'content', e.content,
             'happened_at', e.happened_at, 'metadata', e.metadata) ORDER BY e.seq)
@@ -50,14 +50,15 @@ def retry_quarantined(
         return RetryResult("gone")
     *preceding, event = (event_of(e) for e in row["events"])
     window = cut_window([event], max_messages=1, max_chars=settings.extractor.max_chars_per_flush)
-    context = ExtractionContext(ref.agent, row["time_zone"], tuple(preceding))
+    context = ExtractionContext(ref.agent, row["time_zone"], tuple(preceding), ref.tenant, row["scope_id"])
     try:
         extraction: Extraction = extractor.extract(window, context, now)
     except Exception as error:  # noqa: BLE001 - whatever an extractor raises is what the caller asked to see
         return RetryResult("failed", error=f"{type(error).__name__}: {error}")
     outcome: Literal["stored", "no_reply"] = "stored" if extraction.candidates else "no_reply"
+    made = extraction.made or Made(extractor.name, extractor.version)
     values = (
-        *(row["session_id"], seq, outcome, extractor.name, extractor.version),
+        *(row["session_id"], seq, outcome, made.extractor, made.version),
         *(candidates_json(extraction.candidates), extraction.noise, extraction.redactions, now),
     )
     with engine.begin() as connection:

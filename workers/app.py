@@ -22,10 +22,10 @@ from celery.signals import beat_init, worker_init, worker_process_shutdown, work
 from sqlalchemy.exc import OperationalError
 
 from domain.candidates import Extractor
-from domain.extraction import RulesExtractor
 from models.engine import make_engine
 from models.schema import WrongSchema, require_current
 from services.due_check import DueCheck
+from services.extraction.build import build_extractor
 from services.flush import Flusher
 from services.maintenance import JobRunner
 from services.mem0_backend.choosing import feed_chosen
@@ -49,7 +49,7 @@ class SlowwaveApp(Celery):
     """A Celery app that makes the runtime of its process on first use, and anew after a fork."""
 
     def __init__(
-        self, settings: Settings, extractor: Extractor, runners: Mapping[str, JobRunner], **options: Any
+        self, settings: Settings, extractor: Extractor | None, runners: Mapping[str, JobRunner], **options: Any
     ) -> None:
         super().__init__("slowwave", **options)
         self.settings = settings
@@ -78,8 +78,8 @@ class SlowwaveApp(Celery):
             self._runtime.engine.dispose()
 
 
-def build_runtime(settings: Settings, extractor: Extractor, runners: Mapping[str, JobRunner]) -> Runtime:
-    """Put the collaborators of one process together."""
+def build_runtime(settings: Settings, extractor: Extractor | None, runners: Mapping[str, JobRunner]) -> Runtime:
+    """Put the collaborators of one process together. extractor None: that of the settings."""
     flushing = settings.memory.auto_flush
     # A flush tries a broken connection's statement again on a new one; a sweep comes again by itself.
     engine = make_engine(settings.database_url, pre_ping=False, autocommit=True)
@@ -94,7 +94,7 @@ def build_runtime(settings: Settings, extractor: Extractor, runners: Mapping[str
         engine=engine,
         queue=queue,
         keeper=LeaseThread(queue, lease_seconds=flushing.lease_seconds),
-        extractor=extractor,
+        extractor=extractor or build_extractor(settings, engine, redis, utc_now),
         settings=flushing,
         clock=utc_now,
         jitter=random.random,
@@ -119,8 +119,8 @@ def make_app(
 ) -> SlowwaveApp:
     """A configured app for these settings.
 
-    extractor: what turns a window into memories; None: the rules. runners: what runs maintenance jobs, by their type;
-    None: those of this version.
+    extractor: what turns a window into memories; None: that of the settings. runners: what runs maintenance jobs,
+    by their type; None: those of this version.
     """
     tasks = [
         "tasks.capture",
@@ -133,9 +133,7 @@ def make_app(
         "tasks.retention",
         "tasks.sources",
     ]
-    app = SlowwaveApp(
-        settings, extractor or RulesExtractor(), job_runners() if runners is None else runners, include=tasks
-    )
+    app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, include=tasks)
     app.conf.update(celery_settings(settings))
     return app
 
@@ -173,6 +171,21 @@ def refuse_source(settings: Settings) -> None:
         build_source(settings.memory)
     except InvalidSettings as error:
         raise SystemExit(f"slowwave: {error}") from None
+
+
+@worker_init.connect
+def refuse_a_model_that_is_not_set_up(sender: Any = None, **_: Any) -> None:
+    """What is missing is said once, where the worker starts, and not by every task. Nothing is reached yet."""
+    app = getattr(sender, "app", None)
+    if not isinstance(app, SlowwaveApp):
+        return
+    engine = make_engine(app.settings.database_url)
+    try:
+        build_extractor(app.settings, engine, redis_from_url(app.settings.broker_url), utc_now)
+    except InvalidSettings as error:
+        raise SystemExit(f"slowwave: {error}") from None
+    finally:
+        engine.dispose()
 
 
 @worker_ready.connect

@@ -8,7 +8,9 @@ Must not know: what is asked for, which endpoint it is, where budgets are kept.
 """
 
 import logging
+import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Protocol
@@ -35,13 +37,18 @@ class Gate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Asks one model for all who need a sentence: what `AskModel` promises. Any number of threads may share one."""
+    """Asks one model for all who need a sentence: what `AskModel` promises. Any number of threads may share one.
+
+    total_seconds: no further try begins that might end later than this after the first; None: no such bound.
+    """
 
     driver: Driver
     gate: Gate
     budget: Budget
     max_output_tokens: int
     timeout_seconds: float
+    total_seconds: float | None = None
+    monotonic: Callable[[], float] = time.monotonic
 
     @property
     def name(self) -> str:
@@ -50,6 +57,7 @@ class Caller:
     def ask(self, prompt: Prompt, spender: Spender) -> Answer:
         """Ask, with no transaction open. Raises TransientError, BudgetReached, ModelFailed."""
         tries: Counter[type[ModelFailed]] = Counter()
+        began = self.monotonic()
         while True:
             try:
                 return self._call(prompt, spender)
@@ -57,8 +65,11 @@ class Caller:
                 kind = type(error)
                 tries[kind] += 1
                 log.info("%s, %s: %s", self.name, prompt.version, error)
-                if tries[kind] > MORE_TRIES.get(kind, 0):
+                if tries[kind] > MORE_TRIES.get(kind, 0) or self._too_late(began):
                     raise
+
+    def _too_late(self, began: float) -> bool:
+        return self.total_seconds is not None and (self.monotonic() - began + self.timeout_seconds > self.total_seconds)
 
     def _call(self, prompt: Prompt, spender: Spender) -> Answer:
         """One call, reserved before and settled whatever becomes of it."""

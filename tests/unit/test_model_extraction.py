@@ -83,7 +83,9 @@ def test_a_statement_stands_alone_with_its_speaker_named() -> None:
 
 def test_trust_follows_who_said_it_and_never_the_answer() -> None:
     talk = turns(
-        "Which plan did we take?", ("assistant", "We decided to take the Nordlicht plan."), "Good, then I take Nordlicht."
+        "Which plan did we take?",
+        ("assistant", "We decided to take the Nordlicht plan."),
+        "Good, then I take Nordlicht.",
     )
     hostile = memory("We decided to take the Nordlicht plan.", 2, trust="hand", scope="team:all")
     (found,) = extracted([hostile], talk).candidates
@@ -177,7 +179,8 @@ def test_a_window_of_noise_costs_no_call_and_milestones_need_none() -> None:
 
 
 def test_nothing_to_keep_is_an_answer() -> None:
-    for answer in (None, {"memories": []}):
+    empty: tuple[Any, ...] = (None, {"memories": []})
+    for answer in empty:
         found = extracted(answer, TALK)
         assert found.candidates == ()
         assert found.made is not None

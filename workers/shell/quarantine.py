@@ -71,14 +71,15 @@ def retry(
     as_json: Json = False,
 ) -> None:
     """Extract events again: what comes of one is kept, what fails again stays set aside. Exit 1 if one did."""
-    from domain.extraction import RulesExtractor
+    from services.extraction.build import build_extractor
     from services.quarantine import retry_quarantined
 
     shell = shell_of(context)
     chosen = _chosen(shell, agent, session, seq, every=every)
     rules = shell.settings.memory.auto_flush
+    extractor = build_extractor(shell.settings, shell.engine, shell.redis, shell.now)
     results = [
-        (ref, number, retry_quarantined(shell.engine, RulesExtractor(), rules, ref, number, shell.now()))
+        (ref, number, retry_quarantined(shell.engine, extractor, rules, ref, number, shell.now()))
         for ref, number in chosen
     ]
     if as_json:

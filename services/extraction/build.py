@@ -1,0 +1,44 @@
+"""The extractor of the settings: a model where one is set up and may read windows, else the rules.
+
+Must not know: flushes, what a window holds.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from redis import Redis
+from sqlalchemy import Engine
+
+from domain.candidates import Extractor
+from domain.extraction import RulesExtractor
+from domain.model_calls import AskModel
+from services.extraction.memory_context import ScopeKnowledge
+from services.extraction.model_extractor import KnowsAlready, ModelExtractor
+from services.llm.build import build_model
+from services.llm.calling import Caller
+from slowwave.settings import Settings
+
+
+def build_extractor(settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> Extractor:
+    """Who reads windows. Make it after a fork. Raises InvalidSettings where a setting or a package is missing."""
+    known = ScopeKnowledge(engine, settings.memory.auto_flush.extractor.include_memory_context)
+    model = extraction_model(settings, engine, redis, clock) if settings.memory.llm.extract else None
+    return RulesExtractor() if model is None else model_extractor(settings, model, known)
+
+
+def model_extractor(settings: Settings, model: AskModel, known: KnowsAlready, run: int | None = None) -> ModelExtractor:
+    """A model as an extractor. run: who pays for its calls, if a run asks."""
+    return ModelExtractor(model, RulesExtractor(), known, settings.memory.auto_flush.extractor.no_reply_token, run)
+
+
+def extraction_model(
+    settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]
+) -> AskModel | None:
+    """The model of the settings, all of whose tries end within `max_extraction_seconds`. None: there is none."""
+    longest = settings.memory.auto_flush.extractor.max_extraction_seconds
+    timeout = min(settings.memory.llm.timeout_seconds, longest)
+    llm = settings.memory.llm.model_copy(update={"timeout_seconds": timeout})
+    memory = settings.memory.model_copy(update={"llm": llm})
+    model = build_model(settings.model_copy(update={"memory": memory}), engine, redis, clock)
+    return replace(model, total_seconds=longest) if isinstance(model, Caller) else model
