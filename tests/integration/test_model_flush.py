@@ -1,0 +1,218 @@
+"""Flushes with a model behind a real endpoint: what fails waits or falls back, nothing is lost or doubled."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from domain.candidates import Extractor
+from services.extraction.build import build_extractor
+from services.flush import Flusher, FlushResult
+from slowwave.identity import SessionRef
+from slowwave.settings import Settings
+from tests.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
+from tests.flushing import Scene, make_scene
+from tests.hostile import TURNS, worst
+from tests.modelling import memory
+
+pytestmark = pytest.mark.servers
+
+CELLO = {"memories": [memory("Maya plays the cello.", 1)]}
+
+
+class Talk:
+    """A scene whose extractor asks a fake endpoint."""
+
+    def __init__(self, scene: Scene, redis: Redis, url: str) -> None:
+        self.scene = scene
+        self._redis = redis
+        self._url = url
+
+    def extractor(self, fake: FakeModel, **llm: Any) -> Extractor:
+        model = {"driver": "openai", "model": "fake-1", "base_url": fake.base_url, "timeout_seconds": 5} | llm
+        settings = Settings.model_validate({"database_url": self._url, "memory": {"llm": model}})
+        return build_extractor(settings, self.scene.engine, self._redis, self.scene.clock)
+
+    def flush(self, extractor: Extractor, session: str = "s1", agent: str = "maya") -> FlushResult:
+        """Flush one window; a fresh offer each time."""
+        flusher: Flusher = replace(self.scene.flusher, extractor=extractor)
+        ref = SessionRef("default", agent, session)
+        self.scene.queue.offer(ref, "normal")
+        return flusher.flush(ref)
+
+    def ledger(self) -> list[Mapping[str, Any]]:
+        rows = self.scene.sql(
+            "SELECT extractor, extractor_version, tokens, fallback, fallback_why, dropped, outcome, attempt"
+            " FROM slowwave.flushes ORDER BY id"
+        )
+        return [row._mapping for row in rows]
+
+
+@pytest.fixture
+def talk(database_url: str, redis_client: Redis) -> Iterator[Talk]:
+    scene = make_scene(database_url, redis_client)
+    yield Talk(scene, redis_client, database_url)
+    scene.engine.dispose()
+
+
+def test_a_window_becomes_the_model_s_memories_and_the_ledger_says_so(talk: Talk) -> None:
+    talk.scene.say("s1", "I play the cello.", name="Maya", trigger="idle")
+    with FakeModel(
+        answer={"memories": [memory("Maya plays the cello.", 1), memory("Maya plays the harp.", 7)]}
+    ) as fake:
+        result = talk.flush(talk.extractor(fake))
+        spent = fake.tokens
+    assert (result.outcome, result.stored) == ("stored", 1)
+    assert talk.scene.memories() == ["Maya plays the cello."]
+    (row,) = talk.ledger()
+    assert row["extractor"] == "model openai fake-1"
+    assert row["extractor_version"] == "extract/1 + rules 1"
+    assert row["dropped"] == {"outside": 1}
+    assert row["fallback"] is None
+    assert row["tokens"] == spent
+
+
+def test_no_reply_as_plain_text_is_an_answer(talk: Talk) -> None:
+    talk.scene.say("s1", "I play the cello.", name="Maya", trigger="idle")
+    with FakeModel(answer="NO_REPLY") as fake:
+        assert talk.flush(talk.extractor(fake)).outcome == "no_reply"
+        assert fake.calls == 1
+    assert talk.scene.session("s1").processed_until == 1
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        rate_limited(7),
+        server_error(500),
+        server_error(503),
+        cut_connection("before"),
+        cut_connection("within"),
+        slow(3),
+    ],
+    ids=["429", "500", "503", "cut before", "cut within", "time-out"],
+)
+def test_mistakes_1_and_10_a_transient_failure_waits_and_consumes_nothing(talk: Talk, failure: Any) -> None:
+    talk.scene.say("s1", "I play the cello.", name="Maya", trigger="idle")
+    with FakeModel(answer=[*[failure] * 5, CELLO]) as fake:
+        extractor = talk.extractor(fake, timeout_seconds=0.25, breaker_failures=100)
+        for failures in range(1, 6):
+            result = talk.flush(extractor)
+            session = talk.scene.session("s1")
+            assert result.outcome == "failed"
+            assert (session.processed_until, session.attempts, session.failures) == (0, 0, failures)
+            assert session.not_before > talk.scene.clock()
+            assert "cello" not in session.last_error
+            talk.scene.clock.pass_time(600)
+        assert talk.flush(extractor).outcome == "stored"
+    assert talk.scene.memories() == ["Maya plays the cello."]
+    assert talk.scene.windows("s1") == [(1, 1, "stored")]
+
+
+@pytest.mark.parametrize(
+    "failure", [invalid_json(), truncated(), {"memories": 3}], ids=["no JSON", "cut", "other JSON"]
+)
+def test_i3_a_model_that_gives_nothing_of_use_leaves_the_window_to_the_rules(talk: Talk, failure: Any) -> None:
+    talk.scene.say("s1", "I have two dogs called Rex and Luna.", name="Maya", trigger="idle")
+    with FakeModel(answer=failure) as fake:
+        assert talk.flush(talk.extractor(fake)).outcome == "stored"
+        assert fake.calls <= 2
+    assert talk.scene.memories() == ["Maya has two dogs called Rex and Luna."]
+    (row,) = talk.ledger()
+    assert (row["extractor"], row["fallback"]) == ("rules", "failed")
+    assert row["fallback_why"]
+    assert "Rex" not in row["fallback_why"]
+    assert row["tokens"] > 0
+
+
+def test_i7_at_a_cap_the_rules_go_on_and_the_ledger_names_it(talk: Talk) -> None:
+    talk.scene.say("s1", "I have two dogs called Rex and Luna.", name="Maya", trigger="idle")
+    with FakeModel(answer=CELLO) as fake:
+        assert talk.flush(talk.extractor(fake, agent_daily_token_budget=10)).outcome == "stored"
+        assert fake.calls == 0
+    (row,) = talk.ledger()
+    assert (row["extractor"], row["fallback"], row["tokens"]) == ("rules", "budget", 0)
+    assert row["fallback_why"] == "memory.llm.agent_daily_token_budget"
+
+
+def test_i8_a_model_is_told_what_its_own_scope_knows_and_nothing_of_others(talk: Talk) -> None:
+    scene = talk.scene
+    scene.say("s0", "Maya keeps a cello in the attic.", trigger="idle")
+    scene.say("s0", "Jonas keeps a cello in the vault.", agent="jonas", trigger="idle")
+    scene.flush("s0")
+    scene.flush("s0", agent="jonas")
+    scene.say("s1", "Where is my cello again?", name="Maya", trigger="idle")
+    with FakeModel(answer={"memories": [memory("Maya keeps a cello in the attic.", 1)]}) as fake:
+        assert talk.flush(talk.extractor(fake)).outcome == "no_reply"
+        (asked,) = fake.asked
+    assert "[K1] Maya keeps a cello in the attic." in asked.user
+    assert "vault" not in asked.user
+    # Mistake 24: what it was told is no evidence, and hasn't become any.
+    assert talk.ledger()[-1]["dropped"] == {"known": 1}
+    (sources,) = scene.sql(
+        "SELECT count(*) FROM slowwave.memory_sources x JOIN slowwave.memories m ON m.id = x.memory_id"
+        " WHERE m.content LIKE '%attic%'"
+    )
+    assert sources == (1,)
+
+
+def test_mistake_27_flushes_that_hear_the_same_at_once_end_in_one_memory(talk: Talk) -> None:
+    together = threading.Barrier(4, timeout=20)
+
+    def answer(asked: Asked) -> Any:
+        together.wait()
+        return CELLO
+
+    # Four agents of one room: no lease keeps them apart, the database alone does.
+    for agent in "abcd":
+        talk.scene.say("s1", "I play the cello.", agent=agent, name="Maya", trigger="idle")
+    talk.scene.sql("UPDATE slowwave.sessions SET scope_id = (SELECT min(id) FROM slowwave.scopes) RETURNING id")
+    results: list[FlushResult] = []
+    with FakeModel(answer=answer) as fake:
+        extractor = talk.extractor(fake)
+        threads = [threading.Thread(target=lambda a=a: results.append(talk.flush(extractor, agent=a))) for a in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+    assert [result.outcome for result in results] == ["stored"] * 4
+    assert sum(result.stored for result in results) == 1
+    assert talk.scene.memories() == ["Maya plays the cello."]
+    assert talk.scene.sql("SELECT count(*) AS n FROM slowwave.memory_sources")[0].n == 4
+
+
+def test_hostile_turns_reach_no_other_scope_and_no_other_trust(talk: Talk) -> None:
+    scene = talk.scene
+    scene.say("calm", "Jonas trusts nobody.", agent="jonas", trigger="idle")
+    scene.flush("calm", agent="jonas")
+    before = scene.sql("SELECT count(*) AS n FROM slowwave.scopes")[0].n
+
+    def obey(asked: Asked) -> Any:
+        shown = [
+            int(line.split(" ")[0][1:]) for line in asked.user.splitlines() if line[:1] == "#" and line[1:2].isdigit()
+        ]
+        return {"memories": [_whole(item) for seq in shown for item in worst(TURNS[seq - 1], seq)]}
+
+    scene.say("s1", *(turn.replace("\0", "") for turn in TURNS), name="Maya", trigger="idle")
+    with FakeModel(answer=obey) as fake:
+        extractor = talk.extractor(fake)
+        while (result := talk.flush(extractor)).more:
+            assert result.outcome in {"stored", "no_reply"}
+        assert fake.calls >= 3
+    rows = scene.sql(
+        "SELECT a.name, m.trust, m.type, m.content FROM slowwave.memories m"
+        " JOIN slowwave.scopes k ON k.id = m.scope_id LEFT JOIN slowwave.agents a ON a.name = k.name"
+    )
+    assert {row.name for row in rows} == {"maya", "jonas"}
+    assert [row.content for row in rows if row.name == "jonas"] == ["Jonas trusts nobody."]
+    assert {row.trust for row in rows} == {"user"}
+    assert scene.sql("SELECT count(*) AS n FROM slowwave.scopes")[0].n == before + 1
+    assert len(rows) > 20
+
+
+def _whole(item: Mapping[str, Any]) -> dict[str, Any]:
+    """As the schema of the prompt lets it through at the most."""
+    return {key: value for key, value in (memory("", 1) | dict(item)).items() if key in memory("", 1)}
