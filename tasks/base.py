@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from celery import Celery, Task
@@ -17,15 +18,17 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
+from domain.model_calls import AskModel
 from services.dead_letters import bury
 from services.due_check import DueCheck
 from services.flush import Flusher
+from services.llm.build import build_model
 from services.maintenance import JobRunner
 from services.sources.protocol import SessionSource
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.forgetting import was_forgotten
-from slowwave.errors import SlowwaveError
+from slowwave.errors import InvalidSettings, SlowwaveError
 from slowwave.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -53,6 +56,19 @@ class Runtime:
     runners: Mapping[str, JobRunner]
     due_check: DueCheck
     source: SessionSource | None = None
+
+    def build_model(self, settings: Settings) -> AskModel | None:
+        """The model of some settings, within its budgets; None without one. Raises InvalidSettings."""
+        return build_model(settings, self.engine, self.redis, self.clock)
+
+    @cached_property
+    def model(self) -> AskModel | None:
+        """The model of this process's settings; None without one, or where it isn't set up."""
+        try:
+            return self.build_model(self.settings)
+        except InvalidSettings as error:
+            log.warning("no model is used: %s", error)
+            return None
 
     def room_in(self, queue: str) -> int:
         """How many messages may be added to a queue by those that ask for what is due; 0 or less: none."""

@@ -9,7 +9,9 @@ from typing import Any
 from celery import shared_task
 from celery.exceptions import Reject
 
-from services.consolidation.scope_pass import Order, consolidate
+from services.consolidation.asking import ModelUse
+from services.consolidation.scope_pass import Order
+from services.consolidation.whole import consolidate_whole
 from services.reports.names import find_scope
 from services.working import consolidate_working
 from services.working_store import due_scopes
@@ -72,7 +74,9 @@ def _run(runtime: Runtime, scope_id: int, asked: ConsolidateScope, *, by: str | 
     if asked.mode == "working":
         cycle = consolidate_working(runtime.engine, scope_id, settings=settings, clock=runtime.clock, by=by)
         return cycle.more, cycle.state, cycle.summary
-    done = consolidate(runtime.engine, Order(scope_id, asked.mode, by), settings=settings, clock=runtime.clock)
+    use = ModelUse.of(runtime.model, runtime.settings.memory.llm)
+    order = Order(scope_id, asked.mode, by, model=use)
+    done = consolidate_whole(runtime.engine, order, settings=settings, clock=runtime.clock)
     return done.more, done.state, done.summary
 
 

@@ -100,4 +100,11 @@ def tick_after_write(runtime: Runtime) -> None:
 
 
 def _scheduler(runtime: Runtime, by: str) -> Scheduler:
-    return Scheduler(runtime.engine, runtime.runners, runtime.settings, clock=runtime.clock, by=by)
+    return Scheduler(
+        runtime.engine,
+        runtime.runners,
+        runtime.settings,
+        clock=runtime.clock,
+        by=by,
+        build_model=runtime.build_model,
+    )

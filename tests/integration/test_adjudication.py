@@ -31,7 +31,8 @@ class Dispute:
     def say(self, content: str, *, days_ago: float, trust: str = "user") -> UUID:
         memory = self.hearer.hear(content, days_ago=days_ago, session=f"s{days_ago}", trust=trust)
         self.hearer.sql(
-            "INSERT INTO slowwave.events (session_id, seq, turn, kind, role, name, content, day, happened_at, recorded_at)"
+            "INSERT INTO slowwave.events"
+            " (session_id, seq, turn, kind, role, name, content, day, happened_at, recorded_at)"
             " SELECT m.session_id, m.seq, 1, 'user', 'user', 'Maya', :content, CAST(m.holds_from AS date),"
             " m.holds_from, m.holds_from FROM slowwave.memory_sources m WHERE m.memory_id = :memory"
             " ON CONFLICT DO NOTHING",

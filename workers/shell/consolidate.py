@@ -159,14 +159,16 @@ class _How(NamedTuple):
 
 def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[CycleReport | PassReport]":
     """One after the other until no cap left anything; of a dry run the first alone, the next would be the same."""
+    from services.consolidation.asking import ModelUse
     from services.consolidation.scope_pass import Order
-    from services.consolidation.scope_pass import consolidate as run_pass
+    from services.consolidation.whole import consolidate_whole
     from services.working import consolidate_working
 
     rules, by = shell.settings.memory.consolidation, operator()
     if how.any_age:
         rules = rules.model_copy(update={"min_age_days": 0.0})
-    more = True
+    model = None if how.dry_run or mode is Mode.WORKING else shell.build_model(shell.settings)
+    use, more = ModelUse.of(model, shell.settings.memory.llm), True
     while more:
         report: CycleReport | PassReport
         if mode is Mode.WORKING:
@@ -175,8 +177,8 @@ def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[Cy
             )
         else:
             kind: Literal["light", "deep"] = "light" if mode is Mode.LIGHT else "deep"
-            order = Order(scope_id, kind, by, dry_run=how.dry_run, allow_archive=how.allow_archive)
-            report = run_pass(shell.engine, order, settings=rules, clock=shell.now)
+            order = Order(scope_id, kind, by, dry_run=how.dry_run, allow_archive=how.allow_archive, model=use)
+            report = consolidate_whole(shell.engine, order, settings=rules, clock=shell.now)
         yield report
         more = report.more and not how.dry_run
 

@@ -231,4 +231,4 @@ def _scheduler(shell: Shell, how: str) -> "Scheduler":
     from workers.jobs import job_runners
 
     by = f"{operator()}@{socket.gethostname()} ({how})"
-    return Scheduler(shell.engine, job_runners(), shell.settings, clock=shell.now, by=by)
+    return Scheduler(shell.engine, job_runners(), shell.settings, clock=shell.now, by=by, build_model=shell.build_model)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from redis import Redis
     from sqlalchemy import Connection, Engine
 
+    from domain.model_calls import AskModel
     from slowwave.coordination.flush_queue import FlushQueue
     from slowwave.settings import Settings
     from slowwave.spool import Spooled
@@ -67,6 +68,12 @@ class Shell:
             lease_seconds=rules.lease_seconds,
             per_agent_concurrency=rules.per_agent_concurrency,
         )
+
+    def build_model(self, settings: "Settings") -> "AskModel | None":
+        """The model of some settings, within its budgets; None without one. Raises InvalidSettings."""
+        from services.llm.build import build_model
+
+        return build_model(settings, self.engine, self.redis, self.now)
 
     @contextmanager
     def connection(self) -> "Iterator[Connection]":

@@ -1,0 +1,30 @@
+"""A pass over one scope with all that follows it: open conflicts are put to a model, where there is one.
+
+Must not know: Celery, when a pass is due, what a pass does.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Engine
+
+from services.consolidation.adjudication import adjudicate
+from services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
+from slowwave.settings import Consolidation
+
+
+def consolidate_whole(
+    engine: Engine, order: Order, *, settings: Consolidation, clock: Callable[[], datetime]
+) -> PassReport:
+    """As `consolidate`; after the last pass of a row, the report also tells what became of the scope's conflicts."""
+    report = consolidate(engine, order, settings=settings, clock=clock)
+    if order.dry_run or report.more or report.state in {"busy", "stopped"}:
+        return report
+    asking = adjudicate(engine, order.scope_id, order.model, run=report.run, clock=clock)
+    counts = {} if asking is None else {name: number for name, number in sorted(asking.counts.items()) if number}
+    if asking is None or not counts:
+        return report
+    both = {name: report.counts.get(name, 0) + counts.get(name, 0) for name in sorted({*report.counts, *counts})}
+    summary = in_full(f"{report.summary}; conflicts: {in_words(counts)}", asking.reached)
+    return replace(report, counts=both, summary=summary, not_asked=report.not_asked or asking.reached)
