@@ -61,6 +61,8 @@ class MakingFlush:
     extractor_version: str
     attempt: int
     committed_at: datetime
+    fallback: str | None
+    fallback_why: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +237,8 @@ def _flushes(connection: Connection, tenant: str, memory: UUID) -> tuple[MakingF
             Flush.extractor_version,
             Flush.attempt,
             Flush.committed_at,
+            Flush.fallback,
+            Flush.fallback_why,
         )
         .join(Session, Session.id == Flush.session_id)
         .join(Agent, Agent.id == Session.agent_id)

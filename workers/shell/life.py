@@ -141,6 +141,8 @@ def _author(change: "ChangeMade", flush: "MakingFlush | None", undone: set[int])
     if flush is not None:
         window = f"{flush.from_seq}" if flush.from_seq == flush.to_seq else f"{flush.from_seq} to {flush.to_seq}"
         by += f" of {flush.session}#{window}, {flush.extractor} {flush.extractor_version}"
+        if flush.fallback is not None:
+            by += f" in place of the model ({flush.fallback}: {flush.fallback_why})"
     return by
 
 
