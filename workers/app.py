@@ -75,6 +75,8 @@ class SlowwaveApp(Celery):
         """Let go of connections; what the client's spool still holds is delivered by the next process."""
         if self._runtime is not None and self._pid == os.getpid():
             self._runtime.memory.close()
+            if self._runtime.source is not None:
+                self._runtime.source.close()
             self._runtime.engine.dispose()
 
 

@@ -58,6 +58,12 @@ class AgnoSource:
             is_private(kept), tuple(_kept(run, history) for run in kept.runs or () if run.run_id in runs)
         )
 
+    def close(self) -> None:
+        """Let go of connections; a read opens them anew."""
+        with self._lock:
+            if self._store is not None:
+                self._store.db_engine.dispose()
+
     def _open(self) -> Any:
         with self._lock:
             if self._store is None:

@@ -41,3 +41,7 @@ class SessionSource(Protocol):
         Raises domain.failures.TransientError where it can't be reached now.
         """
         ...
+
+    def close(self) -> None:
+        """Let go of connections; a read opens them anew."""
+        ...
