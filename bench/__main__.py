@@ -29,6 +29,7 @@ PARTS = {
     "similarity": "what the similarity says of labelled pairs",
     "blocking": "do memories that are alike find each other",
     "days_size": "what a day costs as it grows",
+    "model_cost": "what a model costs for the same conversations",
 }
 NEEDS_DATA = {
     "msc": "msc-memories-dev.jsonl",
