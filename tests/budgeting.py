@@ -3,6 +3,8 @@
 Must not know: any single test.
 """
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -65,3 +67,10 @@ class Purse:
             row = connection.execute(query, {"tenant": tenant}).one()
         calls, failures, reserved, settled = (int(number) for number in row)
         return calls, failures, reserved, settled
+
+
+def at_once(work: Callable[[int], None], count: int) -> None:
+    """Run work(0), work(1), … in a thread each; raises what the first of them raised."""
+    with ThreadPoolExecutor(count) as pool:
+        for done in [pool.submit(work, number) for number in range(count)]:
+            done.result()

@@ -1,7 +1,5 @@
 """Budgets of models: never passed under any concurrency, whatever becomes of the calls (I7)."""
 
-import threading
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,7 +10,7 @@ from domain.model_calls import BudgetReached, Spender
 from models.engine import make_engine
 from services.llm.budget import Reservation
 from slowwave.settings import Llm
-from tests.budgeting import THURSDAY, Purse
+from tests.budgeting import THURSDAY, Purse, at_once
 
 pytestmark = pytest.mark.servers
 
@@ -21,26 +19,22 @@ FRIDAY = datetime(2026, 3, 6, tzinfo=UTC)
 MONDAY = datetime(2026, 3, 9, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("caps", "spender", "cap", "until"),
-    [
-        (Llm(daily_token_budget=100), MAYA, "memory.llm.daily_token_budget", FRIDAY),
-        (Llm(weekly_token_budget=100), MAYA, "memory.llm.weekly_token_budget", MONDAY),
-        (Llm(agent_daily_token_budget=100), MAYA, "memory.llm.agent_daily_token_budget", FRIDAY),
-        (Llm(agent_weekly_token_budget=100), MAYA, "memory.llm.agent_weekly_token_budget", MONDAY),
-        (Llm(daily_token_budget=100, weekly_token_budget=90), MAYA, "memory.llm.weekly_token_budget", MONDAY),
-        (Llm(max_calls_per_run=1), Spender("default", "maya", 7), "memory.llm.max_calls_per_run", None),
-    ],
-)
-def test_i7_a_cap_is_named_with_its_end(
-    engine: Engine, caps: Llm, spender: Spender, cap: str, until: datetime | None
-) -> None:
-    purse = Purse(engine, caps)
-    purse.budget.settle(purse.reserve(spender, 60), "answered", 60)
-    with pytest.raises(BudgetReached) as refused:
-        purse.reserve(spender, 41)
-    assert (refused.value.cap, refused.value.until) == (cap, until)
-    assert purse.ledger("default")[0] == 1
+def test_i7_a_cap_is_named_with_its_end(engine: Engine) -> None:
+    cases: tuple[tuple[Llm, str, datetime | None], ...] = (
+        (Llm(daily_token_budget=100), "daily_token_budget", FRIDAY),
+        (Llm(weekly_token_budget=100), "weekly_token_budget", MONDAY),
+        (Llm(agent_daily_token_budget=100), "agent_daily_token_budget", FRIDAY),
+        (Llm(agent_weekly_token_budget=100), "agent_weekly_token_budget", MONDAY),
+        (Llm(daily_token_budget=100, weekly_token_budget=90), "weekly_token_budget", MONDAY),
+        (Llm(max_calls_per_run=1), "max_calls_per_run", None),
+    )
+    for number, (caps, cap, until) in enumerate(cases, start=1):
+        purse, spender = Purse(engine, caps), Spender(f"tenant {number}", "maya", number)
+        purse.budget.settle(purse.reserve(spender, 60), "answered", 60)
+        with pytest.raises(BudgetReached) as refused:
+            purse.reserve(spender, 41)
+        assert (refused.value.cap, refused.value.until) == (f"memory.llm.{cap}", until)
+        assert purse.ledger(spender.tenant)[0] == 1
 
 
 def test_i7_what_is_open_counts_and_what_was_not_needed_is_given_back(engine: Engine) -> None:
@@ -113,21 +107,18 @@ def test_mistake_17_a_call_whose_worker_died_counts_in_full_until_it_is_known_be
     assert purse.counted("default") == purse.ledger("default") == (2, 0, 10, 20)
 
 
-def test_i7_a_cost_above_its_reservation_is_counted_as_it_was(engine: Engine) -> None:
-    purse = Purse(engine, Llm(daily_token_budget=100))
-    purse.budget.settle(purse.reserve(MAYA, 50), "answered", 500)
-    assert purse.counted("default") == (1, 0, 0, 500)
+def test_i7_a_cost_is_counted_as_it_was_and_one_that_nobody_knows_as_it_was_reserved(engine: Engine) -> None:
+    purse, other = Purse(engine, Llm(daily_token_budget=100)), Spender("other", "maya")
+    purse.budget.settle(purse.reserve(other, 50), "answered", 500)
+    assert purse.counted("other") == (1, 0, 0, 500)
     with pytest.raises(BudgetReached):
-        purse.reserve(MAYA, 1)
-
-
-def test_i7_what_nobody_counted_stands_with_all_that_was_reserved(engine: Engine) -> None:
-    purse = Purse(engine, Llm())
+        purse.reserve(other, 1)
     purse.budget.settle(purse.reserve(MAYA, 50), "unanswered", None)
     purse.budget.settle(purse.reserve(MAYA, 50), "unanswered", 0)
     assert purse.counted("default") == (2, 2, 0, 50)
     with engine.connect() as connection:
-        known = connection.execute(text("SELECT counted FROM slowwave.llm_calls ORDER BY tokens_settled")).scalars()
+        query = text("SELECT counted FROM slowwave.llm_calls WHERE tenant = 'default' ORDER BY tokens_settled")
+        known = connection.execute(query).scalars()
         assert list(known) == [True, False]
 
 
@@ -167,7 +158,7 @@ def test_i7_reservations_at_once_never_pass_a_cap(engine: Engine) -> None:
                 purse.budget.settle(reservation, "answered", reservation.tokens // 2)
         own.dispose()
 
-    _all_at_once([lambda n=n: work(n) for n in range(8)])
+    at_once(work, 8)
     assert max(highest) <= 4000
     purse = Purse(engine, caps)
     assert purse.counted("default") == purse.ledger("default")
@@ -192,20 +183,3 @@ def test_i7_without_postgres_nothing_is_spent() -> None:
     nowhere = make_engine("postgresql://slowwave@127.0.0.1:1/slowwave", pre_ping=False)
     with pytest.raises(TransientError, match="can't be reserved"):
         Purse(nowhere, Llm()).reserve(MAYA, 10)
-
-
-def _all_at_once(jobs: list[Callable[[], None]]) -> None:
-    failures: list[BaseException] = []
-
-    def guarded(job: Callable[[], None]) -> None:
-        try:
-            job()
-        except BaseException as error:  # noqa: BLE001 (told by the thread that asked)
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(job,)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
