@@ -63,6 +63,8 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         # What was taken away last, and its keys: the SDK takes back the items of an attempt that failed, and adds them
         # again with the next.
         self._popped: dict[Words, str] = {}
+        # What was cleared last: a compaction that fails puts it back.
+        self._cleared: list[Words | None] = []
         self._known: tuple[str | None, Known] | None = None
 
     async def get_items(self, limit: int | None = None) -> list[Item]:
@@ -77,7 +79,9 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         if any(one is not None and one[0] == "user" for one in words):
             before = await self._inner.get_items(REPEATED_WITHIN)
         await self._inner.add_items(items)
-        if not any(_is_compaction(item) for item in items):
+        cleared, self._cleared = self._cleared, []
+        put_back = len(words) > 1 and words == cleared
+        if not put_back and not any(_is_compaction(item) for item in items):
             await self._record(_new([words_of(item) for item in before], words))
 
     async def pop_item(self) -> Item | None:
@@ -90,8 +94,9 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
 
     async def clear_session(self) -> None:
         """Empty the wrapped session: the conversation has ended. What was recorded stays, and is processed now."""
+        cleared = [words_of(item) for item in await self._inner.get_items()]
         await self._inner.clear_session()
-        self._turn, self._popped, self._known = [], {}, None
+        self._turn, self._popped, self._cleared, self._known = [], {}, cleared, None
         await self._quiet.areset(self.session_id)
 
     async def add_context(self, data: CallModelData[Any]) -> ModelInputData:

@@ -1,0 +1,57 @@
+"""What tests of agent frameworks share: what was recorded, a worker in this process, a memory without its servers."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from redis import Redis
+
+from domain.extraction.rules import RulesExtractor
+from models.engine import make_engine
+from slowwave import Memory
+from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.spool import spooled
+from tests.capturing import memory_on, rows
+from tests.flushing import Clock
+from tests.fundamentals.stage import Stage
+
+
+def recorded(memory: Memory, columns: str, session: str | None = None) -> list[tuple[Any, ...]]:
+    """Columns of this tenant's events (e), their sessions (s) and scopes (k), in the order of the events."""
+    return rows(
+        memory.store.settings.database_url,
+        f"SELECT {columns} FROM slowwave.events e JOIN slowwave.sessions s ON s.id = e.session_id"
+        " JOIN slowwave.scopes k ON k.id = s.scope_id WHERE k.tenant = %s AND coalesce(s.name = %s, true)"
+        " ORDER BY s.name, e.seq",
+        [memory.tenant, session],
+    )
+
+
+def contents(memory: Memory, session: str | None = None) -> list[str]:
+    """What was said in a session, or in all."""
+    return [content for (content,) in recorded(memory, "e.content", session)]
+
+
+def work(memory: Memory, redis: Redis) -> None:
+    """Be the workers: flush whatever was asked for."""
+    settings = memory.store.settings
+    engine = make_engine(settings.database_url)
+    try:
+        stage = Stage(memory, engine, redis, FlushQueue(redis), settings, RulesExtractor(), Clock())
+        stage.work_until_idle()
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def unreachable(folder: Path) -> Iterator[Memory]:
+    """A memory whose servers are not there, and that spools into `folder`."""
+    nowhere = "postgresql://nobody@127.0.0.1:1/nothing"
+    with memory_on(nowhere, "redis://127.0.0.1:1/0", folder / "spool") as memory:
+        yield memory
+
+
+def is_spooled(memory: Memory) -> bool:
+    """Whether turns wait for Postgres."""
+    return spooled(memory.store.settings.spool).files > 0
