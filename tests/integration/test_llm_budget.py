@@ -1,5 +1,7 @@
 """Budgets of models: never passed under any concurrency, whatever becomes of the calls (I7)."""
 
+import threading
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +10,6 @@ from sqlalchemy import Engine, text
 from domain.failures import TransientError
 from domain.model_calls import BudgetReached, Spender
 from models.engine import make_engine
-from services.llm.budget import Reservation
 from slowwave.settings import Llm
 from tests.budgeting import THURSDAY, Purse, at_once
 
@@ -136,38 +137,34 @@ def test_i7_a_reservation_that_is_sent_twice_is_made_once(engine: Engine) -> Non
 
 
 def test_i7_reservations_at_once_never_pass_a_cap(engine: Engine) -> None:
-    """Eight connections, two agents, four caps that are all near."""
-    caps = Llm(daily_token_budget=5000, weekly_token_budget=4000, agent_daily_token_budget=3000, max_calls_per_run=15)
-    granted: list[tuple[Spender, Reservation]] = []
-    highest: list[int] = []
+    """Eight connections begin together, round after round, and each time there is room for one."""
+    kinds = (
+        Llm(daily_token_budget=100),
+        Llm(weekly_token_budget=100),
+        Llm(agent_daily_token_budget=100),
+        Llm(max_calls_per_run=1),
+    )
+    rounds, workers = 24, 8
+    together = threading.Barrier(workers, timeout=60)
+    granted: Counter[int] = Counter()
 
-    def work(number: int) -> None:
+    def work(_number: int) -> None:
         own = make_engine(engine.url.render_as_string(hide_password=False))
-        purse = Purse(own, caps)
-        spender = Spender("default", ("maya", "jonas")[number % 2], number % 4)
-        for turn in range(12):
+        purses = [Purse(own, caps) for caps in kinds]
+        for turn in range(rounds):
+            together.wait()
             try:
-                reservation = purse.reserve(spender, 100 + 10 * number)
+                purses[turn % len(kinds)].reserve(Spender(f"round {turn}", "maya", turn), 60)
             except BudgetReached:
                 continue
-            granted.append((spender, reservation))
-            calls, _, reserved, settled = purse.counted("default")
-            highest.append(reserved + settled)
-            assert calls <= 96
-            if turn % 3:
-                purse.budget.settle(reservation, "answered", reservation.tokens // 2)
+            granted[turn] += 1
         own.dispose()
 
-    at_once(work, 8)
-    assert max(highest) <= 4000
-    purse = Purse(engine, caps)
-    assert purse.counted("default") == purse.ledger("default")
-    assert purse.counted("default")[0] == len(granted)
-    for run in range(4):
-        assert sum(spender.run == run for spender, _ in granted) <= 15
-    for agent in ("maya", "jonas"):
-        _, _, reserved, settled = purse.counted("default", agent)
-        assert reserved + settled <= 3000
+    at_once(work, workers)
+    assert granted == dict.fromkeys(range(rounds), 1)
+    purse = Purse(engine, Llm())
+    for turn in range(rounds):
+        assert purse.counted(f"round {turn}") == purse.ledger(f"round {turn}") == (1, 0, 60, 0)
 
 
 def test_a_tenant_does_not_wait_for_another(engine: Engine) -> None:
