@@ -9,9 +9,11 @@ from redis import Redis
 
 from domain.extraction.rules import RulesExtractor
 from models.engine import make_engine
+from services.working import consolidate_working
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.spool import spooled
+from slowwave.working import scope_of
 from tests.capturing import memory_on, rows
 from tests.flushing import Clock
 from tests.fundamentals.stage import Stage
@@ -40,6 +42,20 @@ def work(memory: Memory, redis: Redis) -> None:
     try:
         stage = Stage(memory, engine, redis, FlushQueue(redis), settings, RulesExtractor(), Clock())
         stage.work_until_idle()
+    finally:
+        engine.dispose()
+
+
+def cycle(memory: Memory, agent: str, scope: str | None = None) -> None:
+    """Be the workers: make memories of what was noted in a scope."""
+    settings = memory.store.settings
+    place = [memory.tenant, *scope_of(agent, scope)]
+    query = "SELECT id FROM slowwave.scopes WHERE (tenant, kind, name) = (%s, %s, %s)"
+    ((scope_id,),) = rows(settings.database_url, query, place)
+    engine = make_engine(settings.database_url)
+    try:
+        clock = Clock()
+        consolidate_working(engine, scope_id, settings=settings.memory.consolidation, clock=clock, by="test")
     finally:
         engine.dispose()
 
