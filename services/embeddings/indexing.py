@@ -21,6 +21,8 @@ from slowwave.embedding import Embedder, EmbeddingFailed
 log = logging.getLogger(__name__)
 
 PROBE = "How many numbers has a vector?"
+# So many new vectors may make plans from before them bad ones.
+WORTH_ANALYZING = 200
 _LOCK = text("SELECT pg_try_advisory_lock(hashtextextended('slowwave.embeddings', 0))")
 _UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.embeddings', 0))")
 
@@ -78,6 +80,8 @@ def index(run: Indexing) -> IndexReport:
         elif space.state == "building":
             spaces.switch_to(run.engine, space.id)
             report.switched = space.model
+        if report.memories + report.events >= WORTH_ANALYZING:
+            spaces.analyze(run.engine)
         if run.more_time():
             spaces.remove_retired(run.engine)
     return report

@@ -132,8 +132,11 @@ def _checked(scopes: list[str] | None) -> tuple[str, ...]:
 
 def _source(shell: Shell, connection: "Connection") -> "Source":
     """The driver's connection below SQLAlchemy's: the client's own code reads through it."""
+    from slowwave.embedding import Embedders
     from slowwave.mem0_backend import Mem0Connection
     from slowwave.reading import Source
+    from slowwave.recall import Questions
 
     driver = cast("psycopg.Connection", connection.connection.driver_connection)
-    return Source(shell.settings, lambda work: work(driver), lambda: Mem0Connection(shell.settings))
+    questions = Questions(Embedders(shell.settings.memory.embeddings))
+    return Source(shell.settings, lambda work: work(driver), lambda: Mem0Connection(shell.settings), questions)

@@ -32,11 +32,15 @@ class Read(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where readers are answered from. mem0: made when the backend is that, and no sooner."""
+    """Where readers are answered from. mem0: made when the backend is that, and no sooner.
+
+    questions: what makes vectors of questions; where they are off it makes none.
+    """
 
     settings: Settings
     read: Read
     mem0: "Callable[[], Mem0Connection]"
+    questions: recall.Questions
 
 
 def search(
@@ -46,11 +50,9 @@ def search(
     hits = _from_mem0(source, tenant, agent, query, limit=limit, scopes=scopes, include_review=include_review)
     if hits is not None:
         return hits
-    return source.read(
-        lambda connection: recall.search(
-            connection, tenant, agent, query, limit=limit, scopes=scopes, include_review=include_review
-        )
-    )
+    vector = source.questions.vector(source.read, query)
+    options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "vector": vector}
+    return source.read(lambda connection: recall.search(connection, tenant, agent, query, **options))
 
 
 def context(
@@ -67,7 +69,8 @@ def context(
     """See `slowwave.recall.context`; what is relevant comes from mem0 where that is the backend, the rest never."""
     days = source.settings.memory.days.autoload_summary_days if days is None else days
     relevant = _from_mem0(source, tenant, agent, query, limit=MEMORIES, scopes=scopes) if query else None
-    options |= {"query": query, "scopes": scopes, "days": days, "now": now, "relevant": relevant}
+    vector = source.questions.vector(source.read, query) if relevant is None else None
+    options |= {"query": query, "scopes": scopes, "days": days, "now": now, "relevant": relevant, "vector": vector}
     return source.read(lambda connection: recall.context(connection, tenant, agent, **options))
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from slowwave.background import Writer
 from slowwave.capture import Capture, Captured, Entry
+from slowwave.embedding import Embedders
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.identity import SessionRef
 from slowwave.offers import Complaints, Offers
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from slowwave.coordination.flush_queue import FlushQueue
     from slowwave.mem0_backend import Mem0Connection
     from slowwave.reading import Source
+    from slowwave.recall import Questions
 
 Mode = Literal["durable", "background"]
 Stored = Literal["postgres", "queued", "spool"]
@@ -59,6 +61,7 @@ class Store:
         queue: "FlushQueue | None" = None,
     ) -> None:
         self.settings = settings
+        self.embedders = Embedders(settings.memory.embeddings)
         self._mode = mode
         self._raise_errors = raise_errors
         self._queue = queue
@@ -74,6 +77,7 @@ class Store:
         self._spool = Spool(settings.spool, settings.database_url)
         self._writer = Writer(self.capture, self._spool, self._offer_due)
         self._mem0: Mem0Connection | None = None
+        self._questions: Questions | None = None
         self._closed = False
         # Keys sort by time, are short, and differ between processes and forks.
         self._prefix = f"{time.time_ns() // 1_000_000:x}-{os.urandom(6).hex()}"
@@ -98,7 +102,11 @@ class Store:
         """Where readers are answered from."""
         from slowwave.reading import Source  # noqa: PLC0415 (writers need none of it)
 
-        return Source(self.settings, self.postgres.read, lambda: self.mem0)
+        if self._questions is None:
+            from slowwave.recall import Questions  # noqa: PLC0415 (as above)
+
+            self._questions = Questions(self.embedders)
+        return Source(self.settings, self.postgres.read, lambda: self.mem0, self._questions)
 
     def record(self, entry: Entry) -> tuple[Captured | None, Stored]:
         """Record an entry; the outcome is None unless it is in Postgres already.

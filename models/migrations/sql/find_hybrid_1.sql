@@ -37,7 +37,7 @@ BEGIN
     WITH worded AS MATERIALIZED (
         SELECT CASE WHEN f.seq IS NULL THEN f.id::uuid END AS memory_id, f.session_id, f.seq, f.score
         FROM slowwave.find(
-            p_scopes, p_any, p_terms, p_held, p_beginnings, p_documents, p_mean_length, p_events, 400, p_review) AS f
+            p_scopes, p_any, p_terms, p_held, p_beginnings, p_documents, p_mean_length, p_events, 250, p_review) AS f
         WHERE numnode(p_any) > 0
     ), near AS MATERIALIZED (
         SELECT k.kind, n.*
@@ -58,23 +58,24 @@ BEGIN
             FROM worded w
         ) AS w
     ), candidates AS MATERIALIZED (
-        SELECT w.memory_id, w.session_id, w.seq, w.score,
-               CASE WHEN w.seq IS NULL THEN (
-                   SELECT -(v.embedding::vector <#> p_question::vector) FROM slowwave.memory_vectors v
-                   WHERE v.memory_id = w.memory_id AND v.space_id = v_space_id AND v.scope_id = ANY (p_scopes))
-               ELSE (
-                   SELECT -(v.embedding::vector <#> p_question::vector) FROM slowwave.passage_vectors v
-                   WHERE v.session_id = w.session_id AND v.seq = w.seq AND v.space_id = v_space_id
-                     AND v.scope_id = ANY (p_scopes))
-               END AS cosine
-        FROM worded w
-        UNION ALL
-        SELECT n.memory_id, n.session_id, n.seq, 0, n.cosine
-        FROM near n
-        -- Less is what any two texts have in common.
-        WHERE n.cosine >= 0.25
-          AND NOT EXISTS (SELECT FROM worded w WHERE w.memory_id = n.memory_id)
-          AND NOT EXISTS (SELECT FROM worded w WHERE w.session_id = n.session_id AND w.seq = n.seq)
+        SELECT c.memory_id, c.session_id, c.seq, max(c.score) AS score, max(c.cosine) AS cosine
+        FROM (
+            SELECT w.memory_id, w.session_id, w.seq, w.score, NULL::float8 AS cosine FROM worded w
+            UNION ALL
+            SELECT n.memory_id, n.session_id, n.seq, NULL, n.cosine FROM near n
+        ) AS c
+        GROUP BY c.memory_id, c.session_id, c.seq
+        -- A smaller cosine is what any two texts have in common.
+        HAVING max(c.score) IS NOT NULL OR max(c.cosine) >= 0.25
+    ), compared AS MATERIALIZED (
+        SELECT c.memory_id, c.session_id, c.seq, c.score, coalesce(
+            c.cosine,
+            (SELECT -(v.embedding::vector <#> p_question::vector) FROM slowwave.memory_vectors v
+             WHERE v.memory_id = c.memory_id AND v.space_id = v_space_id AND v.scope_id = ANY (p_scopes)),
+            (SELECT -(v.embedding::vector <#> p_question::vector) FROM slowwave.passage_vectors v
+             WHERE v.session_id = c.session_id AND v.seq = c.seq AND v.space_id = v_space_id
+               AND v.scope_id = ANY (p_scopes))) AS cosine
+        FROM candidates c
     ), weighed AS MATERIALIZED (
         SELECT c.memory_id, c.session_id, c.seq,
                coalesce(c.score / s.words, 0) + CASE
@@ -82,7 +83,7 @@ BEGIN
                    WHEN m.valid_to <= now() OR m.superseded_by IS NOT NULL OR m.status = 'review'
                        THEN least(z.z, z.z / 2)
                    ELSE z.z END AS score
-        FROM candidates c
+        FROM compared c
         CROSS JOIN spread s
         CROSS JOIN LATERAL (SELECT coalesce((c.cosine - s.mean) / s.deviation, 0) AS z) AS z
         LEFT JOIN slowwave.memories m ON m.id = c.memory_id

@@ -102,8 +102,10 @@ def upgrade() -> None:
     _passage_vectors()
     for table in ("memory_vectors", "passage_vectors"):
         op.create_index(f"{table}_scope_idx", table, ["space_id", "scope_id"], schema="slowwave")
-        # Compressing numbers takes long and gains nothing.
-        op.execute(f"ALTER TABLE slowwave.{table} ALTER embedding SET STORAGE EXTERNAL")
+        # Compressing numbers or counting them takes long and gains nothing.
+        op.execute(
+            f"ALTER TABLE slowwave.{table} ALTER embedding SET STORAGE EXTERNAL, ALTER embedding SET STATISTICS 0"
+        )
     for name in ("vectors_1.sql", "find_hybrid_1.sql"):
         op.execute((SQL / name).read_text(encoding="utf-8").replace(":", r"\:"))
 

@@ -17,6 +17,7 @@ from slowwave.recall.finding import search_steps
 from slowwave.recall.gathering import context_steps, wanted_of
 from slowwave.recall.hits import Hit
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
+from slowwave.recall.questions import Questions, QuestionVector
 from slowwave.recall.scopes import reader
 from slowwave.recall.steps import run
 from slowwave.recall.tokens import estimate
@@ -29,6 +30,8 @@ __all__ = [
     "DayLine",
     "Format",
     "Hit",
+    "QuestionVector",
+    "Questions",
     "Utterance",
     "context",
     "estimate",
@@ -45,16 +48,18 @@ def search(
     limit: int = 10,
     scopes: Sequence[str] = (),
     include_review: bool = False,
+    vector: QuestionVector | None = None,
 ) -> list[Hit]:
     """Find memories and events that answer `query`, best first; at most `limit` (1 to 100).
 
     Of a longer query the first 2,000 characters count. `scopes`: "room:NAME" or "team:NAME", read beside the agent's
     own. Unknown agents and scopes hold nothing; a query without a meaningful word finds nothing.
-    include_review: also memories that wait for a person's decision; their status is "review".
+    include_review: also memories that wait for a person's decision; their status is "review". vector: the question's
+    (`Questions`), to find what means the same in other words, too.
     Raises `InvalidName` and `InvalidQuery` before anything is sent, and what psycopg raises.
     """
-    steps = search_steps(reader(tenant, agent, scopes), query, limit=limit, include_review=include_review)
-    return run(connection, steps)
+    who = reader(tenant, agent, scopes)
+    return run(connection, search_steps(who, query, limit=limit, include_review=include_review, vector=vector))
 
 
 def context(
@@ -71,6 +76,7 @@ def context(
     format: Format = "markdown",  # noqa: A002 (the word that callers know)
     now: datetime,
     relevant: Sequence[Hit] | None = None,
+    vector: QuestionVector | None = None,
 ) -> Context:
     """Read what the agent should know in `session` (which is left out of what is said elsewhere), at `now` (aware).
 
@@ -78,9 +84,9 @@ def context(
     scopes as in `search`. max_tokens: what the context takes in this `format` is at most that, as `count_tokens` counts
     (by default an estimate); an allowance too small for anything gives an empty context. Without it, everything that
     was found, which is bounded whatever the scopes hold. relevant: memories that answer the query, best first, where
-    somebody else has found them. Raises as `search` does.
+    somebody else has found them; vector: as in `search`. Raises as `search` does.
     """
     wanted = wanted_of(session, query, days, now)
     budget = budget_of(max_tokens, format, count_tokens)
-    found = run(connection, context_steps(reader(tenant, agent, scopes), wanted, relevant))
+    found = run(connection, context_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
     return found if budget is None else trimmed(found, budget)

@@ -3,6 +3,7 @@
     scopes.sql   names → scopes that exist, stems of the question, which of them are common
     terms.py     which stems name candidates
     find.sql     candidates, ranked by slowwave.find (a function in the database), with text and origin
+    find_hybrid.sql     the same by words and by the question's vector, where there is one (slowwave.find_hybrid)
     hits.py      what was said once is shown once
 
 Must not know: who asks, or what the answer is for.
@@ -14,6 +15,7 @@ from typing import Any
 
 from slowwave.errors import InvalidQuery
 from slowwave.recall.hits import Hit, choose, hit_of
+from slowwave.recall.questions import QuestionVector
 from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.steps import Query, Row, Steps, statement
 from slowwave.recall.terms import Term, any_of, clean_question, plan
@@ -22,6 +24,7 @@ MAX_LIMIT = 100
 
 _SCOPES = statement("scopes")
 _FIND = statement("find")
+_FIND_HYBRID = statement("find_hybrid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +66,38 @@ def check_question(question: str, limit: int) -> None:
         raise InvalidQuery(f"limit: a number from 1 to {MAX_LIMIT} is meant, not {limit!r:.40}")
 
 
-def search_steps(reader: Reader, question: str, *, limit: int = 10, include_review: bool = False) -> Steps[list[Hit]]:
+def search_steps(
+    reader: Reader,
+    question: str,
+    *,
+    limit: int = 10,
+    include_review: bool = False,
+    vector: QuestionVector | None = None,
+) -> Steps[list[Hit]]:
     """Find what answers the question, best first. Raises `InvalidQuery`."""
     check_question(question, limit)
     library = yield from library_steps(reader, question)
-    return (yield from find_steps(library, limit=limit, review=include_review))
+    return (yield from find_steps(library, limit=limit, review=include_review, vector=vector))
 
 
-def find_steps(library: Library, *, limit: int, events: bool = True, review: bool = False) -> Steps[list[Hit]]:
+def find_steps(
+    library: Library, *, limit: int, events: bool = True, review: bool = False, vector: QuestionVector | None = None
+) -> Steps[list[Hit]]:
     """Rank what the library holds by its question; events False: memories alone; review: also those in review.
 
-    Without scopes or without a word that means anything there is nothing to find, and nothing is asked.
+    vector: the question's, to rank by words and vectors together. Without scopes there is nothing to find, and without
+    a vector no more without a word that means anything: then nothing is asked.
     """
-    if not library.labels or not library.terms:
+    if not library.labels or not (library.terms or vector):
         return []
     chosen = plan(library.terms, library.documents)
     kinds = {"events": events, "review": review}
+    if vector is not None:
+        asked = _find(library, chosen.terms, chosen.candidates, kinds, limit)
+        # As text: psycopg would take two milliseconds for a list.
+        numbers = f"{{{','.join(map(str, vector.vector))}}}"
+        rows = yield Query(_FIND_HYBRID, {**asked.values, "model": vector.model, "question": numbers})
+        return [hit_of(row, row["score"], library.labels) for row in choose(rows, limit)]
     rows = yield _find(library, chosen.terms, chosen.candidates, kinds, limit)
     if not rows and chosen.fallback:
         # Nothing holds a rare word or two common ones together: what holds one common word is better than nothing.

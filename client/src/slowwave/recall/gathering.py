@@ -19,6 +19,7 @@ from slowwave.recall.hits import Hit, hit_of
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
 from slowwave.recall.masking import mask
 from slowwave.recall.once import said_once
+from slowwave.recall.questions import QuestionVector
 from slowwave.recall.rendering import shorten
 from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.steps import Query, Row, Steps, statement
@@ -61,15 +62,20 @@ def wanted_of(session: str | None, query: str | None, days: int | None, now: dat
     return Wanted(session, query, days, now)
 
 
-def context_steps(reader: Reader, wanted: Wanted, found_elsewhere: Sequence[Hit] | None = None) -> Steps[Context]:
+def context_steps(
+    reader: Reader,
+    wanted: Wanted,
+    found_elsewhere: Sequence[Hit] | None = None,
+    vector: QuestionVector | None = None,
+) -> Steps[Context]:
     """Read all parts. Bounded whatever the scopes hold; nothing stands in it twice.
 
-    found_elsewhere: memories that answer the query, where they are not to be looked for here.
+    found_elsewhere: memories that answer the query, where they are not to be looked for here; vector: the query's.
     """
     relevant = list(found_elsewhere or ())
     if wanted.query and found_elsewhere is None:
         library = yield from library_steps(reader, wanted.query)
-        relevant = yield from find_steps(library, limit=MEMORIES, events=False)
+        relevant = yield from find_steps(library, limit=MEMORIES, events=False, vector=vector)
     found = yield _brief(reader, wanted, relevant)
     if not found:
         return Context(span=wanted.days)

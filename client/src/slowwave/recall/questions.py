@@ -1,0 +1,70 @@
+"""The vector of a question, by the model whose vectors serve; None where words alone have to do.
+
+It is made before the search takes a connection, which a slow endpoint would otherwise hold.
+
+Must not know: ranking, who asks.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from psycopg import Connection
+
+from slowwave.embedding import Embedder, EmbeddingFailed
+from slowwave.offers import Complaints
+from slowwave.recall.terms import clean_question
+
+T = TypeVar("T")
+
+_SERVING = "SELECT s.model FROM slowwave.vector_spaces s WHERE s.state = 'serving'"
+
+
+class Read(Protocol):
+    """Runs something on a connection to Postgres and answers what that does."""
+
+    def __call__(self, work: Callable[[Connection[Any]], T], /) -> T: ...
+
+
+class Models(Protocol):
+    """The embedder of the settings (None: vectors are off), and those of other names that can be reached."""
+
+    @property
+    def own(self) -> Embedder | None: ...
+
+    def named(self, name: str) -> Embedder | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionVector:
+    """A question as a vector. model: the embedder's name."""
+
+    model: str
+    vector: list[float]
+
+
+class Questions:
+    """Makes vectors of questions. Where one can't be made the log says so, once a minute, and search goes on."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._complaints = Complaints()
+
+    def vector(self, read: Read, question: str | None) -> QuestionVector | None:
+        """The vector, or None: vectors are off, none are there yet, or none can be made. Raises what `read` raises."""
+        if self._models.own is None or not isinstance(question, str) or not question.strip():
+            return None
+        row = read(lambda connection: connection.execute(_SERVING).fetchone())
+        if row is None:
+            return None
+        model = str(row[0])
+        embedder = self._models.named(model)
+        if embedder is None:
+            self._complaints.say("search goes by words alone: these settings can't make vectors of %s", model)
+            return None
+        try:
+            (vector,) = embedder.embed([clean_question(question)])
+        except EmbeddingFailed as error:
+            self._complaints.say("search goes by words alone: %s", error)
+            return None
+        return QuestionVector(model, vector)
