@@ -26,7 +26,7 @@ def build_model(settings: Settings, engine: Engine, redis: Redis, clock: Callabl
     Raises InvalidSettings where a setting or a package is missing; nothing is asked yet.
     """
     llm = settings.memory.llm
-    driver = _driver(llm, clock)
+    driver = build_driver(llm, clock)
     return None if driver is None else build_caller(driver, llm, engine, redis, clock)
 
 
@@ -49,7 +49,8 @@ def build_caller(driver: Driver, llm: Llm, engine: Engine, redis: Redis, clock: 
     )
 
 
-def _driver(llm: Llm, clock: Callable[[], datetime]) -> Driver | None:
+def build_driver(llm: Llm, clock: Callable[[], datetime]) -> Driver | None:
+    """The driver of the settings, None where none is set up. Raises InvalidSettings; nothing is asked."""
     if llm.driver == "none":
         return None
     return _command_driver(llm) if llm.driver == "command" else _openai_driver(llm, clock)

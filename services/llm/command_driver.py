@@ -56,7 +56,7 @@ class CommandDriver:
 
     def complete(self, prompt: Prompt, *, max_output_tokens: int, timeout_seconds: float) -> Answer:
         """Ask once. The program bounds its answer itself: max_output_tokens stands in its environment, as
-        SLOWWAVE_MAX_OUTPUT_TOKENS. Tokens are estimated. Raises Unanswered, UnfitAnswer, ModelFailed.
+        MAX_OUTPUT_TOKENS. Tokens are estimated. Raises Unanswered, UnfitAnswer, ModelFailed.
         """
         asked = prompt.system + ("" if prompt.schema is None else schema_words(prompt.schema)) + "\n\n" + prompt.user
         spent = estimate(asked)
@@ -92,7 +92,7 @@ class CommandDriver:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "SLOWWAVE_MAX_OUTPUT_TOKENS": str(max_output_tokens)},
+                env={**os.environ, "MAX_OUTPUT_TOKENS": str(max_output_tokens)},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:

@@ -45,7 +45,7 @@ def test_the_prompt_comes_on_stdin_with_its_schema_and_json_goes_back(tmp_path: 
     driver = program(
         tmp_path,
         "said = sys.stdin.read()\n"
-        "said = {'memories': [said, os.environ['SLOWWAVE_MAX_OUTPUT_TOKENS']]}\n"
+        "said = {'memories': [said, os.environ['MAX_OUTPUT_TOKENS']]}\n"
         "print('```json', json.dumps(said), '```', sep='\\n')",
     )
     data = ask(driver)

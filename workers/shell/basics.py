@@ -83,6 +83,7 @@ def doctor(
 def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
     from services.reports import doctor as checks
     from services.reports.files import check_files
+    from services.reports.model_check import check_model
 
     memory = shell.settings.memory
     postgres = list(checks.check_postgres(shell.engine))
@@ -103,6 +104,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
             yield check_files(connection, memory.backend, memory.files.sync_seconds, now=shell.now())
             yield checks.check_quarantine(connection)
             yield checks.check_letters(connection)
+    yield check_model(memory.llm, shell.redis, shell.now)
     yield checks.check_spool(shell.spooled(), str(shell.settings.spool.expanduser()))
 
 

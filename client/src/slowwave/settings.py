@@ -19,7 +19,7 @@ PREFIX = "SLOWWAVE_"
 FILE_VARIABLE = "SLOWWAVE_CONFIG"
 DEFAULT_FILE = "slowwave.yaml"
 # Read by the shell or the tests and not part of the tree.
-OTHER_VARIABLES = frozenset({FILE_VARIABLE, "SLOWWAVE_SHARED"})
+OTHER_VARIABLES = frozenset({FILE_VARIABLE, "SLOWWAVE_SHARED", "SLOWWAVE_TEST_MODEL_URL"})
 
 
 def _known_zone(name: str) -> str:

@@ -1,0 +1,59 @@
+"""What the doctor says of the model that the settings name."""
+
+import sys
+
+import fakeredis
+import pytest
+from pydantic import SecretStr
+
+from domain.model_calls import Unanswered
+from services.llm.build import build_driver
+from services.llm.drivers import AccessRefused
+from services.llm.gate import build_gate
+from services.reports.model_check import check_model
+from slowwave.settings import Llm
+from tests.prompting import KEY, NOON
+
+OPENAI = Llm(
+    driver="openai", model="tiny", base_url="http://127.0.0.1:9/v1", api_key=SecretStr(KEY), breaker_failures=1
+)
+
+
+@pytest.mark.parametrize(
+    ("llm", "verdict", "says"),
+    [
+        (Llm(), "ok", "none is set up"),
+        (OPENAI, "ok", "openai tiny is set up"),
+        (Llm(driver="command", command=f"{sys.executable} -m model"), "ok", "is set up"),
+        (Llm(driver="openai"), "problem", "memory.llm.model names no model"),
+        (Llm(driver="command"), "problem", "memory.llm.command names no program"),
+        (Llm(driver="command", command="no-such-model"), "problem", "no such program"),
+        (Llm(driver="command", command="model 'unclosed"), "problem", "no such program"),
+    ],
+)
+def test_a_model_that_can_not_be_asked_is_a_problem_with_a_cure(llm: Llm, verdict: str, says: str) -> None:
+    check = check_model(llm, fakeredis.FakeRedis(), lambda: NOON)
+    assert check.verdict == verdict
+    assert says in check.finding
+    assert bool(check.cure) is (verdict == "problem")
+
+
+@pytest.mark.parametrize(
+    ("error", "says"), [(Unanswered("away"), "failed again and again"), (AccessRefused("401"), "refuses the key")]
+)
+def test_an_endpoint_that_is_given_up_for_now_is_a_problem(error: Exception, says: str) -> None:
+    redis = fakeredis.FakeRedis()
+    driver = build_driver(OPENAI, lambda: NOON)
+    assert driver is not None
+    with pytest.raises(type(error)), build_gate(redis, driver.endpoint, OPENAI).enter():
+        raise error
+    check = check_model(OPENAI, redis, lambda: NOON)
+    assert check.verdict == "problem"
+    assert says in check.finding
+    assert KEY not in f"{check}"
+
+
+def test_without_the_broker_nothing_is_known() -> None:
+    server = fakeredis.FakeServer()
+    server.connected = False
+    assert check_model(OPENAI, fakeredis.FakeRedis(server=server), lambda: NOON).verdict == "unknown"
