@@ -27,6 +27,7 @@ from services.days.book import (
     due_days_of_session,
 )
 from services.days.finalize import settle_ended
+from services.days.model_summarizer import choose_summarizer
 from services.days.summarize import summarize_day as make_summary
 from services.flush import FlushResult
 from services.reports.names import UnknownName
@@ -64,7 +65,10 @@ def summarize_day(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
         log.info("day %s: backing off until %s", entry.ref, entry.not_before)
         return "early"
     settings = runtime.settings.memory.days
-    report = make_summary(runtime.engine, entry.ref, settings=settings, now=now, final=asked.final)
+    summarizer = choose_summarizer(settings, runtime.model)(entry.ref)
+    report = make_summary(
+        runtime.engine, entry.ref, settings=settings, now=now, final=asked.final, summarizer=summarizer
+    )
     log.info("day %s: %s, %s (%d)", entry.ref, report.outcome, report.status, report.version)
     return report.outcome
 

@@ -57,6 +57,8 @@ class DayEntry:
     last_error: str | None
 
 
+_LATELY = timedelta(days=7)
+"""So long it is tried to make a day again whose model had no budget."""
 _NAMES = "a.tenant, a.name AS agent, CASE WHEN k.kind <> 'agent' THEN k.kind || ':' || k.name END AS scope"
 _COUNTED = """
 SELECT d.agent_id, d.scope_id, d.day, sum(d.total_messages)::bigint AS total,
@@ -129,6 +131,15 @@ LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (u.agent_id, u.sc
 WHERE u.day < slowwave.local_day(:now, a.time_zone, a.cutoff_hour) AND {_NOT_IN_BACK_OFF}
 ORDER BY u.day, u.agent_id, u.scope_id LIMIT :limit
 """)
+_FOR_WANT_OF_BUDGET = text(f"""
+SELECT y.agent_id, y.scope_id, y.day, {_NAMES}
+FROM slowwave.days y JOIN slowwave.agents a ON a.id = y.agent_id JOIN slowwave.scopes k ON k.id = y.scope_id
+WHERE y.status = 'final' AND y.day >= :since AND EXISTS (
+    SELECT FROM slowwave.day_segments g
+    WHERE (g.agent_id, g.scope_id, g.day) = (y.agent_id, y.scope_id, y.day)
+      AND g.summarizer LIKE 'rules/% until model %')
+ORDER BY y.day, y.agent_id, y.scope_id LIMIT :limit
+""")
 _SETTLE = text(
     "SELECT slowwave.settle_days(CAST(:agents AS bigint[]), CAST(:scopes AS bigint[]), CAST(:days AS date[]))"
 )
@@ -181,6 +192,12 @@ def ended_days(connection: Connection, *, now: datetime, limit: int) -> list[Day
     """Days that are over in their agent's zone and are not final, or are no longer; oldest first."""
     values = {"latest": (now + _FURTHEST_AHEAD).date(), "now": now, "limit": limit}
     return [DayRef(**row) for row in connection.execute(_ENDED, values).mappings()]
+
+
+def days_for_want_of_budget(connection: Connection, *, now: datetime, limit: int) -> list[DayRef]:
+    """Final days of the last week that the rules summarised, in whole or in part, because a budget was spent."""
+    values = {"since": (now - _LATELY).date(), "limit": limit}
+    return [DayRef(**row) for row in connection.execute(_FOR_WANT_OF_BUDGET, values).mappings()]
 
 
 def mark_settling(connection: Connection, days: Sequence[DayRef]) -> None:

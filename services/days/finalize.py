@@ -7,13 +7,22 @@ Must not know: Celery, maintenance jobs, how a day is summarised.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import chain
 
 from sqlalchemy import Connection, Engine
 
-from services.days.book import DayRef, day_book, ended_days, find_days, mark_settling
+from services.days.book import (
+    DayRef,
+    day_book,
+    days_for_want_of_budget,
+    ended_days,
+    find_days,
+    mark_settling,
+)
+from services.days.model_summarizer import ChooseSummarizer, by_rules
 from services.days.store import describe, read_day
 from services.days.summarize import DayReport, summarize_day
 from slowwave.errors import SlowwaveError
@@ -61,16 +70,18 @@ def finalize_ended(
     now: datetime,
     limit: int = 1000,
     go_on: Callable[[], bool] = lambda: True,
+    choose: ChooseSummarizer = by_rules,
 ) -> FinalizeReport:
-    """Make final here, one by one, all days that are over in their agents' zones, at most `limit` of them.
+    """Make final here, one by one, all days that are over in their agents' zones, at most `limit` of them; then make
+    those again that the rules summarised lately because a budget was spent, where a model summarises.
 
     go_on: asked before each day; False ends it early.
     """
     reports: list[DayReport] = []
-    for day in _ended(engine, now, limit):
+    for day in chain(_ended(engine, now, limit), _waiting(engine, now, limit) if choose is not by_rules else ()):
         if not go_on():
             break
-        reports.append(make_final(engine, day, settings, now))
+        reports.append(make_final(engine, day, settings, now, choose))
     return FinalizeReport(tuple(reports))
 
 
@@ -84,6 +95,7 @@ def finalize_day(
     now: datetime,
     scope: str | None = None,
     force: bool = False,
+    choose: ChooseSummarizer = by_rules,
 ) -> FinalizeReport:
     """Make one day of an agent final, in each scope in which it has events, or in `scope` ("agent", "room:NAME" …).
 
@@ -97,13 +109,15 @@ def finalize_day(
     reading = read_day(engine, days[0], now)
     if reading is not None and not reading.over and not force:
         raise DayNotOver(f"{day} is not over for agent {agent!r}: it can be summarised now and made final when it is")
-    return FinalizeReport(tuple(make_final(engine, ref, settings, now) for ref in days))
+    return FinalizeReport(tuple(make_final(engine, ref, settings, now, choose) for ref in days))
 
 
-def make_final(engine: Engine, day: DayRef, settings: Days, now: datetime) -> DayReport:
+def make_final(
+    engine: Engine, day: DayRef, settings: Days, now: datetime, choose: ChooseSummarizer = by_rules
+) -> DayReport:
     """Summarise a day and make it final, where it is over. Whatever goes wrong is told: the outcome is "failed"."""
     try:
-        return summarize_day(engine, day, settings=settings, now=now, final=True)
+        return summarize_day(engine, day, settings=settings, now=now, final=True, summarizer=choose(day), again=True)
     except Exception as error:  # noqa: BLE001 - not even the failure could be noted; the other days go on
         said = describe(error)
         log.warning("a day of agent %d could not be made final: %s", day.agent_id, said)
@@ -122,6 +136,11 @@ def _ended(engine: Engine, now: datetime, limit: int) -> Iterator[DayRef]:
         for day in page[: limit - len(seen)]:
             seen.add(day)
             yield day
+
+
+def _waiting(engine: Engine, now: datetime, limit: int) -> Sequence[DayRef]:
+    with engine.connect() as connection:
+        return days_for_want_of_budget(connection, now=now, limit=limit)
 
 
 def _no_such_day(connection: Connection, tenant: str, agent: str, day: date, scope: str | None) -> str:

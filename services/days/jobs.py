@@ -3,13 +3,19 @@
 Must not know: when the job is due, Celery.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Mapping
 
+from domain.model_calls import AskModel
 from domain.spoken_time import count_words
 from services.days.book import ended_days
 from services.days.finalize import FinalizeReport, finalize_ended
+from services.days.model_summarizer import choose_summarizer
 from services.maintenance import JobContext, JobOutcome, JobRunner
+from slowwave.errors import InvalidSettings
+
+log = logging.getLogger(__name__)
 
 MAX_DAYS = 100_000
 
@@ -28,8 +34,20 @@ def run_finalize_days(context: JobContext) -> JobOutcome:
         now=now,
         limit=MAX_DAYS,
         go_on=go_on,
+        choose=choose_summarizer(context.settings.memory.days, _model(context)),
     )
     return JobOutcome(_summary(report), _stats(report), "completed" if go_on() else "stopped")
+
+
+def _model(context: JobContext) -> AskModel | None:
+    if not context.settings.memory.days.daily_summary_use_model:
+        return None
+    try:
+        return context.build_model(context.settings)
+    except InvalidSettings as error:
+        # A model that is set up wrongly is missing: the rules summarise.
+        log.warning("days are summarised by the rules: %s", error)
+        return None
 
 
 def _stats(report: FinalizeReport) -> dict[str, int]:

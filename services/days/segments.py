@@ -1,8 +1,9 @@
 """The segments of a day: those kept from earlier summaries, and those made now, from events read page by page.
 
 A kept segment stands for its events as long as it lies before the session's last one and was made by the same
-summariser; the last one too, when it is full or nothing was added behind it. One of whose events retention has taken
-some is kept whatever happens, since it can't be made again. What lies between kept segments is read and cut anew.
+summariser, or by the rules where that one failed (what they made for want of budget is made again); the last one too,
+when it is full or nothing was added behind it. One of whose events retention has taken some is kept whatever happens,
+since it can't be made again. What lies between kept segments is read and cut anew.
 
 Never more than a page of events and a few segments are in memory. What is made is saved as it is made, so that a
 summary that dies half way is taken up where it was.
@@ -22,11 +23,11 @@ from domain.events import Event
 from domain.summaries import MAX_SEGMENT_EVENTS, Line, Segment, cut_segments
 from services.days.book import DayRef
 from services.days.store import SessionCount, fenced, key_of
-from services.days.summarizers import Lines, Summarizer, Told, lines_of
+from services.days.summarizers import RULES, Lines, Made, Summarizer, Told, instead_of, make_lines
 
 PAGE_EVENTS = 100
 AT_ONCE = 20
-"""Segments that are read or saved in one statement. A crash loses at most so many."""
+"""Segments that are read or saved in one statement. A crash loses at most so many; of those of a model, one."""
 
 _KEPT = text("""
 SELECT g.session_id, g.from_seq, g.to_seq, g.messages, g.summarizer,
@@ -65,8 +66,9 @@ WHERE (g.agent_id, g.scope_id, g.day, g.session_id) = (:agent_id, :scope_id, :da
 _SAVE = text("""
 INSERT INTO slowwave.day_segments AS g (
     agent_id, scope_id, day, session_id, from_seq, to_seq, messages, lines, summarizer)
-SELECT :agent_id, :scope_id, :day, s.id, r.from_seq, r.to_seq, r.messages, r.lines, :summarizer
-FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(from_seq bigint, to_seq bigint, messages integer, lines jsonb)
+SELECT :agent_id, :scope_id, :day, s.id, r.from_seq, r.to_seq, r.messages, r.lines, r.summarizer
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(
+    from_seq bigint, to_seq bigint, messages integer, lines jsonb, summarizer text)
 JOIN slowwave.sessions s ON s.id = :session_id
 ON CONFLICT (agent_id, scope_id, day, session_id, from_seq) DO UPDATE SET
     to_seq = excluded.to_seq, messages = excluded.messages, lines = excluded.lines,
@@ -90,11 +92,14 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The lines of a segment. messages: how many events they stand for; read: whether these were read now."""
+    """The lines of a segment. messages: how many events they stand for; read: whether these were read now; by: what
+    made the lines.
+    """
 
     lines: Lines
     messages: int
     read: bool
+    by: str
 
 
 def kept_segments(engine: Engine, day: DayRef, sessions: Sequence[SessionCount]) -> dict[int, list[Kept]]:
@@ -136,10 +141,11 @@ class SessionParts:
         complete = sum(kept.messages for kept in stored) == self.session.total
         last_is_closed = complete or (stored and stored[-1].messages >= MAX_SEGMENT_EVENTS)
         closed = len(stored) if last_is_closed else len(stored) - 1
+        good = {self.summarizer.name, instead_of(self.summarizer)}
         return [
             kept
             for place, kept in enumerate(stored)
-            if kept.thinned or (place < closed and kept.summarizer == self.summarizer.name and not self.anew)
+            if kept.thinned or (place < closed and kept.summarizer in good and not self.anew)
         ]
 
     def _between(self, keep: Sequence[Kept]) -> Iterator[tuple[int, int]]:
@@ -163,19 +169,20 @@ class SessionParts:
             for kept in some:
                 # One that another summary of this day replaced meanwhile counts for nothing: the day is read again.
                 if kept.from_seq in lines:
-                    yield Part(tuple(map(Line.from_json, lines[kept.from_seq])), kept.messages, read=False)
+                    yield _kept_part(kept, lines[kept.from_seq])
 
     def _make(self, first: int, last: int) -> Iterator[Part]:
         preceding = self._preceding(first)
         segments = cut_segments(self._read_events(first, last))
-        while batch := list(islice(segments, AT_ONCE)):
-            made: list[tuple[Segment, Lines]] = []
+        at_once = AT_ONCE if self.summarizer.name == RULES.name else 1
+        while batch := list(islice(segments, at_once)):
+            made: list[tuple[Segment, Made]] = []
             for segment in batch:
-                made.append((segment, lines_of(self.summarizer, segment.events, self.told, preceding)))
+                made.append((segment, make_lines(self.summarizer, segment.events, self.told, preceding)))
                 preceding = segment.events[-1:]
             self._save(made)
-            for segment, lines in made:
-                yield Part(lines, len(segment.events), read=True)
+            for segment, one in made:
+                yield Part(one.lines, len(segment.events), read=True, by=one.by)
 
     def _read_events(self, first: int, last: int) -> Iterator[Event]:
         """Page by page, a connection each, so that nothing stays open while the rules work."""
@@ -196,17 +203,18 @@ class SessionParts:
             row = connection.execute(_PRECEDING, values).mappings().first()
         return () if row is None else (_event(row),)
 
-    def _save(self, made: Sequence[tuple[Segment, Lines]]) -> None:
+    def _save(self, made: Sequence[tuple[Segment, Made]]) -> None:
         rows = [
             {
                 "from_seq": segment.from_seq,
                 "to_seq": segment.to_seq,
                 "messages": len(segment.events),
-                "lines": [line.to_json() for line in lines],
+                "lines": [line.to_json() for line in one.lines],
+                "summarizer": one.by,
             }
-            for segment, lines in made
+            for segment, one in made
         ]
-        values = self._key() | {"summarizer": self.summarizer.name, "rows": json.dumps(rows)}
+        values = self._key() | {"rows": json.dumps(rows)}
         values |= {"first": made[0][0].from_seq, "last": made[-1][0].to_seq}
         with fenced(self.engine, self.day, self.epoch) as connection:
             connection.execute(_DROP, values)
@@ -214,6 +222,10 @@ class SessionParts:
 
     def _key(self) -> dict[str, Any]:
         return key_of(self.day) | {"session_id": self.session.session_id}
+
+
+def _kept_part(kept: Kept, lines: Sequence[dict[str, Any]]) -> Part:
+    return Part(tuple(map(Line.from_json, lines)), kept.messages, read=False, by=kept.summarizer)
 
 
 def _event(row: Any) -> Event:

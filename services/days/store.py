@@ -41,6 +41,10 @@ INSERT INTO slowwave.days AS y (agent_id, scope_id, day, attempts) VALUES (:agen
 ON CONFLICT (agent_id, scope_id, day) DO UPDATE SET attempts = least(y.attempts + 1, 1000), not_before = :again_at
 WHERE y.version = :version
 """)
+_END = text("""
+UPDATE slowwave.days y SET attempts = 0, not_before = NULL
+WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day) AND y.version = :version
+""")
 _ATTEMPTS = text("""
 SELECT y.attempts FROM slowwave.days y
 WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day) FOR UPDATE
@@ -148,6 +152,12 @@ def begin_attempt(engine: Engine, day: DayRef, reading: Reading, now: datetime) 
         again_at = now + _delay(day, before) if before else None
         values = key_of(day) | {"version": reading.version, "again_at": again_at}
         return connection.execute(_BEGIN, values).rowcount > 0
+
+
+def end_attempt(engine: Engine, day: DayRef, reading: Reading) -> None:
+    """Take back that an attempt was counted, where it found nothing to write. Raises Forgotten."""
+    with fenced(engine, day, reading.epoch) as connection:
+        connection.execute(_END, key_of(day) | {"version": reading.version})
 
 
 def commit_summary(

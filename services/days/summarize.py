@@ -17,8 +17,9 @@ Must not know: Celery, when a day is due, how events are cut and lines chosen.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -32,16 +33,16 @@ from services.days.store import (
     SessionCount,
     begin_attempt,
     commit_summary,
+    end_attempt,
     note_failure,
     read_day,
     settle_empty,
 )
-from services.days.summarizers import Folded, Rules, Summarizer, Told
+from services.days.summarizers import RULES, Folded, Summarizer, Told, waiting_for
 from slowwave.settings import Days
 
 log = logging.getLogger(__name__)
 
-RULES = Rules()
 TRIES = 3
 _SESSIONS_AT_ONCE = 50
 
@@ -79,20 +80,23 @@ def summarize_day(
     now: datetime,
     final: bool = False,
     summarizer: Summarizer = RULES,
+    again: bool = False,
 ) -> DayReport:
     """Make a new snapshot of a day where there is something new, or where it is over and is to be final.
 
-    final: make it final, granted once its local day is over at `now` and nothing has come in meanwhile.
+    final: make it final, granted once its local day is over at `now` and nothing has come in meanwhile. again: where
+    there is nothing new, make those parts again that the rules made for want of budget, if there is budget by now.
     Raises what the database raises when not even the failure can be noted.
     """
     # Whatever the caller's engine makes of single statements, a commit is a transaction.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     report = DayReport(day, "lost")
+    wanted = _Wanted(settings, now, summarizer, final, again and summarizer.name != RULES.name)
     anew = False
     try:
         for left in reversed(range(TRIES)):
             try:
-                report = _try_once(engine, day, settings, now, summarizer, final=final, anew=anew)
+                report = _try_once(engine, day, wanted, anew=anew)
             except EventsChanged:
                 if not left:
                     raise
@@ -108,39 +112,80 @@ def summarize_day(
     return report
 
 
-def _try_once(
-    engine: Engine, day: DayRef, settings: Days, now: datetime, summarizer: Summarizer, *, final: bool, anew: bool
-) -> DayReport:
-    reading = read_day(engine, day, now)
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """How a day is to be summarised: see summarize_day."""
+
+    settings: Days
+    now: datetime
+    summarizer: Summarizer
+    final: bool
+    again: bool
+
+
+@dataclass
+class _Made:
+    """Parts put together. makers: how many parts each made; read: how many events were read now."""
+
+    folded: Folded
+    makers: Counter[str] = field(default_factory=Counter)
+    read: int = 0
+
+    def by(self, summarizer: Summarizer) -> str:
+        """What made the parts: "model …", or "model …; 2 of 5 parts by rules/1 …", the summariser of now first."""
+        names = sorted(self.makers, key=lambda name: (name != summarizer.name, name))
+        if not names:
+            return summarizer.name
+        others = [f"{self.makers[name]} of {self.makers.total()} parts by {name}" for name in names[1:]]
+        return "; ".join([names[0], *others])
+
+
+def _try_once(engine: Engine, day: DayRef, wanted: _Wanted, *, anew: bool) -> DayReport:
+    reading = read_day(engine, day, wanted.now)
     if reading is None:
         raise Forgotten
-    final = final and reading.over
+    final = wanted.final and reading.over
     if not reading.sessions:
         if final:
-            settle_empty(engine, day, reading, now)
+            settle_empty(engine, day, reading, wanted.now)
         return DayReport(day, "empty", "final" if final else reading.status, reading.version)
-    if reading.has_all() and (reading.status == "final" or not final):
-        return DayReport(day, "unchanged", reading.status, reading.version, reading.total)
-    if not begin_attempt(engine, day, reading, now):
+    unchanged = DayReport(day, "unchanged", reading.status, reading.version, reading.total)
+    settled = reading.has_all() and (reading.status == "final" or not final)
+    if settled and not wanted.again:
+        return unchanged
+    if not begin_attempt(engine, day, reading, wanted.now):
         return DayReport(day, "lost")
-    folded = Folded(summarizer, settings.max_summary_words)
-    read = 0
-    for part in _parts(engine, day, reading, summarizer, anew=anew):
-        folded.add(part.lines)
-        read += part.messages if part.read else 0
+    made = _make(engine, day, reading, wanted, anew=anew, settled=settled)
+    if made is None:
+        end_attempt(engine, day, reading)
+        return unchanged
     written = commit_summary(
         engine,
         day,
         reading,
-        folded.summary(),
+        made.folded.summary(),
         final=final,
-        segments=folded.count,
-        summarizer=summarizer.name,
-        now=now,
+        segments=made.folded.count,
+        summarizer=made.by(wanted.summarizer),
+        now=wanted.now,
     )
     if written is None:
         return DayReport(day, "lost")
-    return DayReport(day, "summarized", written.status, written.version, reading.total, folded.count, read)
+    return DayReport(day, "summarized", written.status, written.version, reading.total, made.folded.count, made.read)
+
+
+def _make(engine: Engine, day: DayRef, reading: Reading, wanted: _Wanted, *, anew: bool, settled: bool) -> _Made | None:
+    """All parts, put together. Of a day that is settled only what is better than before: None where nothing was made
+    again, or where there still is no budget for it.
+    """
+    made = _Made(Folded(wanted.summarizer, wanted.settings.max_summary_words))
+    for part in _parts(engine, day, reading, wanted.summarizer, anew=anew):
+        if settled and part.by == waiting_for(wanted.summarizer):
+            return None
+        made.folded.add(part.lines)
+        made.makers[part.by] += 1
+        made.read += part.messages if part.read else 0
+    return None if settled and not made.read else made
 
 
 def _parts(engine: Engine, day: DayRef, reading: Reading, summarizer: Summarizer, *, anew: bool) -> Iterator[Part]:

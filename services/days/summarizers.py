@@ -1,4 +1,5 @@
-"""What makes lines of events and a summary of lines: the rules, asked so that no event can stop a day.
+"""What makes lines of events and a summary of lines: the rules, or a model with the rules behind it, asked so that no
+event can stop a day.
 
 Must not know: Postgres, segments, when a day is due.
 """
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.events import Event
+from domain.model_calls import BudgetReached, ModelFailed
 from domain.redaction import redact
 from domain.summaries import SUMMARIZER, DaySummary, Line, merge_lines, summarize_segment
 
@@ -23,6 +25,9 @@ WIDER = 2
 
 Lines = tuple[Line, ...]
 
+FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""What code raises that can't cope with its input; that this process is told to stop is none of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -36,6 +41,8 @@ class Told:
 class Summarizer(Protocol):
     """Makes lines of a segment's events, and a summary of parts' lines. name: with its version; lines of another one
     are made anew. preceding: the event before the segment, if any.
+
+    segment may raise TransientError (the day waits), and BudgetReached or ModelFailed (the rules make these lines).
     """
 
     @property
@@ -60,14 +67,47 @@ class Rules:
         return merge_lines(parts, max_words=max_words)
 
 
+RULES = Rules()
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The lines of a segment, and what made them: the summariser's name, or that of the rules in its place."""
+
+    lines: Lines
+    by: str
+
+
+def make_lines(summarizer: Summarizer, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Made:
+    """Lines of these events, by the rules where the summariser can't. Raises TransientError."""
+    try:
+        return Made(lines_of(summarizer, events, told, preceding), summarizer.name)
+    except BudgetReached as cap:
+        log.info("%d events of a day are summarised by the rules: %s", len(events), cap)
+        by = waiting_for(summarizer)
+    except ModelFailed as error:
+        log.warning("%d events of a day are summarised by the rules: %s", len(events), error)
+        by = instead_of(summarizer)
+    return Made(lines_of(RULES, events, told, preceding), by)
+
+
+def instead_of(summarizer: Summarizer) -> str:
+    """The name of the rules where the summariser has no answer of use: asking again would not help."""
+    return f"{RULES.name} for {summarizer.name}"
+
+
+def waiting_for(summarizer: Summarizer) -> str:
+    """The name of the rules where a cap was reached: to be made again once the budget is back."""
+    return f"{RULES.name} until {summarizer.name}"
+
+
 def lines_of(summarizer: Summarizer, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
     """What the rules make of these events. Where they raise, each half is tried, until the one event is found that they
     can't read: it stands for itself, and the rest is summarised as ever.
     """
     try:
         return summarizer.segment(events, told, preceding)
-    # What code raises that can't cope with its input; that this process is told to stop is none of it.
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+    except FAULTS as error:
         log.warning("%s failed on %d events of a day: %s", summarizer.name, len(events), type(error).__name__)
     if len(events) == 1:
         return (_plain(events[0], told.session),)

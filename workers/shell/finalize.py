@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from services.days.book import DayRef
+    from services.days.model_summarizer import ChooseSummarizer
     from services.days.summarize import DayReport
 
 MOST_ENDED = 100_000
@@ -100,10 +101,18 @@ def _named(shell: Shell, agent: str, day: date, scope: str | None, *, force: boo
     from services.days.finalize import DayNotOver, finalize_day
     from slowwave.errors import SlowwaveError
 
-    settings = shell.settings.memory.days
+    settings, choose = shell.settings.memory.days, _choose(shell)
     try:
         return finalize_day(
-            shell.engine, shell.tenant, agent, day, settings=settings, now=shell.now(), scope=scope, force=force
+            shell.engine,
+            shell.tenant,
+            agent,
+            day,
+            settings=settings,
+            now=shell.now(),
+            scope=scope,
+            force=force,
+            choose=choose,
         ).days
     except DayNotOver as error:
         raise SlowwaveError(f"{error}; --force summarises it now") from None
@@ -112,7 +121,15 @@ def _named(shell: Shell, agent: str, day: date, scope: str | None, *, force: boo
 def _final(shell: Shell, day: "DayRef") -> "DayReport":
     from services.days.finalize import make_final
 
-    return make_final(shell.engine, day, shell.settings.memory.days, shell.now())
+    return make_final(shell.engine, day, shell.settings.memory.days, shell.now(), _choose(shell))
+
+
+def _choose(shell: Shell) -> "ChooseSummarizer":
+    """A model, where the settings want one for days."""
+    from services.days.model_summarizer import choose_summarizer
+
+    days = shell.settings.memory.days
+    return choose_summarizer(days, shell.build_model(shell.settings) if days.daily_summary_use_model else None)
 
 
 def _result(report: "DayReport") -> dict[str, Any]:

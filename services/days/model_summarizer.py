@@ -1,0 +1,62 @@
+"""A model that makes the lines of a segment; how lines are put together stays with the rules.
+
+Must not know: Postgres, when a day is due, which model it is, where budgets are kept.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from domain.events import Event
+from domain.model_calls import AskModel, ModelFailed, Spender
+from domain.model_summaries import VERSION, SegmentText
+from domain.summaries import DaySummary, merge_lines
+from services.days.book import DayRef
+from services.days.summarizers import FAULTS, RULES, Lines, Summarizer, Told
+from slowwave.settings import Days
+
+ChooseSummarizer = Callable[[DayRef], Summarizer]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummarizer:
+    """Asks once for each segment; the spender pays."""
+
+    model: AskModel
+    spender: Spender
+
+    @property
+    def name(self) -> str:
+        return f"model {VERSION} {self.model.name}"
+
+    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
+        """The lines that the events bear out; () where nothing was said. Raises what models raise, and nothing else:
+        a fault of ours must not have the same events asked about again, half by half.
+        """
+        try:
+            text = SegmentText.of(
+                events, preceding=preceding, session=told.session, agent=told.agent, time_zone=told.time_zone
+            )
+            lines = text.lines_of(self.model.ask(text.question(), self.spender)) if text.events else ()
+        except FAULTS as error:
+            raise ModelFailed(f"lines of a segment could not be made: {type(error).__name__}") from error
+        if text.events and not lines:
+            raise ModelFailed("none of its lines stands on what was said")
+        return lines
+
+    def merge(self, parts: Sequence[Lines], *, max_words: int) -> DaySummary:
+        return merge_lines(parts, max_words=max_words)
+
+
+def by_rules(_day: DayRef) -> Summarizer:
+    """The rules, whichever day it is."""
+    return RULES
+
+
+def choose_summarizer(settings: Days, model: AskModel | None, *, run: int | None = None) -> ChooseSummarizer:
+    """Who summarises a day: a model where there is one and it is wished, paid for by the day's agent; else the rules.
+
+    run: the one that the calls count for, if any.
+    """
+    if model is None or not settings.daily_summary_use_model:
+        return by_rules
+    return lambda day: ModelSummarizer(model, Spender(day.tenant, day.agent, run))
