@@ -27,8 +27,11 @@ MAX_TOKENS = 1_500
 PATIENCE_SECONDS = 3.0
 """How long a reply waits for its context: without one it is poorer, without an answer it is none."""
 
-# How a context begins: as one text, or as the messages that `Context.to_messages` makes of it.
-_OURS = re.compile(rf"\s*(?:{re.escape(NOTICE)}|{re.escape(INTRODUCTION)}|## [^\n]+\n\n`{{3,}}text\n)")
+# How a context begins: as one text, or as the messages that `Context.to_messages` makes of it. Somebody's own Markdown
+# has no line of a memory in it.
+_OURS = re.compile(
+    rf"\s*(?:{re.escape(NOTICE)}|{re.escape(INTRODUCTION)}|## [^\n]+\n\n`{{3,}}text\n- [^\n]*\[(?:memory|said|day) )"
+)
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -60,7 +63,8 @@ class QuietMemory:
     """What hooks need of one agent's memory. Whatever fails is logged, without a word of what was said.
 
     scope: where its sessions write ("room:NAME", "team:NAME"; None: the agent's own memory); it is read, too.
-    scopes: rooms and teams that are read beside it. max_tokens: the most that a context takes.
+    scopes: rooms and teams that are read beside it. max_tokens: the most that a context takes. patience_seconds: how
+    long an event loop's reply waits for it.
     Raises InvalidName where a name can't be meant so: that is the host's mistake, to be seen at once.
     """
 
@@ -72,6 +76,7 @@ class QuietMemory:
         scope: str | None = None,
         scopes: Sequence[str] = (),
         max_tokens: int = MAX_TOKENS,
+        patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         if isinstance(scopes, str):
             raise InvalidName(f"scopes must be a list of scopes, not the text {scopes[:50]!r}")
@@ -82,6 +87,7 @@ class QuietMemory:
         for named in self.scopes:
             shared_scope(named)
         self._max_tokens = max_tokens
+        self._patience_seconds = patience_seconds
 
     def record(self, session: str, said: Sequence[Said]) -> None:
         """Record what was said, in order. What the session has under the same key stays as it is.
@@ -122,9 +128,9 @@ class QuietMemory:
             return self.known(session, query)
 
         try:
-            return await asyncio.wait_for(asyncio.to_thread(read), PATIENCE_SECONDS)
+            return await asyncio.wait_for(asyncio.to_thread(read), self._patience_seconds)
         except TimeoutError:
-            log.warning("there is no context for %s/%s: it took more than %s s", self.agent, session, PATIENCE_SECONDS)
+            log.warning("no context for %s/%s within %s s", self.agent, session, self._patience_seconds)
             return NOTHING
 
     def quietly(self, complaint: str, session: str, call: Callable[[], T], otherwise: E) -> T | E:
