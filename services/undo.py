@@ -21,6 +21,7 @@ from domain.spoken_time import count_words
 from models import MaintenanceRun
 from services.memory_changes import Author, mark_checked, note_change
 from services.merging import sync_copies
+from services.reprocess.undoing import unswitch
 from services.runs import LEASE_SECONDS, finish_run, start_run
 from services.undo_checks import CannotUndo, Touched, check_unused, lock_run, lock_touched, refuse_if_built_on
 from services.undo_fields import Made, changes_of, put_back, reindex, reopen
@@ -84,7 +85,7 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
     reason = f"run {run_id} was undone"
     gone = remove_rows(connection, run_id)
     reopened, noted = reopen_items(connection, run_id)
-    read = unread(connection, run_id)
+    read = unread(connection, run_id) | unswitch(connection, run_id)
     done = _replay(connection, changes, touched, gone, author=author, reason=reason, now=now)
     _follow(connection, done, touched, parts=_merged(changes) | read, rested=noted | read, now=now)
 
