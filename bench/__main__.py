@@ -30,6 +30,7 @@ PARTS = {
     "blocking": "do memories that are alike find each other",
     "days_size": "what a day costs as it grows",
     "model_cost": "what a model costs for the same conversations",
+    "budgets": "eight workers at one budget, and an endpoint of which a fifth fails",
 }
 NEEDS_DATA = {
     "msc": "msc-memories-dev.jsonl",
