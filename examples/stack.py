@@ -12,7 +12,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,12 +24,14 @@ DEADLINE_SECONDS = 60.0
 
 
 @contextmanager
-def own_stack() -> Iterator[Settings]:
+def own_stack(variables: Mapping[str, str] | None = None) -> Iterator[Settings]:
     """Start Postgres, Valkey, workers and beat in a temporary folder, and stop and delete all of it afterwards.
 
     Answers the settings that connect to them. Servers that SLOWWAVE_… variables name are somebody's: they aren't used.
+    variables: SLOWWAVE_… variables of this example's own.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    environment |= variables or {}
     with tempfile.TemporaryDirectory(prefix="slowwave-example-") as folder:
         options = StackOptions(data=Path(folder) / "data", concurrency=1, flower=False)
         print("Starting Postgres, Valkey and workers of this example's own …")
