@@ -10,6 +10,7 @@ from typing import Any
 
 from slowwave.messages import (
     CONSOLIDATE_WORKING,
+    INDEX_VECTORS,
     LOG_EVENTS,
     MAINTENANCE_TICK,
     REFRESH_SEARCH,
@@ -46,6 +47,8 @@ def schedule(settings: Settings) -> dict[str, Tick]:
         ticks["log-events"] = Tick(LOG_EVENTS, 60)
     if settings.memory.source != "events":
         ticks["read-sessions"] = Tick(READ_SESSIONS, settings.memory.auto_flush.flush_interval_seconds)
+    if settings.memory.embeddings.driver != "none":
+        ticks["index-vectors"] = Tick(INDEX_VECTORS, settings.memory.embeddings.index_seconds)
     return ticks
 
 

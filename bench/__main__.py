@@ -25,6 +25,7 @@ PARTS = {
     "consolidate": "a pass, an item, as its scope grows",
     "msc": "does extraction keep what people keep",
     "locomo": "does search find the evidence",
+    "locomo_hybrid": "do vectors help it find more",
     "days": "do summaries of days say what people would",
     "similarity": "what the similarity says of labelled pairs",
     "blocking": "do memories that are alike find each other",
@@ -35,6 +36,7 @@ PARTS = {
 NEEDS_DATA = {
     "msc": "msc-memories-dev.jsonl",
     "locomo": "locomo-dev.json",
+    "locomo_hybrid": "locomo-dev.json",
     "days": "locomo-dev.json",
     "blocking": "sick-dev.jsonl",
     "similarity": "sick-dev.jsonl",

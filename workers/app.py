@@ -129,6 +129,7 @@ def make_app(
         "tasks.consolidate",
         "tasks.curation",
         "tasks.days",
+        "tasks.embeddings",
         "tasks.files",
         "tasks.flush",
         "tasks.maintenance",

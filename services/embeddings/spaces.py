@@ -92,6 +92,12 @@ def retire_unwanted(engine: Engine, keep: int) -> None:
         connection.execute(_RETIRE, {"state": "building", "keep": keep})
 
 
+def retire_all(engine: Engine) -> None:
+    """Give up all vectors: searches go by words until there are new ones."""
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE slowwave.vector_spaces SET state = 'retired' WHERE state <> 'retired'"))
+
+
 def switch_to(engine: Engine, space: int) -> None:
     """From here on searches use this space, and the one that served goes."""
     with engine.begin() as connection:

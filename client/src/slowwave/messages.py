@@ -34,6 +34,7 @@ DELIVER_OUTBOX = "slowwave.deliver_outbox"
 SYNC_FILES = "slowwave.sync_files"
 CURATE_SCOPE = "slowwave.curate_scope"
 LOG_EVENTS = "slowwave.log_events"
+INDEX_VECTORS = "slowwave.index_vectors"
 
 MAX_CONTENT_CHARACTERS = 100_000
 MAX_MESSAGES = 100

@@ -1,0 +1,57 @@
+"""Vectors as they stand: which model serves, which is on its way, what still lacks a vector.
+
+Counts over the whole database: vectors are an operator's matter, and no text is read.
+
+Must not know: how vectors are made, how this is shown.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+
+from services.embeddings.rows import count_left
+from services.embeddings.spaces import extension_version, read_spaces
+
+_COUNTS = text(
+    "SELECT (SELECT count(*) FROM slowwave.memory_vectors v WHERE v.space_id = :space AND v.embedding IS NOT NULL),"
+    " (SELECT count(*) FROM slowwave.passage_vectors v WHERE v.space_id = :space AND v.embedding IS NOT NULL),"
+    " (SELECT count(*) FROM slowwave.memory_vectors v WHERE v.space_id = :space AND v.embedding IS NULL)"
+    " + (SELECT count(*) FROM slowwave.passage_vectors v WHERE v.space_id = :space AND v.embedding IS NULL)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceReport:
+    """The vectors of one model. state: serving or building. memories, events: how many have one; refused: texts that
+    the model does not take. memories_waiting, sessions_waiting: what lacks vectors, and sessions with events that do.
+    """
+
+    model: str
+    dimension: int
+    state: str
+    memories: int
+    events: int
+    refused: int
+    memories_waiting: int
+    sessions_waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingsReport:
+    """model: the one that the settings name, None where they are off. extension: the version of `vector`, if any."""
+
+    model: str | None
+    extension: str | None
+    spaces: tuple[SpaceReport, ...]
+
+
+def read_embeddings(connection: Connection, model: str | None) -> EmbeddingsReport:
+    """Count. model: the name of the settings' embedder."""
+    spaces = []
+    for space in read_spaces(connection):
+        memories, events, refused = connection.execute(_COUNTS, {"space": space.id}).one()
+        waiting = count_left(connection, space.id)
+        spaces.append(
+            SpaceReport(space.model, space.dimension, space.state, memories, events, refused, waiting[0], waiting[1])
+        )
+    return EmbeddingsReport(model, extension_version(connection), tuple(spaces))

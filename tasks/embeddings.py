@@ -1,0 +1,42 @@
+"""Queue `maintenance`: the tick that gives memories and events their vectors.
+
+Where `memory.embeddings.driver` is none, beat has no such tick. A lost tick costs time; one too many finds the first
+still at it, and stops.
+
+Must not know: what lacks a vector, how vectors are made.
+"""
+
+import logging
+import time
+
+from celery import shared_task
+
+from services.embeddings.indexing import Indexing, index
+from services.embeddings.spaces import VectorsUnavailable
+from slowwave.embedding import EmbeddingFailed
+from slowwave.messages import INDEX_VECTORS
+from tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+RUN_SECONDS = 15.0
+"""A run begins no batch after so long; the next tick goes on where it ended."""
+
+
+@shared_task(name=INDEX_VECTORS, base=SlowwaveTask, bind=True)
+def index_vectors(self: SlowwaveTask) -> str:
+    """Make vectors of what is new or has changed, for a while. Answers off, busy, done, more or failed."""
+    runtime = self.runtime
+    end = time.monotonic() + RUN_SECONDS
+    settings = runtime.settings.memory.embeddings
+    run = Indexing(runtime.engine, runtime.memory.store.embedders, settings.batch_size, lambda: time.monotonic() < end)
+    try:
+        report = index(run)
+    except (VectorsUnavailable, EmbeddingFailed) as error:
+        log.warning("no vectors were made: %s", error)
+        return "failed"
+    if report.memories or report.events:
+        log.info("vectors: %d memories, %d events, %d refused", report.memories, report.events, report.refused)
+    if report.switched:
+        log.info("vectors: search uses %s from here on", report.switched)
+    return report.state
