@@ -12,7 +12,7 @@ from sqlalchemy import Connection, and_, func, select
 from domain.memory_files import scope_folder
 from domain.spoken_time import count_words, duration_words
 from models import FileLine, FileState, OutboxItem, Scope
-from services.memory_files.backends import FILE, BackendName, mismatch, registered
+from services.memory_files.backends import FILE, MEM0, BackendName, mismatch, registered
 from services.memory_files.outbox import HELD
 from services.reports.doctor import Check
 
@@ -122,7 +122,7 @@ def _held(connection: Connection, scope_id: int) -> tuple[HeldFile, ...]:
 def check_files(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
     """Whether the file backend of the settings is fed, and keeps up. Of all tenants, by number alone."""
     name = "memory files"
-    if problem := mismatch(connection, backend):
+    if backend != MEM0 and (problem := mismatch(connection, backend)):
         return Check(name, "problem", problem, "start a worker with the setting that is meant")
     if backend != FILE:
         return Check(name, "ok", f"memory.backend is {backend}: no files are kept")

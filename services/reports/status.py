@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from redis.exceptions import RedisError
 from sqlalchemy import Connection, func, select
 
-from models import Agent, Flush, Session
+from models import Agent, Flush, MemoryBackend, OutboxItem, Scope, Session
 from services.reports.dead_letters import count_open
 from services.reports.quarantine import count_quarantined
 from slowwave.coordination.flush_queue import FlushQueue
@@ -31,7 +31,8 @@ class Lag:
 @dataclass(frozen=True, slots=True)
 class Status:
     """queues: messages in each, None when the broker can't be reached (it holds the messages of all tenants).
-    flushes: committed in the last hour, by outcome. Everything else is of `tenant` alone, and of now.
+    flushes: committed in the last hour, by outcome. backends: memories that wait for files or mem0. Everything else is
+    of `tenant` alone, and of now.
     """
 
     tenant: str
@@ -45,6 +46,7 @@ class Status:
     lag: Lag
     quarantined: int
     dead_letters: int
+    backends: dict[str, int]
 
 
 def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: datetime) -> Status:
@@ -73,7 +75,22 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
         lag=lag,
         quarantined=count_quarantined(connection, tenant),
         dead_letters=count_open(connection, tenant),
+        backends=_backends(connection, tenant),
     )
+
+
+def _backends(connection: Connection, tenant: str) -> dict[str, int]:
+    """How many memories wait for each backend beside Postgres that is fed, or has something waiting still."""
+    waits = (OutboxItem.delivered < OutboxItem.changes) & (Scope.tenant == tenant)
+    query = (
+        select(OutboxItem.backend, func.count().label("waiting"))
+        .join(Scope, Scope.id == OutboxItem.scope_id)
+        .where(waits)
+        .group_by(OutboxItem.backend)
+    )
+    waiting = {row.backend: row.waiting for row in connection.execute(query)}
+    fed = connection.execute(select(MemoryBackend.name)).scalars().all()
+    return {name: waiting.get(name, 0) for name in sorted({*fed, *waiting})}
 
 
 def _depths(queue: FlushQueue) -> dict[str, int] | None:

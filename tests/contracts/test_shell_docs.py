@@ -15,7 +15,7 @@ PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").r
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 # In code: `slowwave why AGENT`, or a line of a console that begins with it.
 NAMED = re.findall(
-    r"(?:`|\$ |\$\(|&& |^)slowwave (?:--tenant \S+ )?([a-z][a-z-]*)(?: ([a-z][a-z-]*))?", TEXT, re.MULTILINE
+    r"(?:`|\$ |\$\(|&& |^)slowwave (?:--tenant \S+ )?([a-z][a-z0-9-]*)(?: ([a-z][a-z-]*))?", TEXT, re.MULTILINE
 )
 SHELL: Any = typer.main.get_command(app)
 COMMANDS = {name: set(getattr(command, "commands", ())) for name, command in SHELL.commands.items()}

@@ -31,6 +31,7 @@ from services.days import agents, book
 from services.memory_files import export
 from services.reports import (
     conflicts,
+    copies,
     days,
     dead_letters,
     dirty,
@@ -239,6 +240,11 @@ READERS = [
         lambda w, c, p: files.report_files(c, p.tenant, "file", w.folder, limit=50),
         silent=True,
     ),
+    Reader(
+        copies.report_copies,
+        lambda _, c, p: copies.report_copies(c, p.tenant, "mem0", limit=50),
+        silent=True,
+    ),
     Reader(export.export_scope, lambda w, _, p: _exported(w, p)),
     Reader(export.scopes_of, lambda _, c, p: export.scopes_of(c, p.tenant), silent=True),
     Reader(export.known_scope, lambda _, c, p: export.known_scope(c, p.tenant, *p.key), silent=True),
@@ -261,6 +267,7 @@ NOT_CALLED = {
     "doctor.check_quarantine": "of the whole installation: counts by tenant",
     "doctor.check_letters": "of the whole installation: counts by tenant",
     "files.check_files": "of the whole installation: counts",
+    "copies.check_copies": "of the whole installation: counts",
     "maintenance.read_maintenance": "jobs belong to the installation; their runs' sentences hold counts",
     "relations.links_of": "shown by explain_memory, which is called; it asks for one memory of one scope",
     "relations.parts_of": "as links_of",

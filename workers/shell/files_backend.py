@@ -115,13 +115,19 @@ def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryR
 
 def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
     """The scopes that are meant, by name. Raises UnknownName, and InvalidSettings where there are no files."""
-    from services.memory_files.ownership import scopes_of
-    from services.reports.names import UnknownName, find_agent, find_scope
     from slowwave.errors import InvalidSettings
 
     backend = shell.settings.memory.backend
     if backend != "file":
         raise InvalidSettings(f"memory.backend is {backend} here: there are no files to sync; set it to file")
+    return scopes_meant(shell, agent, scope)
+
+
+def scopes_meant(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
+    """An agent's own scope, another one, or all of the tenant, by name. Raises UnknownName."""
+    from services.memory_files.ownership import scopes_of
+    from services.reports.names import UnknownName, find_agent, find_scope
+
     with shell.connection() as connection:
         if agent is None and scope is None:
             return scopes_of(connection, shell.tenant)

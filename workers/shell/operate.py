@@ -68,7 +68,11 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         shares = f"half within {duration_words(lag.p50_seconds)}, 95 % within {duration_words(lag.p95_seconds)}"
         rows.append(("turn to memory", shares))
     aside = f"{count_words(found.quarantined, 'event')} quarantined, {count_words(found.dead_letters, 'dead letter')}"
-    return [*rows, ("set aside", aside)]
+    rows.append(("set aside", aside))
+    for backend, waiting in found.backends.items():
+        behind = f"{count_words(waiting, 'memory', 'memories')} waiting" if waiting else "up to date"
+        rows.append(("backend", f"{backend}: {behind}"))
+    return rows
 
 
 def _around(

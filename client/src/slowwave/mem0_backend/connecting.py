@@ -18,7 +18,7 @@ import yaml
 
 from slowwave.embedding import Embedder, EmbeddingFailed, build_embedder
 from slowwave.errors import InvalidSettings
-from slowwave.mem0_backend.copy_store import BatchEmbedder, CopyStore, Mem0Store, NoHistory, NoModel
+from slowwave.mem0_backend.copy_store import BatchEmbedder, CopyStore, Mem0Failed, Mem0Store, NoHistory, NoModel
 from slowwave.mem0_backend.rows import TABLE, Connections
 from slowwave.settings import Embeddings, Settings
 
@@ -53,7 +53,7 @@ class Mem0Connection:
 def connect(settings: Settings, embedder: Embedder | None = None) -> CopyStore:
     """A mem0 of these settings. embedder: instead of the settings' own.
 
-    Raises InvalidSettings where something is missing or can't be used, EmbeddingFailed.
+    Raises InvalidSettings where something is missing or can't be used, Mem0Failed, EmbeddingFailed.
     """
     given = _given(settings.memory.mem0.config)
     mem0 = _import(settings.memory.files.root.expanduser())
@@ -67,6 +67,9 @@ def connect(settings: Settings, embedder: Embedder | None = None) -> CopyStore:
     except (ValueError, TypeError, ImportError) as error:
         where = settings.memory.mem0.config or "the default"
         raise InvalidSettings(f"memory.mem0.config: mem0 can't be made of {where}: {type(error).__name__}") from error
+    except Exception as error:
+        # Some of its stores connect at once, and raise what their own clients do.
+        raise Mem0Failed(f"mem0 can't be connected: {type(error).__name__}") from error
     memory.db.close()
     memory.db, memory.llm = NoHistory(), NoModel()
     ours = None if embedder is None else BatchEmbedder(embedder)

@@ -1,0 +1,108 @@
+"""mem0 as it stands: which scopes wait for it, since when, what failed.
+
+Must not know: how it is shown, how mem0 is reached.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, and_, func, select
+
+from domain.spoken_time import count_words, duration_words
+from models import MemoryBackend, OutboxItem, Scope
+from services.memory_files.backends import MEM0, BackendName, mismatch
+from services.reports.doctor import Check
+
+LATE_SYNCS = 10
+"""What waits for longer than so many ticks is late."""
+
+_WAITS = and_(OutboxItem.backend == MEM0, OutboxItem.delivered < OutboxItem.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeCopies:
+    """One scope in mem0. copies: memories that it was told of; waiting: of these, those to be written or taken away
+    still, the first of them since `oldest`; attempts, not_before, last_error: of the last delivery, if it failed.
+    """
+
+    scope: str
+    copies: int
+    waiting: int
+    oldest: datetime | None
+    attempts: int
+    not_before: datetime | None
+    last_error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CopiesReport:
+    """backend: of these settings; fed: whether changes are queued for mem0; identity: what its vectors are made by;
+    problem: where settings and what is fed disagree.
+    """
+
+    backend: str
+    fed: bool
+    identity: str | None
+    problem: str | None
+    scopes: tuple[ScopeCopies, ...]
+
+
+def report_copies(connection: Connection, tenant: str, backend: BackendName, *, limit: int) -> CopiesReport:
+    """All scopes of a tenant that mem0 was told of, the longest waiting first."""
+    fed = connection.execute(select(MemoryBackend.identity).where(MemoryBackend.name == MEM0)).first()
+    oldest = func.min(OutboxItem.queued_at).filter(_WAITS).label("oldest")
+    query = (
+        select(
+            Scope.kind,
+            Scope.name,
+            func.count().label("copies"),
+            func.count().filter(_WAITS).label("waiting"),
+            oldest,
+            func.coalesce(func.max(OutboxItem.attempts).filter(_WAITS), 0).label("attempts"),
+            func.max(OutboxItem.not_before).filter(_WAITS).label("not_before"),
+            func.max(OutboxItem.last_error).filter(_WAITS).label("last_error"),
+        )
+        .join(OutboxItem, OutboxItem.scope_id == Scope.id)
+        .where(Scope.tenant == tenant, OutboxItem.backend == MEM0)
+        .group_by(Scope.id)
+        .order_by(oldest.nulls_last(), Scope.id)
+        .limit(limit)
+    )
+    scopes = tuple(
+        ScopeCopies(
+            scope=row.name if row.kind == "agent" else f"{row.kind}:{row.name}",
+            copies=row.copies,
+            waiting=row.waiting,
+            oldest=row.oldest,
+            attempts=row.attempts,
+            not_before=row.not_before,
+            last_error=row.last_error,
+        )
+        for row in connection.execute(query)
+    )
+    identity = None if fed is None else fed.identity
+    return CopiesReport(backend, fed is not None, identity, mismatch(connection, backend), scopes)
+
+
+def check_copies(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
+    """Whether mem0 is fed where it is the backend, and keeps up. Of all tenants, by number alone."""
+    name = "copies in mem0"
+    if backend == MEM0 and (problem := mismatch(connection, backend)):
+        return Check(name, "problem", problem, "start a worker with the setting that is meant")
+    row = connection.execute(
+        select(
+            func.count().label("waiting"),
+            func.min(OutboxItem.queued_at).label("oldest"),
+            func.max(OutboxItem.last_error).label("error"),
+        ).where(_WAITS)
+    ).one()
+    if row.error is not None:
+        cure = "mend that; it is tried again by itself"
+        return Check(name, "problem", f"the last delivery failed: {row.error}", cure)
+    if row.oldest is not None and row.oldest < now - timedelta(seconds=LATE_SYNCS * sync_seconds):
+        waited = duration_words((now - row.oldest).total_seconds())
+        finding = f"{count_words(row.waiting, 'memory', 'memories')} waiting, the first for {waited}"
+        return Check(name, "problem", finding, "start beat and a worker on the queue 'consolidate'")
+    if backend != MEM0:
+        return Check(name, "ok", f"memory.backend is {backend}: mem0 is fed nothing")
+    return Check(name, "ok", "mem0 keeps up with what is remembered")
