@@ -82,6 +82,7 @@ def doctor(
 
 def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
     from services.reports import doctor as checks
+    from services.reports.copies import check_copies
     from services.reports.files import check_files
     from services.reports.model_check import check_model
 
@@ -102,6 +103,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
             yield checks.check_stranded(connection, rules, now=shell.now())
             yield checks.check_maintenance(connection, shell.settings.memory.maintenance, now=shell.now())
             yield check_files(connection, memory.backend, memory.files.sync_seconds, now=shell.now())
+            yield check_copies(connection, memory.backend, memory.files.sync_seconds, now=shell.now())
             yield checks.check_quarantine(connection)
             yield checks.check_letters(connection)
     yield check_model(memory.llm, shell.redis, shell.now)
