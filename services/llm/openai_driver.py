@@ -77,6 +77,9 @@ class OpenAIDriver:
         # Outside of the handler: what is raised there would carry the request, and the key in it, as its context.
         if failure is not None:
             raise failure
+        if len(body) > MAX_ANSWER_BYTES:
+            most = prompt_tokens(prompt) + max_output_tokens
+            raise ModelFailed(f"{self._where.host} sent more than {MAX_ANSWER_BYTES:,} bytes", most)
         return self._answer(prompt, body)
 
     def _body(self, request: dict[str, Any], timeout_seconds: float) -> bytes:
@@ -91,7 +94,7 @@ class OpenAIDriver:
                 if self.monotonic() > deadline:
                     raise httpx2.ReadTimeout("")
                 if len(read) > MAX_ANSWER_BYTES:
-                    raise ModelFailed(f"{self._where.host} sent more than {MAX_ANSWER_BYTES:,} bytes")
+                    break
         return bytes(read)
 
     def _connected(self) -> openai.OpenAI:

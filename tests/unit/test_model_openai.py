@@ -14,7 +14,7 @@ import pytest
 
 from domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
 from services.llm.drivers import AccessRefused, RequestRefused, UnfitAnswer, prompt_tokens
-from services.llm.openai_driver import OpenAIDriver
+from services.llm.openai_driver import MAX_ANSWER_BYTES, OpenAIDriver
 from tests.fake_model import (
     Asked,
     FakeModel,
@@ -227,6 +227,13 @@ def test_calls_at_the_same_time_learn_the_same_thing_once() -> None:
         assert answers == [1, 1, 1, 1]
         assert fake.asked[-1].body["response_format"]["type"] == "json_object"
         assert fake.asked[-1].body["response_format"]["schema"] == SCHEMA
+
+
+def test_i7_an_answer_without_an_end_is_not_read_to_its_end_and_counts_as_the_dearest() -> None:
+    with shared(Reply(body=b" " * (MAX_ANSWER_BYTES + 1))) as (driver, _):
+        with pytest.raises(ModelFailed, match="more than 4,000,000 bytes") as failed:
+            ask(driver)
+        assert failed.value.tokens == prompt_tokens(prompt()) + 200
 
 
 def _everything_about(error: BaseException) -> str:
