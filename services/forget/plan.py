@@ -8,7 +8,7 @@ TAKEN = frozenset(
     events session_days flushes passages sessions day_summaries day_segments days
     memories memory_sources memory_notes memory_imports memory_links memory_blocks memory_changes memory_conflicts
     review_items triples working_memory outbox memory_files memory_file_lines maintenance_runs dead_letters common_terms
-    rebuild_windows rebuild_evidence
+    rebuild_windows rebuild_evidence memory_vectors passage_vectors vector_progress
     """.split()
 )
 """Tables of which rows are deleted."""
@@ -21,6 +21,7 @@ LEFT = {
     "llm_usage": "names, and what calls cost",
     "maintenance_jobs": "schedules, and how many of what a job's last run came to",
     "rebuilds": "names of extractors, and times; what they made goes with its session",
+    "vector_spaces": "names of embedding models",
     "erasures": "the receipts: names and numbers",
     "erased_names": "the fences: names and times",
 }

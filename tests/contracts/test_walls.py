@@ -266,6 +266,7 @@ NOT_CALLED = {
     "doctor.check_maintenance": "jobs belong to the installation",
     "doctor.check_quarantine": "of the whole installation: counts by tenant",
     "doctor.check_letters": "of the whole installation: counts by tenant",
+    "embeddings.read_embeddings": "of the whole installation, for its operator: names of models, counts",
     "files.check_files": "of the whole installation: counts",
     "copies.check_copies": "of the whole installation: counts",
     "maintenance.read_maintenance": "jobs belong to the installation; their runs' sentences hold counts",
