@@ -8,11 +8,17 @@ import pytest
 from sqlalchemy import Engine
 
 from domain.failures import TransientError
-from domain.model_calls import BudgetReached, ModelFailed
+from domain.model_calls import AskModel, BudgetReached, ModelFailed
 from services.consolidation.adjudication import adjudicate
 from services.consolidation.asking import Asking, ModelUse
+from services.consolidation.jobs import RUNNERS
+from services.consolidation.scope_pass import Order
+from services.consolidation.whole import consolidate_whole
+from services.maintenance import Scheduler
 from services.reports.conflicts import ListedConflict, list_conflicts
 from services.undo import undo
+from slowwave.errors import InvalidSettings
+from slowwave.settings import Settings
 from tests.answering import Oracle, Reply
 from tests.consolidating import Hearer
 
@@ -20,6 +26,7 @@ pytestmark = pytest.mark.servers
 
 OLDER = "Maya drinks coffee"
 NEWER = "Maya does not drink coffee"
+OPEN: tuple[tuple[Any, ...], ...] = (("unclear", 1), ("first", 1), ("second", 1), ("second", 9), ("both", 2))
 
 
 @dataclass
@@ -100,25 +107,23 @@ def test_both_may_hold_and_then_there_is_no_conflict(dispute: Dispute) -> None:
     assert found.older.superseded_by is None
 
 
-@pytest.mark.parametrize(
-    "reply", [says("unclear", 1), says("first", 1), says("second", 1), says("second", 9), lambda _p: ModelFailed("no")]
-)
-def test_i6_what_the_events_do_not_bear_out_stays_a_question_and_is_asked_once(dispute: Dispute, reply: Reply) -> None:
-    asking, model = dispute.ask(reply)
-    assert asking.counts["left_open"] == 1
-    assert dispute.conflict().status == "open"
-    assert len(model.asked) == 1
-    _, later = dispute.ask(reply)
-    assert later.asked == []
-    dispute.say(NEWER, days_ago=5)
-    _, changed = dispute.ask(reply)
-    assert len(changed.asked) == 1, "a side was said again: that is another state"
+def test_i6_what_the_events_do_not_bear_out_stays_a_question_and_is_asked_once(dispute: Dispute) -> None:
+    unheard: list[Reply] = [lambda _p: ModelFailed("no"), *(says(*said) for said in OPEN)]
+    for days_ago, reply in enumerate(unheard, start=10):
+        asking, model = dispute.ask(reply)
+        assert asking.counts["left_open"] == 1
+        assert dispute.conflict().status == "open"
+        assert len(model.asked) == 1
+        _, later = dispute.ask(reply)
+        assert later.asked == []
+        # A side is said again: that is another state, and asked about once more.
+        dispute.say(NEWER, days_ago=30 - days_ago)
 
 
-@pytest.mark.parametrize("failure", [TransientError("down"), BudgetReached("memory.llm.daily_token_budget")])
-def test_mistake_10_a_model_that_can_not_be_asked_is_asked_later(dispute: Dispute, failure: Exception) -> None:
-    dispute.ask(lambda _prompt: failure)
-    assert dispute.conflict().status == "open"
+def test_mistake_10_a_model_that_can_not_be_asked_is_asked_later(dispute: Dispute) -> None:
+    for failure in (TransientError("down"), BudgetReached("memory.llm.daily_token_budget")):
+        dispute.ask(lambda _prompt, failure=failure: failure)
+        assert dispute.conflict().status == "open"
     asking, _ = dispute.ask(says("second", 2))
     assert asking.counts == {"adjudicated": 1}
 
@@ -141,3 +146,39 @@ def test_mistake_18_a_decision_is_taken_back_when_the_side_that_lost_is_said_aga
     assert asking.counts == {"retracted": 1, "left_open": 1}
     found = dispute.conflict()
     assert (found.status, found.older.superseded_by, found.newer.superseded_by) == ("open", None, None)
+
+
+def test_a_job_and_a_pass_by_hand_put_conflicts_to_the_model_and_count_them(dispute: Dispute) -> None:
+    hearer = dispute.hearer
+    model = Oracle(says("unclear", 1))
+    scheduler = Scheduler(
+        hearer.engine, RUNNERS, Settings(), clock=lambda: hearer.now, by="test", build_model=lambda _settings: model
+    )
+    dry = scheduler.run_now("deep-weekly", dry_run=True)
+    report = scheduler.run_now("deep-weekly")
+    assert dry is not None
+    assert report is not None
+    assert "left_open" not in dry.stats
+    assert report.stats["left_open"] == 1
+    assert [spender.run for prompt, spender in model.asked if prompt.purpose == "adjudicate"] == [report.run]
+    dispute.say(NEWER, days_ago=3)
+    by_hand = consolidate_whole(
+        hearer.engine,
+        Order(hearer.scope_id, "light", "Priya", model=ModelUse(Oracle(says("second", 3)))),
+        settings=hearer.settings,
+        clock=lambda: hearer.now,
+    )
+    assert by_hand.counts["adjudicated"] == 1
+    assert by_hand.summary.endswith("conflicts: 1 adjudicated")
+
+
+def test_a_model_that_is_set_up_wrongly_is_told_and_fails_no_job(dispute: Dispute) -> None:
+    def build(_settings: Settings) -> AskModel | None:
+        raise InvalidSettings("memory.llm.model names no model")
+
+    hearer = dispute.hearer
+    scheduler = Scheduler(hearer.engine, RUNNERS, Settings(), clock=lambda: hearer.now, by="test", build_model=build)
+    report = scheduler.run_now("deep-weekly")
+    assert report is not None
+    assert report.status == "completed"
+    assert "memory.llm.model names no model" in report.summary

@@ -21,6 +21,13 @@ SECOND = "Maya likes green tea in the morning with honey"
 BOTH = "Maya likes green tea with honey in the morning"
 CAP = BudgetReached("memory.llm.daily_token_budget", datetime(2024, 5, 11, tzinfo=UTC))
 
+ENDS = (
+    (ModelFailed("no JSON", tokens=70), "no_answer"),
+    (TransientError("the endpoint is down"), "unreachable"),
+    ("NONE", "no_answer"),
+    ("Maya does not like green tea in the morning with honey", "refused"),
+)
+
 
 @pytest.fixture
 def hearer(engine: Engine) -> Hearer:
@@ -62,26 +69,17 @@ def test_without_a_model_they_stay_two_and_are_linked(hearer: Hearer) -> None:
     assert {frozenset(pair) for pair in hearer.links("related_to")} == {frozenset((one, two))}
 
 
-@pytest.mark.parametrize(
-    ("answer", "outcome"),
-    [
-        (ModelFailed("no JSON", tokens=70), "no_answer"),
-        (TransientError("the endpoint is down"), "unreachable"),
-        ("Maya does not like green tea in the morning with honey", "refused"),
-    ],
-)
-def test_mistake_17_whatever_a_call_ends_with_is_counted_and_costs_no_memory(
-    hearer: Hearer, answer: object, outcome: str
-) -> None:
+def test_mistake_17_whatever_a_call_ends_with_is_counted_and_costs_no_memory(hearer: Hearer) -> None:
     one, two = heard(hearer)
     hearer.hear("Jonas collects stamps", session="x", confidence=0.9)
-    report = hearer.run("deep", model=ModelUse(Oracle(says(answer))))
-    assert report.state == "completed"
-    assert report.counts[outcome] == 1
-    assert f"1 {outcome.replace('_', ' ')}" in report.summary
-    assert {hearer.memory(one).content, hearer.memory(two).content} == {FIRST, SECOND}
-    assert {frozenset(pair) for pair in hearer.links("related_to")} == {frozenset((one, two))}
-    assert hearer.active() == {"Jonas collects stamps"}
+    for answer, outcome in ENDS:
+        report = hearer.run("deep", model=ModelUse(Oracle(says(answer))))
+        assert report.state == "completed"
+        assert report.counts[outcome] == 1
+        assert f"1 {outcome.replace('_', ' ')}" in report.summary
+        assert {hearer.memory(one).content, hearer.memory(two).content} == {FIRST, SECOND}
+        assert {frozenset(pair) for pair in hearer.links("related_to")} == {frozenset((one, two))}
+        assert hearer.active() == {"Jonas collects stamps"}
 
 
 def test_i7_a_reached_cap_ends_the_asking_and_is_named_in_the_summary(hearer: Hearer) -> None:

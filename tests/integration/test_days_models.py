@@ -69,24 +69,23 @@ def test_a_model_summarises_a_day_once_and_the_summary_says_so(diary: Diary) -> 
     diary.check()
 
 
-@pytest.mark.parametrize(
-    ("reply", "name"),
-    [
-        (lambda _p: ModelFailed("no JSON", tokens=9), f"rules/1 for {MODEL}"),
-        (lambda _p: {"lines": [{"facet": "said", "text": "Priya owns 9 cats.", "seq": 1}]}, f"rules/1 for {MODEL}"),
-        (lambda _p: {"lines": [{"facet": "said"}]}, f"rules/1 for {MODEL}"),
-        (lambda _p: CAP, f"rules/1 until {MODEL}"),
-    ],
-)
-def test_the_rules_stand_in_for_a_model_and_their_name_says_why(diary: Diary, reply: Reply, name: str) -> None:
-    diary.say("s1", *LINES, at=A_DAY_AGO)
-    model = Oracle(reply)
-    assert diary.summarize(YESTERDAY, final=True, summarizer=by(model)).status == "final"
-    summary = diary.summaries(YESTERDAY)[-1]
-    assert (summary.made_by, summary.summarizer) == ("rules", name)
-    assert "Oslo" in summary.text
-    assert makers(diary) == [name]
-    assert len(model.asked) == 1, "a segment is never asked about half by half"
+def test_the_rules_stand_in_for_a_model_and_their_name_says_why(diary: Diary) -> None:
+    failed, waiting = f"rules/1 for {MODEL}", f"rules/1 until {MODEL}"
+    replies: dict[str, tuple[Reply, str]] = {
+        "maya": (lambda _p: ModelFailed("no JSON", tokens=9), failed),
+        "jonas": (lambda _p: {"lines": [{"facet": "said", "text": "Priya owns 9 cats.", "seq": 1}]}, failed),
+        "lena": (lambda _p: {"lines": [{"facet": "said"}]}, failed),
+        "omar": (lambda _p: CAP, waiting),
+    }
+    for agent, (reply, name) in replies.items():
+        diary.say(f"s-{agent}", *LINES, agent=agent, at=A_DAY_AGO)
+        model = Oracle(reply)
+        assert diary.summarize(YESTERDAY, agent, final=True, summarizer=by(model)).status == "final"
+        summary = diary.summaries(YESTERDAY)[-1]
+        assert (summary.made_by, summary.summarizer) == ("rules", name)
+        assert "Oslo" in summary.text
+        assert makers(diary)[-1] == name
+        assert len(model.asked) == 1, "a segment is never asked about half by half"
 
 
 def test_i7_what_the_rules_made_for_want_of_budget_is_made_again_when_there_is_some(diary: Diary) -> None:
