@@ -2,10 +2,19 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from agents import Agent, OpenAIConversationsSession, RunConfig, Runner, SQLiteSession, function_tool
+from agents import (
+    Agent,
+    OpenAIConversationsSession,
+    OpenAIResponsesCompactionSession,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    function_tool,
+)
 from agents.memory import Session
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 
@@ -28,6 +37,17 @@ def memory(tenant_memory: Memory) -> Memory:
 def look_up() -> str:
     """Look something up."""
     return "The result of a tool."
+
+
+class Compacting:
+    """OpenAI's endpoint for compaction, as far as the SDK asks for it."""
+
+    def __init__(self, output: list[Any]) -> None:
+        self.responses = self
+        self._output = output
+
+    async def compact(self, **_: Any) -> Any:
+        return SimpleNamespace(output=self._output, usage=None)
 
 
 def says(*texts: str) -> ScriptedModel:
@@ -130,6 +150,25 @@ def test_a_compaction_and_one_that_fails_record_nothing_again(memory: Memory) ->
     asyncio.run(compact())
     assert contents(memory, "monday") == ["I live in Porto.", "Noted."]
     assert recorded(memory, "s.invalidated_by")[0] == ("reset",)
+
+
+def test_the_sdks_own_compaction_around_a_session_records_nothing_again(memory: Memory) -> None:
+    kept = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "I live in Porto."}]}
+    summary = {"type": "compaction", "encrypted_content": "…", "id": "c1"}
+    inner = SlowwaveSession(memory, "atlas", "monday")
+    session = OpenAIResponsesCompactionSession("monday", inner, client=Compacting([kept, summary]))
+
+    async def talk() -> None:
+        config = RunConfig(call_model_input_filter=inner.add_context, tracing_disabled=True)
+        await Runner.run(Agent("atlas", model=says("Noted.")), "I live in Porto.", session=session, run_config=config)
+        await session.run_compaction({"force": True, "compaction_mode": "input"})
+        await Runner.run(Agent("atlas", model=says("Nice.")), "With a cat.", session=session, run_config=config)
+
+    asyncio.run(talk())
+    assert contents(memory, "monday") == ["I live in Porto.", "Noted.", "With a cat.", "Nice."]
+    assert [item.get("type", "message") for item in asyncio.run(inner.get_items())] == [
+        *("message", "compaction", "message", "message")
+    ]
 
 
 def test_the_same_words_in_a_conversation_that_was_cleared_are_recorded(memory: Memory) -> None:
