@@ -46,7 +46,7 @@ class MemoryBackend(Base):
 class OutboxItem(Base):
     """A memory that a backend has to hear of. Waiting while `delivered < changes`: what changes during a delivery is
     counted up and delivered again. No foreign key to the memory: that one is gone is news, too. Of mem0 a row stays
-    while there may be a copy, also where nobody feeds it any more.
+    while there may be a copy, also where nobody feeds it any more; forgotten: a forget concerns it, and it waits on.
     """
 
     __tablename__ = "outbox"
@@ -66,6 +66,7 @@ class OutboxItem(Base):
     last_error: Mapped[str | None]
     queued_at: Mapped[CreatedAt]
     delivered_at: Mapped[Moment | None]
+    forgotten: Mapped[bool] = mapped_column(server_default=text("false"))
 
 
 class FileState(Base):

@@ -55,21 +55,21 @@ MEMORIES: tuple[tuple[str, str], ...] = (
     (
         "copies in mem0",
         (
-            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL FROM gone_memories g"
-            " WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered > 0"
+            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
+            " FROM gone_memories g WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered > 0"
         ),
     ),
     (
         "",
         (
-            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL FROM gone_memories g"
-            " WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered = 0"
+            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
+            " FROM gone_memories g WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered = 0"
         ),
     ),
     (
         "",
         (
-            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL"
+            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
             " FROM (SELECT id FROM hurt UNION SELECT id FROM related) AS h"
             " WHERE o.memory_id = h.id AND o.backend = 'mem0'"
         ),

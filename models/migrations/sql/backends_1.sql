@@ -35,7 +35,8 @@ AS $$
 $$;
 
 -- unregister_backend: nothing is queued for it any more, and what was waiting is dropped. What mem0 was told of is kept
--- in mind: it may have these copies still, and a forget must find them there. Answers whether it was there.
+-- in mind: it may have these copies still, and a forget must find them there; what a forget asked for waits on. Answers
+-- whether it was there.
 CREATE OR REPLACE FUNCTION slowwave.unregister_backend(p_name text) RETURNS boolean
 LANGUAGE plpgsql
 AS $$
@@ -46,7 +47,7 @@ BEGIN
     END IF;
     DELETE FROM slowwave.outbox o WHERE o.backend = p_name AND p_name <> 'mem0';
     UPDATE slowwave.outbox o SET delivered = o.changes, attempts = 0, not_before = NULL, last_error = NULL
-    WHERE o.backend = p_name AND o.delivered < o.changes;
+    WHERE o.backend = p_name AND o.delivered < o.changes AND NOT o.forgotten;
     RETURN true;
 END
 $$;

@@ -26,6 +26,8 @@ def _function(text: str, name: str) -> str:
 
 def upgrade() -> None:
     op.add_column("memory_backends", sa.Column("identity", sa.Text()), schema="slowwave")
+    forgotten = sa.Column("forgotten", sa.Boolean(), nullable=False, server_default=sa.text("false"))
+    op.add_column("outbox", forgotten, schema="slowwave")
     op.execute(_text("backends_1.sql"))
 
 
@@ -38,4 +40,5 @@ def downgrade() -> None:
     op.execute("DROP FUNCTION slowwave.queue_all")
     op.execute("DELETE FROM slowwave.outbox WHERE backend = 'mem0'")
     op.execute("DELETE FROM slowwave.memory_backends WHERE name = 'mem0'")
+    op.drop_column("outbox", "forgotten", schema="slowwave")
     op.drop_column("memory_backends", "identity", schema="slowwave")

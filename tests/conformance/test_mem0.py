@@ -1,0 +1,234 @@
+"""What holds of mem0 alone: no doubles, no leaks, nothing that it does by itself."""
+
+import logging
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+
+from services.forget.target import Target
+from services.mem0_backend.delivery import copies_due, deliver_to_mem0
+from services.mem0_backend.rows import copies_of
+from services.memory_files.backends import note_identity
+from services.reports.copies import check_copies
+from slowwave import Memory
+from slowwave.coordination.keys import CONSOLIDATE_QUEUE
+from slowwave.errors import InvalidSettings
+from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner, connect, identity_of
+from slowwave.mem0_backend.copies import Found
+from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
+from slowwave.settings import Settings
+from tests.backing import QDRANT, Down, World
+from tests.conformance.conftest import MakeWorld
+from tests.consolidating import NOW
+from workers.app import SlowwaveApp, make_app
+
+pytestmark = pytest.mark.servers
+
+TEA, CELLO = "Maya drinks green tea", "Priya plays the cello"
+
+
+class Dies:
+    """A mem0 whose worker dies right after it wrote."""
+
+    def __init__(self, store: CopyStore) -> None:
+        self._store = store
+        self.identity = store.identity
+
+    def put(self, owner: Owner, copies: Sequence[Copy]) -> dict[UUID, str]:
+        self._store.put(owner, copies)
+        raise KeyboardInterrupt
+
+    def remove(self, ids: Iterable[UUID]) -> None:
+        self._store.remove(ids)
+        raise KeyboardInterrupt
+
+    def search(self, owner: Owner, question: str, limit: int) -> list[Found]:
+        return self._store.search(owner, question, limit)
+
+
+class OtherModel:
+    name = "another model"
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0, 0.0, 0.0] for _ in texts]
+
+
+def owner(world: World) -> Owner:
+    return Owner("default", "agent", world.who)
+
+
+@pytest.fixture
+def qdrant(make_world: MakeWorld) -> World:
+    """mem0 with a store of its own, of which Postgres knows nothing."""
+    return make_world(QDRANT)
+
+
+@pytest.mark.parametrize("kind", ["mem0", QDRANT])
+def test_a_worker_that_dies_between_mem0_and_postgres_leaves_no_double(make_world: MakeWorld, kind: str) -> None:
+    world = make_world(kind)
+    heard = [world.agent().hear(content) for content in (TEA, CELLO)]
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            world.deliver(store=Dies(world.store()))
+    assert world.waiting() == 2
+    world.deliver()
+    assert world.held() == [TEA, CELLO]
+    assert {row["id"] for row in world.rows(owner(world))} == {str(memory) for memory in heard}
+    world.change(heard[0], status="archived", archive_reason="expired")
+    with pytest.raises(KeyboardInterrupt):
+        world.deliver(store=Dies(world.store()))
+    world.deliver()
+    assert (world.held(), world.waiting()) == ([CELLO], 0)
+
+
+def test_mistake_27_many_writers_at_once_leave_one_copy(mem0: World) -> None:
+    memory = mem0.agent().hear(TEA)
+    with mem0.engine.connect() as connection:
+        copies = copies_of(connection, mem0.agent().scope_id, [memory])
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = list(pool.map(lambda _: mem0.store().put(owner(mem0), copies), range(8)))
+    assert any(not failed for failed in outcomes)
+    assert mem0.held() == [TEA]
+    with ThreadPoolExecutor(2) as pool:
+        scope, store = mem0.agent().scope_id, mem0.store()
+        reports = list(pool.map(lambda _: deliver_to_mem0(mem0.engine, scope, store, now=NOW), range(2)))
+    assert sorted(report.written for report in reports) == [0, 1]
+    assert mem0.held() == [TEA]
+
+
+def test_i10_a_delivery_that_read_before_the_forget_brings_nothing_back(mem0: World) -> None:
+    memory = mem0.agent().hear(TEA)
+    with mem0.engine.connect() as connection:
+        copies = copies_of(connection, mem0.agent().scope_id, [memory])
+    assert mem0.forget(Target.of_memory("default", memory)).problems == ()
+    assert set(mem0.store().put(owner(mem0), copies)) == {memory}
+    assert mem0.held() == []
+
+
+def test_i10_what_is_forgotten_while_mem0_is_down_is_hidden_at_once_and_gone_later(qdrant: World) -> None:
+    heard = {content: qdrant.agent().hear(content) for content in (TEA, CELLO)}
+    qdrant.deliver()
+    report = qdrant.forget(Target.of_memory("default", heard[TEA]), lambda _: Down())
+    assert report.counts["copies in mem0"] == 1
+    (problem,) = report.problems
+    assert "1 copy" in problem
+    assert "no search shows" in problem
+    assert qdrant.held() == [TEA, CELLO]
+    assert [hit.content for hit in qdrant.ask("What tea does Maya drink?")] in ([], [CELLO])
+    qdrant.choose("postgres")
+    with qdrant.engine.connect() as connection:
+        assert check_copies(connection, "postgres", 30, now=NOW).verdict == "problem"
+        assert copies_due(connection, "postgres", limit=10, now=NOW) == [], "it backs off"
+    qdrant.agent().sql("UPDATE slowwave.outbox SET not_before = NULL")
+    with qdrant.engine.connect() as connection:
+        assert [scope.name for scope in copies_due(connection, "postgres", limit=10, now=NOW)] == [qdrant.who]
+    qdrant.kind = QDRANT
+    assert qdrant.deliver()
+    assert qdrant.held() == [CELLO], "what nobody touched stays, for when mem0 is chosen again"
+    rows = qdrant.agent().sql("SELECT count(*) AS n FROM slowwave.outbox WHERE memory_id = :m", m=heard[TEA])
+    assert rows[0].n == 0, "its id goes, too"
+
+
+def test_where_mem0_does_not_answer_postgres_does_and_the_log_says_so(
+    mem0: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    mem0.agent().hear(CELLO)
+    with Memory(mem0.settings()) as memory:
+        memory.store.mem0._store = Down()
+        assert [hit.content for hit in memory.search(mem0.who, "Who plays the cello?")] == [CELLO]
+        assert [hit.content for hit in memory.context(mem0.who, query="Who plays the cello?").memories] == [CELLO]
+    assert "mem0 did not answer, Postgres does" in caplog.text
+
+
+def test_a_context_takes_what_is_relevant_from_mem0(mem0: World) -> None:
+    for content in (TEA, CELLO):
+        mem0.agent().hear(content)
+    mem0.deliver()
+    with Memory(mem0.settings()) as memory:
+        memory.store.mem0._store = mem0.store()
+        # No word of the question stands in what answers it.
+        found = memory.context(mem0.who, query="Which musical instrument?")
+    assert found.memories[0].content == CELLO
+
+
+def test_nothing_is_logged_kept_or_asked_by_mem0_itself(mem0: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    memory = mem0.agent().hear(TEA)
+    mem0.deliver()
+    mem0.agent().sql("UPDATE slowwave.outbox SET changes = changes + 1 WHERE memory_id = :m", m=memory)
+    mem0.deliver()
+    mem0.ask("What tea does Maya drink?")
+    mem0.store().remove([memory, memory])
+    assert mem0.held() == []
+    assert "green tea" not in caplog.text
+    assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False
+    inside: Any = mem0.store()
+    assert inside._memory.history(str(memory)) == []
+    with pytest.raises(Mem0Failed, match="asked for a model"):
+        inside._memory.llm.generate_response([{"role": "user", "content": "hello"}])
+
+
+def test_vectors_of_another_model_are_never_compared_and_all_are_made_anew(mem0: World) -> None:
+    mem0.agent().hear(TEA)
+    mem0.deliver()
+    other = connect(mem0.settings(), OtherModel())
+    assert other.search(owner(mem0), "What tea does Maya drink?", 5) == []
+    with mem0.engine.begin() as connection:
+        assert not note_identity(connection, identity_of(mem0.settings()), NOW)
+        assert note_identity(connection, other.identity, NOW)
+    assert mem0.waiting() == 1
+    mem0.deliver(store=other)
+    assert [found.content for found in other.search(owner(mem0), "What?", 5)] == [TEA]
+    assert mem0.ask("What tea does Maya drink?") == []
+    mem0.begin()  # a worker starts with the model of before
+    mem0.number -= 1
+    mem0.deliver()
+    assert mem0.ask("What tea does Maya drink?")[0].content == TEA
+
+
+def test_what_is_missing_or_wrong_is_told_in_a_sentence(mem0: World) -> None:
+    def settings(**memory: Any) -> Settings:
+        return mem0.settings().model_copy(update={"memory": mem0.settings().memory.model_copy(update=memory)})
+
+    wrong = mem0.folder / "wrong.yaml"
+    for words in ("- a list\n", "vector_store: 7\n", "vector_store:\n  provider: nobody\n"):
+        wrong.write_text(words, encoding="utf-8")
+        config = mem0.settings().memory.mem0.model_copy(update={"config": str(wrong)})
+        with pytest.raises(InvalidSettings, match="mem0"):
+            connect(settings(mem0=config))
+    unset = "import sys; sys.modules['mem0'] = None; from slowwave import Settings; from slowwave.mem0_backend import"
+    code = f"{unset} connect; connect(Settings(memory={{'backend': 'mem0'}}))"
+    failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert "pip install 'slowwave[mem0]'" in failed.stderr
+
+
+@pytest.fixture
+def app(mem0: World) -> Iterator[SlowwaveApp]:
+    mem0.redis.flushall()
+    app = make_app(mem0.settings())
+    app.loader.import_default_modules()
+    app.runtime().memory.store.mem0._store = mem0.store()
+    yield app
+    app.close_runtime()
+
+
+def test_workers_deliver_to_mem0_what_the_tick_finds(mem0: World, app: SlowwaveApp) -> None:
+    mem0.agent().hear(TEA)
+    app.tasks[SYNC_FILES].apply()
+    assert mem0.redis.llen(CONSOLIDATE_QUEUE) >= 1
+    deliver = app.tasks[DELIVER_OUTBOX]
+    assert deliver.apply(kwargs={"agent": mem0.who}).get() == "current"
+    assert mem0.held() == [TEA]
+    assert deliver.apply(kwargs={"agent": mem0.who}).get() == "off", "nothing waits"
+    app.runtime().memory.store.mem0._store = Down()
+    mem0.agent().hear(CELLO)
+    assert deliver.apply(kwargs={"agent": mem0.who}).get() == "failed"
+    with mem0.engine.connect() as connection:
+        errors = connection.execute(text("SELECT last_error FROM slowwave.outbox WHERE last_error IS NOT NULL")).all()
+    assert [row.last_error for row in errors] == ["mem0: no route to 1 of agent"]

@@ -1,0 +1,53 @@
+"""`slowwave mem0`, and what other commands say of it."""
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tests.backing import World
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+
+class Shell:
+    def __init__(self, world: World, backend: str = "mem0") -> None:
+        self._variables = {
+            "SLOWWAVE_DATABASE_URL": world.database_url,
+            "SLOWWAVE_BROKER_URL": world.settings().broker_url,
+            "SLOWWAVE_MEMORY__BACKEND": backend,
+            "SLOWWAVE_MEMORY__FILES__ROOT": str(world.folder / "memory"),
+            "COLUMNS": "200",
+        }
+
+    def __call__(self, *arguments: str) -> Result:
+        return CliRunner().invoke(app, list(arguments), env=self._variables)
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self(*arguments, "--json").stdout)
+
+
+def test_sync_feeds_mem0_without_a_worker_and_status_and_search_show_it(mem0: World) -> None:
+    shell, who = Shell(mem0), mem0.who
+    mem0.choose("postgres")
+    mem0.agent().hear("Maya drinks green tea")
+    assert "no worker feeds mem0" in shell("mem0", "status").stdout
+    assert shell("mem0", "status").exit_code == 1
+    done = shell("mem0", "sync", who)
+    assert (done.exit_code, done.stdout.strip()) == (0, f"{who}: 1 memory written")
+    status = shell.json("mem0", "status")
+    assert (status["fed"], status["problem"], status["identity"]) == (True, None, "local all-MiniLM-L6-v2")
+    (mine,) = [scope for scope in status["scopes"] if scope["scope"] == who]
+    assert (mine["copies"], mine["waiting"]) == (1, 0)
+    # Postgres finds nothing that shares no word with the question.
+    assert [hit["content"] for hit in shell.json("search", who, "favourite beverage")] == ["Maya drinks green tea"]
+    assert shell.json("status")["backends"] == {"mem0": 0}
+    assert shell.json("mem0", "sync", who, "--again")[who]["written"] == 1
+
+
+def test_sync_with_another_backend_says_what_to_set(mem0: World) -> None:
+    refused = Shell(mem0, "postgres")("mem0", "sync")
+    assert refused.exit_code != 0
+    assert "set it to mem0" in refused.stderr
