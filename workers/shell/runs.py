@@ -16,7 +16,7 @@ from workers.shell.state import operator, shell_of
 if TYPE_CHECKING:
     from services.reports.runs import RunLine, RunStory
 
-Kind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other"]
+Kind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
 AgentOption = Annotated[str | None, typer.Option(help="Only runs that worked on this agent's own memories.")]
 ScopeOption = Annotated[str | None, typer.Option(help=f"Only runs that worked on {SCOPE_HELP}")]
 KindOption = Annotated[Kind | None, typer.Option(help="Only runs of this kind.")]
