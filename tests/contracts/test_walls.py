@@ -269,6 +269,7 @@ NOT_CALLED = {
     "embeddings.read_embeddings": "of the whole installation, for its operator: names of models, counts",
     "files.check_files": "of the whole installation: counts",
     "copies.check_copies": "of the whole installation: counts",
+    "source.check_source": "of the whole installation: counts, and the kind of the last error",
     "maintenance.read_maintenance": "jobs belong to the installation; their runs' sentences hold counts",
     "relations.links_of": "shown by explain_memory, which is called; it asks for one memory of one scope",
     "relations.parts_of": "as links_of",

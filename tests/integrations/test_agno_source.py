@@ -20,6 +20,8 @@ from examples.agno_memory import converse
 from examples.story import REMEMBERS
 from services.forget.forget import Forgetter
 from services.forget.target import Target
+from services.reports.doctor import Check
+from services.reports.source import check_source
 from services.sources.agno import AgnoSource
 from services.sources.reading import LOOK_FOR_SECONDS, Looked, SessionReader
 from services.sources.store import take_due
@@ -195,6 +197,7 @@ def test_a_store_that_is_away_is_waited_for_and_loses_nothing(household: Househo
     household.say(PELAGO)
     file, away = tmp_path / "agno.db", tmp_path / "away.db"
     file.rename(away)
+    assert doctor_of(household).verdict == "ok"
     waits = []
     for _ in range(12):
         assert household.look().waiting == 1
@@ -206,8 +209,11 @@ def test_a_store_that_is_away_is_waited_for_and_loses_nothing(household: Househo
     assert waits[0] < 3
     assert 100 < waits[-1] <= 300
     assert "Agno's store can't be read" in error
+    told = doctor_of(household)
+    assert (told.verdict, "1 run could not be read" in told.finding) == ("problem", True)
     away.rename(file)
     assert household.look().added == 2
+    assert doctor_of(household).verdict == "ok"
 
 
 def test_a_server_that_is_away_is_no_empty_store() -> None:
@@ -317,6 +323,19 @@ def test_the_example_remembers(household: Household, redis_client: Redis) -> Non
 def test_settings_that_name_no_store_are_refused_in_a_sentence(url: str, sentence: str) -> None:
     with pytest.raises(InvalidSettings, match=sentence):
         AgnoSource(Agno(db_url=url))
+
+
+def test_the_doctor_finds_runs_that_nobody_looks_at(household: Household) -> None:
+    household.say(PELAGO)
+    household.clock.pass_time(300)
+    told = doctor_of(household)
+    assert told.verdict == "problem"
+    assert "queue 'capture'" in str(told.cure)
+
+
+def doctor_of(household: Household) -> Check:
+    with household.engine.connect() as connection:
+        return check_source(connection, "agno", now=household.clock())
 
 
 def flag(household: Household, *, private: bool) -> None:

@@ -85,6 +85,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
     from services.reports.copies import check_copies
     from services.reports.files import check_files
     from services.reports.model_check import check_model
+    from services.reports.source import check_source
 
     memory = shell.settings.memory
     postgres = list(checks.check_postgres(shell.engine))
@@ -104,6 +105,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
             yield checks.check_maintenance(connection, shell.settings.memory.maintenance, now=shell.now())
             yield check_files(connection, memory.backend, memory.files.sync_seconds, now=shell.now())
             yield check_copies(connection, memory.backend, memory.files.sync_seconds, now=shell.now())
+            yield check_source(connection, memory.source, now=shell.now())
             yield checks.check_quarantine(connection)
             yield checks.check_letters(connection)
     yield check_model(memory.llm, shell.redis, shell.now)
