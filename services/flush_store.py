@@ -19,7 +19,7 @@ from slowwave.settings import AutoFlush
 _BEGIN = "SELECT * FROM slowwave.begin_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _COMMIT = (
     "SELECT * FROM slowwave.commit_extraction("
-    "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 )
 _FAIL = "SELECT slowwave.fail_flush(%s, %s, %s, %s, %s, %s, %s, %s)"
 
@@ -72,6 +72,7 @@ class Commit:
     window_limit: int | None
     idle_seconds: float
     max_dirty_age_seconds: float
+    turn_threshold: int
     started_at: datetime
     tokens: int = 0
     fallback: str | None = None
@@ -158,6 +159,7 @@ class Commit:
             window_limit=window_limit,
             idle_seconds=settings.idle_seconds,
             max_dirty_age_seconds=settings.max_dirty_age_seconds,
+            turn_threshold=settings.turn_threshold,
             started_at=now,
         )
 
@@ -239,6 +241,7 @@ def commit_flush(connection: Connection, commit: Commit, now: datetime) -> Commi
                 commit.fallback,
                 commit.fallback_why,
                 commit.dropped,
+                commit.turn_threshold,
             ),
         )
         .mappings()

@@ -11,9 +11,25 @@ from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from slowwave.errors import InvalidSettings
+from slowwave.settings_of_models import Agno, Embeddings, Llm, Mem0, Section
+
+__all__ = [
+    "Agno",
+    "AutoFlush",
+    "Consolidation",
+    "Days",
+    "Embeddings",
+    "Files",
+    "Llm",
+    "Maintenance",
+    "Mem0",
+    "MemorySettings",
+    "Settings",
+    "load_settings",
+]
 
 PREFIX = "SLOWWAVE_"
 FILE_VARIABLE = "SLOWWAVE_CONFIG"
@@ -29,18 +45,14 @@ def _known_zone(name: str) -> str:
     return name
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Batch(_Section):
+class Batch(Section):
     """Caps of one sweep: they bound its burst, never the throughput."""
 
     max_sessions_per_cycle: int = Field(200, ge=1, le=10_000)
     max_sessions_per_agent_per_cycle: int = Field(3, ge=1, le=10_000)
 
 
-class MemoryContext(_Section):
+class MemoryContext(Section):
     """What a model sees beside the window that it reads: known already, and no evidence. 0: nothing of the kind."""
 
     daily_tail_lines: int = Field(20, ge=0, le=500)
@@ -48,7 +60,7 @@ class MemoryContext(_Section):
     snippet_max_chars: int = Field(400, ge=20, le=10_000)
 
 
-class ExtractorSettings(_Section):
+class ExtractorSettings(Section):
     """Bounds of one window, how often a failing one is tried, and what a model answers where nothing is to be kept."""
 
     no_reply_token: str = Field("NO_REPLY", min_length=1, max_length=100)
@@ -60,7 +72,7 @@ class ExtractorSettings(_Section):
     max_retries: int = Field(3, ge=0, le=100)
 
 
-class Curation(_Section):
+class Curation(Section):
     """Daily notes into `MEMORY.md`, a few lines a pass. append_only: they stay in their day's file, too."""
 
     enabled: bool = False
@@ -69,7 +81,7 @@ class Curation(_Section):
     append_only: bool = True
 
 
-class AutoFlush(_Section):
+class AutoFlush(Section):
     """When a session is flushed, and how sessions of one agent share the workers. Times in seconds."""
 
     enabled: bool = True
@@ -89,7 +101,7 @@ class AutoFlush(_Section):
     curation: Curation = Curation()
 
 
-class Days(_Section):
+class Days(Section):
     """The local day of an agent that is new (known agents keep their own), and when days are summarised."""
 
     timezone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
@@ -101,14 +113,14 @@ class Days(_Section):
     daily_summary_use_model: bool = False
 
 
-class Files(_Section):
+class Files(Section):
     """Where memory files and logs of sessions stand, and how often hand edits are looked for."""
 
     root: Path = Path("~/.local/state/slowwave/memory")
     sync_seconds: float = Field(30, ge=1, le=86_400)
 
 
-class Sessions(_Section):
+class Sessions(Section):
     """Sessions that nobody ends. 0: no bound. The log is one file of JSON lines a session."""
 
     session_ttl_minutes: int = Field(1440, ge=0, le=5_256_000)
@@ -116,14 +128,14 @@ class Sessions(_Section):
     session_event_logging_enabled: bool = False
 
 
-class Retention(_Section):
+class Retention(Section):
     """What is removed after so many days; 0: nothing is."""
 
     event_days: int = Field(0, ge=0, le=36_500)
     session_log_days: int = Field(30, ge=0, le=36_500)
 
 
-class Consolidation(_Section):
+class Consolidation(Section):
     """What becomes of memories later. Thresholds are similarities or confidences, 0..1."""
 
     enabled: bool = True
@@ -142,7 +154,7 @@ class Consolidation(_Section):
     max_archived_share: float = Field(0.3, gt=0, le=1)
 
 
-class Maintenance(_Section):
+class Maintenance(Section):
     """The opportunistic scheduler: how often it looks, how long a run counts as alive without a sign of life."""
 
     tick_seconds: float = Field(900, ge=1, le=86_400)
@@ -150,62 +162,7 @@ class Maintenance(_Section):
     tick_after_writes: bool = False
 
 
-class Llm(_Section):
-    """A model, what it may do, and what it may cost. Off by default; everything works without. Budgets of 0: no bound.
-
-    driver openai: any endpoint that speaks OpenAI's chat API, at `base_url`; command: a program that reads the prompt
-    on its stdin. Token budgets hold for the tenant, and those of an agent for each agent apart.
-    """
-
-    driver: Literal["none", "openai", "command"] = "none"
-    model: str = ""
-    base_url: str = "https://api.openai.com/v1"
-    api_key: SecretStr = SecretStr("")
-    command: str = ""
-    timeout_seconds: float = Field(25, gt=0, le=3600)
-    max_output_tokens: int = Field(1500, ge=16, le=100_000)
-    max_concurrency: int = Field(4, ge=1, le=1000)
-    breaker_failures: int = Field(5, ge=1, le=1000)
-    breaker_seconds: float = Field(60, ge=1, le=86_400)
-    extract: bool = True
-    synthesize: bool = True
-    adjudicate: bool = True
-    triples: bool = False
-    max_calls_per_run: int = Field(20, ge=0, le=100_000)
-    daily_token_budget: int = Field(500_000, ge=0)
-    weekly_token_budget: int = Field(2_000_000, ge=0)
-    agent_daily_token_budget: int = Field(0, ge=0)
-    agent_weekly_token_budget: int = Field(0, ge=0)
-
-
-class Embeddings(_Section):
-    """Vectors of memories and events, made by workers. Off by default; search without them is full text.
-
-    local: a small model that runs here (the extra `embeddings`); openai: any endpoint that speaks OpenAI's API.
-    """
-
-    driver: Literal["none", "local", "openai"] = "none"
-    model: str = ""
-    base_url: str = "https://api.openai.com/v1"
-    api_key: SecretStr = SecretStr("")
-    batch_size: int = Field(64, ge=1, le=2048)
-    index_seconds: float = Field(15, ge=1, le=86_400)
-
-
-class Mem0(_Section):
-    """How the package `mem0ai` is set up: a YAML or JSON file of its own settings; empty: vectors in Postgres."""
-
-    config: str = ""
-
-
-class Agno(_Section):
-    """Where Agno keeps its sessions, if events come from there: sqlite:///…, or postgresql://…."""
-
-    db_url: str = ""
-    session_table: str = ""
-
-
-class MemorySettings(_Section):
+class MemorySettings(Section):
     """Everything under `memory.`; the keys keep the names of the source designs."""
 
     backend: Literal["postgres", "file", "mem0"] = "postgres"
@@ -223,7 +180,7 @@ class MemorySettings(_Section):
     agno: Agno = Agno()
 
 
-class Settings(_Section):
+class Settings(Section):
     """The whole tree.
 
     database_url: postgresql://…; broker_url: redis://… or rediss://…; spool: the folder in which events wait while

@@ -144,7 +144,9 @@ BEGIN
             last_seen_at = v_now,
             dirty_since = coalesce(s.dirty_since, v_now),
             invalidated_at = CASE WHEN due_reason IS NULL THEN s.invalidated_at ELSE v_session.last_seq + added END,
-            invalidated_by = coalesce(due_reason, s.invalidated_by),
+            -- That many turns came is the weakest reason: a flush that is under way may make it void.
+            invalidated_by = CASE WHEN due_reason = 'turns' THEN coalesce(s.invalidated_by, due_reason)
+                                  ELSE coalesce(due_reason, s.invalidated_by) END,
             flush_due_at = CASE
                 -- Never later than it should be is enough: the sweep, which finds it too early, puts it right. So a turn
                 -- that asks for nothing leaves every index of the row alone. And what is due already keeps the time at

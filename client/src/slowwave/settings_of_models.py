@@ -1,0 +1,69 @@
+"""Settings of what is optional: a model, vectors, mem0, Agno. Part of the tree in `slowwave.settings`.
+
+Must not know: who reads them.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+
+class Section(BaseModel):
+    """A part of the tree: an unknown key is an error, and nothing changes once it is read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Llm(Section):
+    """A model, what it may do, and what it may cost. Off by default; everything works without. Budgets of 0: no bound.
+
+    driver openai: any endpoint that speaks OpenAI's chat API, at `base_url`; command: a program that reads the prompt
+    on its stdin. Token budgets hold for the tenant, and those of an agent for each agent apart.
+    """
+
+    driver: Literal["none", "openai", "command"] = "none"
+    model: str = ""
+    base_url: str = "https://api.openai.com/v1"
+    api_key: SecretStr = SecretStr("")
+    command: str = ""
+    timeout_seconds: float = Field(25, gt=0, le=3600)
+    max_output_tokens: int = Field(1500, ge=16, le=100_000)
+    max_concurrency: int = Field(4, ge=1, le=1000)
+    breaker_failures: int = Field(5, ge=1, le=1000)
+    breaker_seconds: float = Field(60, ge=1, le=86_400)
+    extract: bool = True
+    synthesize: bool = True
+    adjudicate: bool = True
+    triples: bool = False
+    max_calls_per_run: int = Field(20, ge=0, le=100_000)
+    daily_token_budget: int = Field(500_000, ge=0)
+    weekly_token_budget: int = Field(2_000_000, ge=0)
+    agent_daily_token_budget: int = Field(0, ge=0)
+    agent_weekly_token_budget: int = Field(0, ge=0)
+
+
+class Embeddings(Section):
+    """Vectors of memories and events, made by workers. Off by default; search without them is full text.
+
+    local: a small model that runs here (the extra `embeddings`); openai: any endpoint that speaks OpenAI's API.
+    """
+
+    driver: Literal["none", "local", "openai"] = "none"
+    model: str = ""
+    base_url: str = "https://api.openai.com/v1"
+    api_key: SecretStr = SecretStr("")
+    batch_size: int = Field(64, ge=1, le=2048)
+    index_seconds: float = Field(15, ge=1, le=86_400)
+
+
+class Mem0(Section):
+    """How the package `mem0ai` is set up: a YAML or JSON file of its own settings; empty: vectors in Postgres."""
+
+    config: str = ""
+
+
+class Agno(Section):
+    """Where Agno keeps its sessions, if events come from there: sqlite:///…, or postgresql://…."""
+
+    db_url: str = ""
+    session_table: str = ""
