@@ -9,8 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
 
 from slowwave.errors import InvalidName, SpoolFull
+from slowwave.integrations.langgraph import SlowwaveTurns
 from slowwave.integrations.quiet import NOTHING, QuietMemory, Said, digest, is_context
 from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, MAX_MESSAGES, turn_events
 from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance
@@ -26,10 +29,11 @@ class SlowMemory:
     taken: list[list[Any]] = field(default_factory=list)
     waited_in_vain: bool = False
 
-    def turn_completed(self, agent: str, session: str, messages: list[Any], *, scope: str | None) -> None:
+    def turn_completed(self, agent: str, session: str, messages: list[Any], *, scope: str | None) -> str:
         self._wait()
         turn_events(messages, "key")
         self.taken.append(messages)
+        return "a receipt"
 
     def prompt_arrived(self, agent: str, session: str) -> tuple[str, ...]:
         self._wait()
@@ -45,8 +49,15 @@ class SlowMemory:
 class FullMemory:
     """A host whose disk is full while Postgres is away."""
 
-    def turn_completed(self, *_: Any, **__: Any) -> None:
-        raise SpoolFull("Maya's turn is not recorded")
+    def __init__(self) -> None:
+        self.is_full = True
+        self.taken: list[Any] = []
+
+    def turn_completed(self, agent: str, session: str, messages: list[Any], *, scope: str | None) -> str:
+        if self.is_full:
+            raise SpoolFull("Maya's turn is not recorded")
+        self.taken += [message["content"] for message in messages]
+        return "a receipt"
 
 
 def quiet(memory: Any, **options: Any) -> QuietMemory:
@@ -82,9 +93,21 @@ def test_a_reply_waits_for_its_context_no_longer_than_it_may(caplog: pytest.LogC
 
 def test_whatever_fails_is_logged_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
     memory: Any = FullMemory()
-    quiet(memory).record("monday", [Said("user", "My garden is blue.", "1")])
+    assert quiet(memory).record("monday", [Said("user", "My garden is blue.", "1")]) is False
     assert "a turn was not recorded for atlas/monday: SpoolFull" in caplog.text
     assert "Maya" not in caplog.text
+
+
+def test_i1_what_could_not_be_recorded_is_tried_again_with_the_next_turn() -> None:
+    memory: Any = FullMemory()
+    turns = SlowwaveTurns(memory, "atlas")
+    config = RunnableConfig(configurable={"thread_id": "monday"})
+    messages = [HumanMessage("My garden is blue.", id="1"), AIMessage("Nice.", id="2")]
+    turns.record({"messages": messages}, config)
+    memory.is_full = False
+    for _ in range(2):
+        turns.record({"messages": [*messages, HumanMessage("And green.", id="3")]}, config)
+    assert memory.taken == ["My garden is blue.", "Nice.", "And green."]
 
 
 def test_limits_are_kept_so_that_one_long_message_loses_no_turn() -> None:

@@ -77,16 +77,14 @@ class SlowwaveTurns:
     def record(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         """Record what is new in a state (a mapping or an object with its messages); answer no change of it."""
         session, said = self._new(state, config)
-        if session is not None and said:
-            self._quiet.record(session, said)
+        if session is not None and said and self._quiet.record(session, said):
             self._remember(session, said[-1].key)
         return {}
 
     async def arecord(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         """As `record`; a thread waits for the commit."""
         session, said = self._new(state, config)
-        if session is not None and said:
-            await self._quiet.arecord(session, said)
+        if session is not None and said and await self._quiet.arecord(session, said):
             self._remember(session, said[-1].key)
         return {}
 

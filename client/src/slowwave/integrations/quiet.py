@@ -89,14 +89,18 @@ class QuietMemory:
         self._max_tokens = max_tokens
         self._patience_seconds = patience_seconds
 
-    def record(self, session: str, said: Sequence[Said]) -> None:
-        """Record what was said, in order. What the session has under the same key stays as it is.
+    def record(self, session: str, said: Sequence[Said]) -> bool:
+        """Record what was said, in order; False if part of it is neither committed nor spooled.
+
+        What the session has under the same key stays as it is.
 
         A context of ours that the host put among the messages is nobody's words, and is left out.
         """
+        complete = True
         for part in _parts([_fitted(one) for one in said if not is_context(one.content)]):
             call = partial(self.memory.turn_completed, self.agent, session, part, scope=self.scope)
-            self.quietly("a turn was not recorded", session, call, None)
+            complete &= self.quietly("a turn was not recorded", session, call, None) is not None
+        return complete
 
     def known(self, session: str, query: str | None) -> Known:
         """What the agent knows that helps with `query`; NOTHING where that can't be read."""
@@ -111,10 +115,9 @@ class QuietMemory:
         """The conversation ends here: process it now."""
         self.quietly("no flush was asked for", session, partial(self.memory.session_reset, self.agent, session), None)
 
-    async def arecord(self, session: str, said: Sequence[Said]) -> None:
+    async def arecord(self, session: str, said: Sequence[Said]) -> bool:
         """As `record`; a thread waits for the commit, not the loop. Once begun it ends, cancelled or not."""
-        if said:
-            await asyncio.to_thread(self.record, session, said)
+        return await asyncio.to_thread(self.record, session, said) if said else True
 
     async def areset(self, session: str) -> None:
         """As `reset`, in a thread."""
