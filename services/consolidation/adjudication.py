@@ -178,7 +178,8 @@ class Court:
             connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=self.scope_id, by=self.by
         )
         answer = _answer(docket, outcome)
-        said = replace(answer, resolution=f"{answer.resolution}, says {self.by}: {verdict.why}")
+        # Why it says so stands in the evidence alone, where a forget finds it.
+        said = replace(answer, resolution=f"{answer.resolution}, says {self.by}")
         carry_out(connection, case, said, author=Author(run.id, self.by), now=now)
         stats = {"decision": verdict.holds, "decided": 1, "prompt": VERSION}
         summary = f"conflict {docket.conflict} decided: {'both hold' if outcome == 'both' else 'the later holds'}"

@@ -115,6 +115,15 @@ MEMORIES: tuple[tuple[str, str], ...] = (
             " WHERE w.id IN (c.memory_id, c.conflicting_memory_id)"
         ),
     ),
+    (
+        "",
+        # What a model said of two memories was made of all that was said for either.
+        (
+            "UPDATE slowwave.memory_conflicts c SET evidence = c.evidence #- '{asked,why}'"
+            " FROM (SELECT id FROM hurt UNION SELECT id FROM related) AS h"
+            " WHERE h.id IN (c.memory_id, c.conflicting_memory_id) AND c.evidence ? 'asked'"
+        ),
+    ),
     ("links", f"DELETE FROM slowwave.memory_links l WHERE l.source_id {_GONE} OR l.target_id {_GONE}"),
     ("relations", f"DELETE FROM slowwave.triples t WHERE t.memory_id {_GONE}"),
     ("", f"DELETE FROM slowwave.memory_blocks b WHERE b.memory_id {_GONE}"),

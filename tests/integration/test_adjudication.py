@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from redis import Redis
 from sqlalchemy import Engine
 
 from domain.failures import TransientError
@@ -14,6 +15,9 @@ from services.consolidation.asking import Asking, ModelUse
 from services.consolidation.jobs import RUNNERS
 from services.consolidation.scope_pass import Order
 from services.consolidation.whole import consolidate_whole
+from services.forget.forget import Forgetter
+from services.forget.target import Target
+from services.llm.build import build_model
 from services.maintenance import Scheduler
 from services.reports.conflicts import ListedConflict, list_conflicts
 from services.undo import undo
@@ -21,6 +25,7 @@ from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from tests.answering import Oracle, Reply
 from tests.consolidating import Hearer
+from tests.fake_model import FakeModel, rate_limited
 
 pytestmark = pytest.mark.servers
 
@@ -87,7 +92,8 @@ def test_a_model_lets_the_later_statement_replace_the_earlier_one_and_that_can_b
     decided = dispute.conflict()
     assert (decided.status, decided.decided_by) == ("resolved", "model test oracle-1")
     assert decided.resolution is not None
-    assert decided.resolution.endswith("says model test oracle-1: She stopped.")
+    assert decided.resolution.endswith("says model test oracle-1")
+    assert decided.evidence["asked"]["why"] == "She stopped."
     assert decided.older.superseded_by == decided.newer.id
     assert decided.older.status != "archived", "a model deletes nothing"
     assert {decided.older.trust, decided.newer.trust} == {"user"}
@@ -182,3 +188,37 @@ def test_a_model_that_is_set_up_wrongly_is_told_and_fails_no_job(dispute: Disput
     assert report is not None
     assert report.status == "completed"
     assert "memory.llm.model names no model" in report.summary
+
+
+def test_i10_what_a_model_said_of_a_forgotten_conversation_is_forgotten_with_it(
+    dispute: Dispute, redis_client: Redis
+) -> None:
+    hearer = dispute.hearer
+    dispute.say(OLDER, days_ago=80)
+    dispute.ask(says("unclear", 1, why="She told it in the kitchen."))
+    assert dispute.conflict().evidence["asked"]["why"] == "She told it in the kitchen."
+    target = Target.of_session("default", "maya", "s80")
+    Forgetter(hearer.engine, redis_client, Settings(), lambda: hearer.now).forget(target, by="Priya")
+    left = dispute.conflict()
+    assert left.status == "open"
+    assert "why" not in left.evidence["asked"]
+
+
+def test_i7_through_the_real_caller_a_busy_endpoint_is_asked_later_and_each_call_is_paid_for(
+    dispute: Dispute, redis_client: Redis
+) -> None:
+    pytest.importorskip("openai")
+    hearer = dispute.hearer
+    verdict = {"holds": "second", "why": "She stopped.", "sources": [2]}
+    with FakeModel(answer=[rate_limited(0), verdict]) as fake:
+        llm = {"driver": "openai", "model": "fake", "base_url": fake.base_url, "api_key": "none"}
+        settings = Settings.model_validate({"memory": {"llm": llm}})
+        use = ModelUse.of(build_model(settings, hearer.engine, redis_client, lambda: hearer.now), settings.memory.llm)
+        for outcome in ("unreachable", "adjudicated"):
+            asking = adjudicate(hearer.engine, hearer.scope_id, use, run=4711, clock=lambda: hearer.now)
+            assert asking is not None
+            assert asking.counts == {outcome: 1}
+        calls = hearer.sql("SELECT run_id, prompt, tokens_settled FROM slowwave.llm_calls")
+        assert {(call.run_id, call.prompt) for call in calls} == {(4711, "adjudicate/1")}
+        assert (len(calls), sum(call.tokens_settled for call in calls)) == (2, fake.tokens)
+    assert dispute.conflict().decided_by == "model openai fake"

@@ -97,6 +97,10 @@ def _head(conflict: "ListedConflict") -> None:
     line = styled(f"{conflict.id}", "bold"), styled(" · ".join(mark for mark in marks if mark))
     print_rows(out, [line])
     rows = [("why", one_line(conflict.reason, 300))]
+    if verdict := conflict.evidence.get("asked"):
+        rows.append(
+            ("model", one_line(f"{verdict['holds']}: {verdict.get('why', 'forgotten')} ({verdict['by']})", 300))
+        )
     if conflict.resolution is not None:
         by = "" if conflict.decided_by is None else f", by {conflict.decided_by}"
         at = "" if conflict.decided_at is None else f" ({conflict.decided_at:%Y-%m-%d %H:%M} UTC{by})"
