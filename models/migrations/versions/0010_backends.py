@@ -26,7 +26,7 @@ def _function(text: str, name: str) -> str:
 
 def upgrade() -> None:
     op.add_column("memory_backends", sa.Column("identity", sa.Text()), schema="slowwave")
-    forgotten = sa.Column("forgotten", sa.Boolean(), nullable=False, server_default=sa.text("false"))
+    forgotten: sa.Column[bool] = sa.Column("forgotten", sa.Boolean(), nullable=False, server_default=sa.text("false"))
     op.add_column("outbox", forgotten, schema="slowwave")
     op.execute(_text("backends_1.sql"))
 
