@@ -31,9 +31,12 @@ class Talk:
         self._redis = redis
         self._url = url
 
-    def extractor(self, fake: FakeModel, **llm: Any) -> Extractor:
+    def extractor(self, fake: FakeModel, longest: float = 30, **llm: Any) -> Extractor:
         model = {"driver": "openai", "model": "fake-1", "base_url": fake.base_url, "timeout_seconds": 5} | llm
-        settings = Settings.model_validate({"database_url": self._url, "memory": {"llm": model}})
+        flushing = {"extractor": {"max_extraction_seconds": longest}}
+        settings = Settings.model_validate(
+            {"database_url": self._url, "memory": {"llm": model, "auto_flush": flushing}}
+        )
         return build_extractor(settings, self.scene.engine, self._redis, self.scene.clock)
 
     def flush(self, extractor: Extractor, session: str = "s1", agent: str = "maya") -> FlushResult:
@@ -126,6 +129,15 @@ def test_i3_a_model_that_gives_nothing_of_use_leaves_the_window_to_the_rules(tal
     assert row["fallback_why"]
     assert "Rex" not in row["fallback_why"]
     assert row["tokens"] > 0
+
+
+@pytest.mark.parametrize(("longest", "calls"), [(0.5, 1), (30, 2)])
+def test_no_try_begins_that_might_end_later_than_an_extraction_may_take(talk: Talk, longest: float, calls: int) -> None:
+    talk.scene.say("s1", "I have two dogs called Rex and Luna.", name="Maya", trigger="idle")
+    with FakeModel(answer=slow(0.1, "no JSON")) as fake:
+        assert talk.flush(talk.extractor(fake, longest)).outcome == "stored"
+        assert fake.calls == calls
+    assert talk.ledger()[0]["fallback"] == "failed"
 
 
 def test_i7_at_a_cap_the_rules_go_on_and_the_ledger_names_it(talk: Talk) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +11,13 @@ from sqlalchemy import Engine, text
 
 from domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Made, Window
 from domain.failures import TransientError
+from services.forget.forget import Forgetter
+from services.forget.target import Target
 from services.reports.names import find_agent
 from services.reprocess.ledger import Owner
 from services.reprocess.rebuild import Rebuilder, Report
 from services.undo import undo
+from slowwave.settings import Settings
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
@@ -244,3 +248,22 @@ def test_another_extractor_takes_the_place_of_one_that_was_not_switched(stage: S
     assert report.switched
     assert all(content.endswith("Indeed.") for content in stage.live())
     assert stage.scene.sql("SELECT count(*) AS n FROM slowwave.rebuilds")[0].n == 1
+
+
+def test_i10_what_was_read_of_a_forgotten_conversation_is_gone_and_a_switch_brings_nothing_back(
+    stage: Stage, redis_client: Redis, tmp_path: Path
+) -> None:
+    other = Retelling()
+    stage.rebuild(other, confirm=None)
+    files = {"files": {"root": str(tmp_path)}}
+    settings = Settings.model_validate({"spool": str(tmp_path / "spool"), "memory": files})
+    forgetter = Forgetter(stage.engine, redis_client, settings, stage.scene.clock)
+    forgetter.forget(Target.of_session("default", "maya", "s2"), by="tester")
+    kept = stage.scene.sql("SELECT string_agg(candidates::text, ' ') AS said FROM slowwave.rebuild_windows")[0].said
+    assert "cello" in kept
+    assert "Porto" not in kept
+    report = stage.rebuild(other)
+    assert report.switched
+    assert stage.live() == ["As was said, Maya has two cats.", "As was said, Maya plays the cello."]
+    stage.rebuild(Retelling(version="2", form=str))
+    assert not any("Porto" in content for content in stage.scene.memories())
