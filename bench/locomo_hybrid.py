@@ -245,7 +245,7 @@ def report(outcomes: dict[str, dict[str, list[Outcome]]]) -> None:
     parts: dict[str, Callable[[str], bool]] = {
         "chosen on": lambda name: name in CHOSEN_ON,
         "others": lambda name: name not in CHOSEN_ON,
-        "all": lambda name: bool(name),
+        "all": bool,
     }
     every: dict[str, dict[str, float]] = {}
     for part, belongs in parts.items():

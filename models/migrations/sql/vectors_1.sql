@@ -71,9 +71,9 @@ BEGIN
         'WITH near AS MATERIALIZED ('
         ' SELECT %1$s, -(v.embedding::vector <#> $1::vector) AS cosine FROM slowwave.%2$I v WHERE %3$s'
         ' ORDER BY v.embedding::halfvec(%4$s) <#> $1::halfvec(%4$s) LIMIT $3),'
-        ' some AS MATERIALIZED ('
+        ' sampled AS MATERIALIZED ('
         ' SELECT -(v.embedding::vector <#> $1::vector) AS cosine FROM slowwave.%2$I v WHERE %3$s LIMIT 500)'
-        ' SELECT n.*, s.* FROM near n CROSS JOIN (SELECT $4, avg(cosine), avg(cosine * cosine) FROM some) AS s'
+        ' SELECT n.*, s.* FROM near n CROSS JOIN (SELECT $4, avg(cosine), avg(cosine * cosine) FROM sampled) AS s'
         ' ORDER BY n.cosine DESC', v_keys, v_table, v_where, p_dimension)
         USING p_question, p_scopes, p_limit, v_count;
 END
