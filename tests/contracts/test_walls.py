@@ -30,6 +30,7 @@ from services import graph
 from services.days import agents, book
 from services.memory_files import export
 from services.reports import (
+    budget,
     conflicts,
     copies,
     days,
@@ -55,7 +56,7 @@ from slowwave import Memory
 from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
 from slowwave.recall import Context
-from slowwave.settings import Days
+from slowwave.settings import Days, Llm
 from tests.walls import PLACES, RULES, TODAY, YESTERDAY, Place, World, open_world, settings_on, words_in
 
 pytestmark = pytest.mark.servers
@@ -148,6 +149,15 @@ READERS = [
     ),
     Reader(
         days.read_day, lambda _, c, p: days.read_day(c, p.tenant, p.agent, TODAY, scope=p.scope, version=1), "place"
+    ),
+    Reader(budget.read_budget, lambda _, c, p: budget.read_budget(c, p.tenant, Llm(), datetime.now(UTC)), silent=True),
+    Reader(
+        budget.read_budget,
+        lambda _, c, p: budget.read_budget(c, p.tenant, Llm(), datetime.now(UTC), agent=p.agent),
+        silent=True,
+    ),
+    Reader(
+        budget.caps_reached, lambda _, c, p: budget.caps_reached(c, p.tenant, Llm(), datetime.now(UTC)), silent=True
     ),
     Reader(book.day_book, lambda _, c, p: book.day_book(c, p.tenant, p.agent), silent=True),
     Reader(
