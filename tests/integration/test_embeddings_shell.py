@@ -1,0 +1,73 @@
+"""`slowwave embeddings`, and the tick of workers that makes vectors."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+import pytest
+from typer.testing import CliRunner
+
+from beat_schedule import schedule
+from slowwave import Memory, Settings
+from slowwave.messages import INDEX_VECTORS
+from slowwave.settings import Embeddings, MemorySettings
+from tests.fake_model import FakeModel, server_error
+from tests.recalling import Shelf
+from workers.app import make_app
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+
+def run(environment: dict[str, str], *arguments: str) -> tuple[int, str, str]:
+    done = CliRunner(env=environment).invoke(app, ["embeddings", *arguments])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_vectors_from_settings_to_search(database_url: str, valkey_url: str, tmp_path: Path) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection, FakeModel() as fake:
+        shelf = Shelf(connection)
+        shelf.say("monday", "The puppy sleeps", "Bread is cheap")
+        shelf.keep("Jonas lives in Oslo")
+        base = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_SPOOL": str(tmp_path)}
+        assert "Vectors are off" in run(base, "status")[1]
+        assert run(base, "reindex")[0] == 1
+        key = "SLOWWAVE_MEMORY__EMBEDDINGS__"
+        environment = base | {f"{key}DRIVER": "openai", f"{key}MODEL": "small", f"{key}BASE_URL": fake.base_url}
+        code, said, _ = run(environment, "reindex")
+        assert (code, said.strip()) == (0, "Vectors of 1 memory and 2 events were made.")
+        (space,) = json.loads(run(environment, "status", "--json")[1])["spaces"]
+        assert space["model"] == "openai small"
+        assert (space["state"], space["memories"], space["events"]) == ("serving", 1, 2)
+        # A worker's tick does the same.
+        shelf.keep("Priya drinks tea")
+        embeddings = Embeddings(driver="openai", model="small", base_url=fake.base_url)
+        settings = Settings(
+            database_url=database_url,
+            broker_url=valkey_url,
+            spool=tmp_path,
+            memory=MemorySettings(embeddings=embeddings),
+        )
+        assert schedule(settings)["index-vectors"].seconds == 15
+        assert "index-vectors" not in schedule(Settings())
+        workers = make_app(settings)
+        try:
+            workers.loader.import_default_modules()
+            assert workers.tasks[INDEX_VECTORS].apply().get() == "done"
+            with Memory(settings) as memory:
+                fake.forget("OK")
+                assert memory.search("maya", "Where does Jonas live?")[0].content == "Jonas lives in Oslo"
+                assert memory.context("maya", query="tea for Priya").memories[0].content == "Priya drinks tea"
+                assert fake.calls == 2
+                # An endpoint that is away leaves the words.
+                fake.forget(server_error())
+                assert memory.search("maya", "Where does Jonas live?")[0].content == "Jonas lives in Oslo"
+                assert workers.tasks[INDEX_VECTORS].apply().get() == "done"
+                shelf.keep("Maya has a dog", since=datetime(2024, 5, 1, tzinfo=UTC))
+                assert workers.tasks[INDEX_VECTORS].apply().get() == "failed"
+        finally:
+            workers.close_runtime()
+        code, _, complaint = run(environment, "reindex")
+        assert code == 3
+        assert "no more vectors were made: openai small answered 500" in complaint
