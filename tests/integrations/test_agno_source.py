@@ -15,6 +15,7 @@ from agno.db.sqlite import SqliteDb
 from redis import Redis
 from sqlalchemy import Engine
 
+from beat_schedule import schedule
 from domain.failures import TransientError
 from examples.agno_memory import converse
 from examples.story import REMEMBERS
@@ -36,7 +37,7 @@ from slowwave.unread import READ_SESSION, READ_SESSIONS, name_run
 from tests.agno_agents import ScriptedModel, make_agent
 from tests.capturing import broken_sessions, contents, rows
 from tests.flushing import Clock
-from workers.app import make_app
+from workers.app import make_app, refuse_source
 
 pytestmark = pytest.mark.servers
 
@@ -323,6 +324,15 @@ def test_the_example_remembers(household: Household, redis_client: Redis) -> Non
 def test_settings_that_name_no_store_are_refused_in_a_sentence(url: str, sentence: str) -> None:
     with pytest.raises(InvalidSettings, match=sentence):
         AgnoSource(Agno(db_url=url))
+
+
+def test_workers_refuse_a_source_that_they_cant_read_and_beat_asks_only_where_there_is_one() -> None:
+    memory: Any = {"source": "agno"}
+    with pytest.raises(SystemExit, match=r"^slowwave: memory\.source is agno, so memory\.agno\.db_url must say"):
+        refuse_source(Settings(memory=memory))
+    refuse_source(Settings())
+    assert schedule(Settings(memory=memory))["read-sessions"].task == READ_SESSIONS
+    assert "read-sessions" not in schedule(Settings())
 
 
 def test_the_doctor_finds_runs_that_nobody_looks_at(household: Household) -> None:
