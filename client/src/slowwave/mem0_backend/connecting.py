@@ -151,6 +151,11 @@ def _import(root: Path) -> Any:
         raise InvalidSettings(
             f"memory.backend is mem0, and a package is missing ({error.name}): pip install 'slowwave[mem0]'"
         ) from None
+    except OSError as error:
+        folder = os.environ["MEM0_DIR"]
+        raise InvalidSettings(
+            f"mem0 can't keep its settings in {folder} ({error.strerror}): set MEM0_DIR to a folder that it may write"
+        ) from None
     if not began and telemetry.MEM0_TELEMETRY:
         raise InvalidSettings(
             f"mem0 was imported with its telemetry on before Slowwave used it: set {TELEMETRY}=False for this process"
