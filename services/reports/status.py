@@ -17,6 +17,7 @@ from slowwave.coordination.flush_queue import FlushQueue
 FLUSHES_READ = 50_000
 """So many of the last hour's flushes, newest first, are read for the lag."""
 OUTCOMES = ("stored", "no_reply", "quarantined")
+FALLBACKS = ("budget", "failed")
 SHARES = {"p50_seconds": 0.5, "p95_seconds": 0.95}
 
 
@@ -31,8 +32,10 @@ class Lag:
 @dataclass(frozen=True, slots=True)
 class Status:
     """queues: messages in each, None when the broker can't be reached (it holds the messages of all tenants).
-    flushes: committed in the last hour, by outcome. backends: memories that wait for files or mem0. Everything else is
-    of `tenant` alone, and of now.
+
+    flushes: committed in the last hour, by outcome; left_to_rules: those of them that a model was to read, by why it
+    did not ("budget": a cap was reached, "failed": no answer of use). backends: memories that wait for files or mem0.
+    Everything else is of `tenant` alone, and of now.
     """
 
     tenant: str
@@ -43,6 +46,7 @@ class Status:
     backing_off: int
     overdue: int
     flushes: dict[str, int]
+    left_to_rules: dict[str, int]
     lag: Lag
     quarantined: int
     dead_letters: int
@@ -62,7 +66,7 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
         .join(Agent, Agent.id == Session.agent_id)
         .where(Agent.tenant == tenant, Session.dirty_since.is_not(None))
     ).one()
-    outcomes, lag = _last_hour(connection, tenant, now)
+    outcomes, fallbacks, lag = _last_hour(connection, tenant, now)
     return Status(
         tenant=tenant,
         queues=_depths(queue),
@@ -72,6 +76,7 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
         backing_off=dirty.backing_off,
         overdue=dirty.overdue,
         flushes=outcomes,
+        left_to_rules=fallbacks,
         lag=lag,
         quarantined=count_quarantined(connection, tenant),
         dead_letters=count_open(connection, tenant),
@@ -100,9 +105,9 @@ def _depths(queue: FlushQueue) -> dict[str, int] | None:
         return None
 
 
-def _last_hour(connection: Connection, tenant: str, now: datetime) -> tuple[dict[str, int], Lag]:
+def _last_hour(connection: Connection, tenant: str, now: datetime) -> tuple[dict[str, int], dict[str, int], Lag]:
     recent = (
-        select(Flush.outcome, (Flush.committed_at - Flush.oldest_recorded_at).label("lag"))
+        select(Flush.outcome, Flush.fallback, (Flush.committed_at - Flush.oldest_recorded_at).label("lag"))
         .join(Session, Session.id == Flush.session_id)
         .join(Agent, Agent.id == Session.agent_id)
         .where(Agent.tenant == tenant, Flush.committed_at > now - timedelta(hours=1))
@@ -112,8 +117,10 @@ def _last_hour(connection: Connection, tenant: str, now: datetime) -> tuple[dict
     )
     query = select(
         *(func.count().filter(recent.c.outcome == outcome).label(outcome) for outcome in OUTCOMES),
+        *(func.count().filter(recent.c.fallback == fallback).label(fallback) for fallback in FALLBACKS),
         *(func.percentile_cont(share).within_group(recent.c.lag).label(name) for name, share in SHARES.items()),
     )
     figures = connection.execute(query).mappings().one()
     seconds = {name: None if figures[name] is None else figures[name].total_seconds() for name in SHARES}
-    return {outcome: figures[outcome] for outcome in OUTCOMES}, Lag(**seconds)
+    outcomes, fallbacks = ({name: figures[name] for name in names} for names in (OUTCOMES, FALLBACKS))
+    return outcomes, fallbacks, Lag(**seconds)

@@ -11,6 +11,7 @@ from redis import Redis
 from domain.candidates import Extractor
 from services.extraction.build import build_extractor
 from services.flush import Flusher, FlushResult
+from services.reports.status import read_status
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
 from tests.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
@@ -148,6 +149,9 @@ def test_i7_at_a_cap_the_rules_go_on_and_the_ledger_names_it(talk: Talk) -> None
     (row,) = talk.ledger()
     assert (row["extractor"], row["fallback"], row["tokens"]) == ("rules", "budget", 0)
     assert row["fallback_why"] == "memory.llm.agent_daily_token_budget"
+    with talk.scene.engine.connect() as connection:
+        status = read_status(connection, talk.scene.queue, "default", talk.scene.clock())
+    assert status.left_to_rules == {"budget": 1, "failed": 0}
 
 
 def test_i8_a_model_is_told_what_its_own_scope_knows_and_nothing_of_others(talk: Talk) -> None:

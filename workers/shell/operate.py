@@ -64,6 +64,10 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         ("sessions", dirty),
         ("last hour", f"{count_words(total, 'flush', 'flushes')}" + (f": {outcomes}" if total else "")),
     ]
+    left = {"a cap is reached": found.left_to_rules["budget"], "no answer of use": found.left_to_rules["failed"]}
+    if any(left.values()):
+        why = ", ".join(f"{count:,} ({reason})" for reason, count in left.items() if count)
+        rows.append(("left to rules", f"{why}; `slowwave rebuild AGENT --only-fallback` reads them again"))
     if lag.p50_seconds is not None and lag.p95_seconds is not None:
         shares = f"half within {duration_words(lag.p50_seconds)}, 95 % within {duration_words(lag.p95_seconds)}"
         rows.append(("turn to memory", shares))
