@@ -267,6 +267,7 @@ READERS = [
 
 NOT_CALLED = {
     "book.due_days": "asked by workers for all tenants, as the sweep of sessions is: names of days, no words",
+    "book.days_for_want_of_budget": "as due_days",
     "book.ended_days": "as due_days; `slowwave finalize --ended` shows those of its tenant",
     "book.mark_settling": "writes",
     "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
