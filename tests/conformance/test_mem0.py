@@ -28,7 +28,7 @@ from tests.conformance.conftest import MakeWorld
 from tests.consolidating import NOW
 from workers.app import SlowwaveApp, make_app
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.long, pytest.mark.servers]
 
 TEA, CELLO = "Maya drinks green tea", "Priya plays the cello"
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from tests.backing import World
 from workers.shell.main import app
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.long, pytest.mark.servers]
 
 
 class Shell:

@@ -18,7 +18,7 @@ from tests.forgetting import dump_tables
 from tests.integration.test_undo_sequences import NOTED, RUNS, Hand, Move, begin, perform
 from tests.passing import Past, day, state
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.long, pytest.mark.servers]
 
 # Each session has a word that nobody else uses.
 WORDS = ("heron", "quokka", "gecko")

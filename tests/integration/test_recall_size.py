@@ -12,7 +12,7 @@ from services.search_statistics import refresh_statistics, scopes_to_refresh
 from slowwave.recall import context, search
 from tests.recalling import NOW, Shelf
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.long, pytest.mark.servers]
 
 HALF = 10_000
 # Every sentence holds "walk"; one in five a colour word, one in a hundred a number word, one in a thousand a heron.

@@ -18,7 +18,7 @@ from tests.workers.servers import OwnValkey
 
 log = logging.getLogger(__name__)
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 # The lease (2 s), a second behind it, a sweep (1 s), and as much again for a slow machine. Celery's own redelivery
 # would take three minutes.

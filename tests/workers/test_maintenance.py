@@ -22,7 +22,7 @@ from tests.workers.effects import until_flushed
 from tests.workers.fleet import Fleet, Program
 from tests.workers.servers import OwnValkey
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 APP = "tests.workers.jobs_app"
 
