@@ -1,0 +1,98 @@
+"""Relations that a model reads out of memories: what it is asked, and which of its answers the words bear out.
+
+Both ends must stand in the memory, word for word, and the predicate must be made of its words: what is invented is
+dropped. What is denied gives no relation, as with the rules.
+
+Must not know: which memories are asked about, who calls the model, where relations are stored.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from domain.model_calls import Answer, Prompt
+from domain.prompts import prompt_text
+from domain.similarity import read
+from domain.similarity.stopwords import FUNCTION_WORDS
+from domain.similarity.tokens import tokenise
+from domain.triples import MAX_PREDICATE_WORDS, MAX_RELATIONS, PLAIN, Relation
+from slowwave.recall.rendering import Block, fenced, one_line
+
+VERSION = "triples/1"
+AT_ONCE = 10
+"""So many memories are asked about in one call."""
+TYPES = ("person", "organisation", "place", "date", "quantity", "thing")
+_MAX_END_WORDS = 6
+_TEXT = {"type": "string"}
+_TYPE = {"type": "string", "enum": list(TYPES)}
+_FIELDS = {
+    "note": {"type": "integer"},
+    "subject": _TEXT,
+    "subject_type": _TYPE,
+    "predicate": _TEXT,
+    "object": _TEXT,
+    "object_type": _TYPE,
+}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "relations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": _FIELDS,
+                "required": list(_FIELDS),
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["relations"],
+    "additionalProperties": False,
+}
+
+
+def question(memories: Sequence[str]) -> Prompt:
+    """Ask for the relations of these memories, numbered from 1, fenced as data."""
+    notes = [f"{number}. {one_line(memory)}" for number, memory in enumerate(memories, start=1)]
+    return Prompt("triples", VERSION, prompt_text(VERSION), fenced([Block("The notes", notes)]), SCHEMA, "relations")
+
+
+def relations_of(answer: Answer, memories: Sequence[str]) -> list[tuple[Relation, ...]]:
+    """The relations that each memory bears out, in the order of `memories`, each once, at most MAX_RELATIONS."""
+    found: list[list[Relation]] = [[] for _ in memories]
+    for row in answer.data["relations"][: 3 * MAX_RELATIONS * len(memories)]:
+        place = row["note"] - 1
+        if 0 <= place < len(memories):
+            found[place] += _relation(row, memories[place])
+    return [tuple(dict.fromkeys(relations))[:MAX_RELATIONS] for relations in found]
+
+
+def _relation(row: Mapping[str, Any], memory: str) -> Iterator[Relation]:
+    reading = read(memory)
+    subject, predicate, what = (one_line(row[name]).strip(" .") for name in ("subject", "predicate", "object"))
+    if reading.negated or subject.casefold() == what.casefold():
+        return
+    words = f" {' '.join(_words(memory))} "
+    ends = all(
+        f" {' '.join(_words(end))} " in words and 0 < len(_words(end)) <= _MAX_END_WORDS for end in (subject, what)
+    )
+    if ends and _is_said(predicate, memory):
+        yield Relation(subject, row["subject_type"], predicate, what, row["object_type"], PLAIN)
+
+
+def _stands_in(end: str, memory: str) -> bool:
+    """Whether the memory has this end, word for word."""
+    words = _words(end)
+    return 0 < len(words) <= _MAX_END_WORDS and f" {' '.join(words)} " in f" {' '.join(_words(memory))} "
+
+
+def _words(text: str) -> list[str]:
+    return [token.lower for token in tokenise(text)]
+
+
+def _is_said(predicate: str, memory: str) -> bool:
+    """Whether the predicate is a few words, and each that means something is one of the memory's, in any form."""
+    tokens = tokenise(predicate)
+    stems = {token.stem for token in tokenise(memory)}
+    return 0 < len(tokens) <= MAX_PREDICATE_WORDS and all(
+        token.stem in stems or token.lower in FUNCTION_WORDS or token.kind == "preposition" for token in tokens
+    )
