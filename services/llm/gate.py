@@ -59,7 +59,7 @@ class SharedGate:
 
 def build_gate(redis: Redis, endpoint: str, settings: Llm) -> SharedGate:
     """The gate to an endpoint (`Driver.endpoint`)."""
-    # An answer that comes in drops may take a second time-out after its last one.
+    # To connect takes a while, too, and a busy machine is late.
     longest = 2 * settings.timeout_seconds + LEASE_MARGIN_SECONDS
     return SharedGate(
         Slots(redis, settings.max_concurrency, lease_seconds=longest, wait_seconds=SLOT_WAIT_SECONDS),

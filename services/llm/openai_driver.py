@@ -1,7 +1,7 @@
 """Any endpoint that speaks OpenAI's chat API, through the package `openai` (the extra `models`).
 
-One call is one request: the package's own retries are off. The time bounds the whole call: answers are read as they
-come, since some endpoints send blanks to keep the line open while they think.
+One call is one request: the package's own retries are off. The time bounds the whole call, though some endpoints send
+blanks to keep the line open while they think, and each of these would begin the client's own time-out anew.
 
 Must not know: budgets, slots, what is asked for.
 """
@@ -26,9 +26,12 @@ from services.llm.answers import read_answer
 from services.llm.dialect import Dialect, first_dialect
 from services.llm.drivers import RequestRefused, prompt_tokens
 from services.llm.endpoint_failures import Endpoint, refusal_words
+from services.llm.hanging_up import HangUp
 from slowwave.recall.tokens import estimate
 
 MAX_ANSWER_BYTES = 4_000_000
+MAX_TOKENS = 100_000_000
+"""An endpoint that says that one call took more has miscounted."""
 CONNECT_SECONDS = 5.0
 _BAD_REQUEST = frozenset({400, 404, 415, 422, 501})
 
@@ -48,6 +51,7 @@ class OpenAIDriver:
     _dialect: Dialect = field(init=False, repr=False)
     _where: Endpoint = field(init=False, repr=False)
     _lock: Lock = field(init=False, repr=False, default_factory=Lock)
+    _hang_up: HangUp = field(init=False, repr=False, default_factory=HangUp)
     _client: tuple[int, openai.OpenAI] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
@@ -88,13 +92,17 @@ class OpenAIDriver:
         headers = {} if self.api_key.get_secret_value() else {"Authorization": openai.Omit()}
         create: Any = self._connected().chat.completions.with_streaming_response.create
         read = bytearray()
-        with create(**request, timeout=timeout, extra_headers=headers) as response:
+        sent = {**request, "timeout": timeout, "extra_headers": headers}
+        with self._hang_up.after(timeout_seconds), create(**sent) as response:
             for chunk in response.iter_bytes():
                 read += chunk
                 if self.monotonic() > deadline:
-                    raise httpx2.ReadTimeout("")
-                if len(read) > MAX_ANSWER_BYTES:
                     break
+                if len(read) > MAX_ANSWER_BYTES:
+                    return bytes(read)
+        # To hang up may look like the end of the answer.
+        if self.monotonic() > deadline:
+            raise httpx2.ReadTimeout("")
         return bytes(read)
 
     def _connected(self) -> openai.OpenAI:
@@ -102,7 +110,8 @@ class OpenAIDriver:
             if self._client is None or self._client[0] != os.getpid():
                 # The package asks for a key, and would take one of the environment, which is not for this endpoint.
                 key = self.api_key.get_secret_value() or "none"
-                client = openai.OpenAI(api_key=key, base_url=self.base_url, max_retries=0)
+                http = openai.DefaultHttpxClient(event_hooks={"response": [self._hang_up.watch]})
+                client = openai.OpenAI(api_key=key, base_url=self.base_url, max_retries=0, http_client=http)
                 self._client = (os.getpid(), client)
                 # Its connections are kept open between calls, and go with the driver.
                 finalize(self, client.close).atexit = False
@@ -173,6 +182,6 @@ def _usage(said: Mapping[str, Any], prompt: Prompt, text: str) -> tuple[int, int
     counted = usage if isinstance(usage, Mapping) else {}
     asked, wrote = counted.get("prompt_tokens"), counted.get("completion_tokens")
     return (
-        asked if isinstance(asked, int) and asked > 0 else prompt_tokens(prompt),
-        wrote if isinstance(wrote, int) and wrote >= 0 and (wrote or not text) else estimate(text),
+        asked if isinstance(asked, int) and 0 < asked <= MAX_TOKENS else prompt_tokens(prompt),
+        wrote if isinstance(wrote, int) and 0 <= wrote <= MAX_TOKENS and (wrote or not text) else estimate(text),
     )

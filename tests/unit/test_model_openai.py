@@ -2,6 +2,7 @@
 
 import logging
 import socket
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -131,6 +132,28 @@ def test_mistake_10_what_passes_is_told_from_what_stays(
         assert failed.value.retry_after == retry_after
         # Mistake 17: the client's own retries would be calls that nobody reserved.
         assert fake.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "tokens"),
+    [(Reply(drip=0.9), None), (Reply(status=500, drip=0.05), 0)],
+    ids=["silent after its headers", "an error without an end"],
+)
+def test_mistake_10_the_time_out_bounds_the_whole_call_however_an_answer_drips(
+    reply: Reply, tokens: int | None
+) -> None:
+    with driven([reply, GOOD]) as (driver, _):
+        began = time.monotonic()
+        with pytest.raises(Unanswered) as failed:
+            ask(driver, seconds=0.3)
+        assert time.monotonic() - began < 0.8
+        assert failed.value.tokens == tokens
+        assert ask(driver).data == GOOD
+
+
+def test_i7_a_count_of_tokens_that_can_t_be_is_none() -> None:
+    with shared(Reply(content=GOOD, usage=(10**30, 10**30))) as (driver, _):
+        assert ask(driver).tokens < 1000
 
 
 def test_a_connection_that_nobody_takes_costs_nothing() -> None:

@@ -1,0 +1,56 @@
+"""An end to an answer that takes too long: the client's time-outs bound each read of a connection, not all of them.
+
+    after(seconds) ──▶ the request ──▶ headers come: watch ──▶ the answer, or its connection is shut when time is over
+
+Must not know: what is asked for, what an answer that was cut off means.
+"""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Timer, local
+
+import httpx2
+
+
+class _Call(local):
+    """Of each thread: when the call that it makes must have ended, and who waits for that moment."""
+
+    ends: float | None = None
+    timers: tuple[Timer, ...] = ()
+
+
+class HangUp:
+    """Shuts connections of calls whose time is over. Any number of threads may share one."""
+
+    def __init__(self) -> None:
+        self._call = _Call()
+
+    @contextmanager
+    def after(self, seconds: float) -> Iterator[None]:
+        """Whatever this thread reads within the block, it has read `seconds` from now."""
+        self._call.ends = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            for timer in self._call.timers:
+                timer.cancel()
+            self._call.ends, self._call.timers = None, ()
+
+    def watch(self, response: httpx2.Response) -> None:
+        """A hook of the client, for the moment at which an answer begins."""
+        stream = response.extensions.get("network_stream")
+        connection = None if stream is None else stream.get_extra_info("socket")
+        if self._call.ends is None or connection is None:
+            return
+        timer = Timer(max(self._call.ends - time.monotonic(), 0), _shut, (connection,))
+        timer.daemon = True
+        self._call.timers += (timer,)
+        timer.start()
+
+
+def _shut(connection: socket.socket) -> None:
+    # Not closed: that would wake nobody who reads, and another file may get its number.
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
