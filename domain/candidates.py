@@ -63,7 +63,7 @@ class ExtractionContext:
     agent: the agent's name; time_zone: its IANA zone, for relative dates;
     preceding: the last few events before the window, oldest first (a question whose answer opens the window).
     tenant and scope_id: where its memories will stand, and the only place from which known ones may be read; None where
-    there is none.
+    there is none. session_id: the window's session.
     """
 
     agent: str
@@ -71,6 +71,7 @@ class ExtractionContext:
     preceding: tuple[Event, ...] = ()
     tenant: str = "default"
     scope_id: int | None = None
+    session_id: int | None = None
 
 
 Fallback = Literal["budget", "failed"]

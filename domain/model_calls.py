@@ -25,7 +25,8 @@ class Prompt:
 
     system: the task, words of this project alone. user: the data, fenced. schema: a JSON schema (an object) that the
     answer must fit, None where plain text is wanted; schema_name: what the endpoint calls it. no_reply: a plain text
-    that is an answer too where a schema is given: there is nothing to say, and `Answer.data` is None.
+    that is an answer too where a schema is given: there is nothing to say, and `Answer.data` is None. about: what is
+    asked about, in names and numbers, the same at each try; None where nobody waits for just this answer.
     """
 
     purpose: Purpose
@@ -35,6 +36,7 @@ class Prompt:
     schema: Mapping[str, Any] | None = None
     schema_name: str = "answer"
     no_reply: str | None = None
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ class LlmCall(Base):
 
     model: driver and model; prompt: the name and number of its text. tokens_reserved: an upper bound, set aside before
     the call; tokens_settled: what it cost. counted: whether the endpoint told that, else the whole reservation stands.
-    run_id is a plain number: a run may be gone before its calls are, and a call never waits for a run's row.
+    run_id is a plain number: a run may be gone before its calls are, and a call never waits for a run's row. about: of
+    calls without an answer, a digest of what they were about (names and numbers): what never gets one is given up.
     """
 
     __tablename__ = "llm_calls"
@@ -28,6 +29,7 @@ class LlmCall(Base):
         Index("llm_calls_tenant_idx", "tenant", "reserved_at"),
         Index("llm_calls_run_idx", "run_id", postgresql_where=text("run_id IS NOT NULL")),
         Index("llm_calls_open_idx", "tenant", "expires_at", postgresql_where=text("outcome IS NULL")),
+        Index("llm_calls_about_idx", "tenant", "about", postgresql_where=text("about IS NOT NULL")),
     )
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
@@ -44,6 +46,7 @@ class LlmCall(Base):
     reserved_at: Mapped[Moment]
     expires_at: Mapped[Moment]
     settled_at: Mapped[Moment | None]
+    about: Mapped[UUID | None] = mapped_column(Uuid)
 
 
 class LlmUsage(Base):

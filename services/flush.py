@@ -131,7 +131,9 @@ class Flusher:
         if begun.attempts > bounds.max_retries + 1:
             # Nobody noted a failure, yet the window was begun again and again: it kills its workers.
             return self._fail(begun, window, FailureKind.POISON, "the worker died on every attempt", now)
-        context = ExtractionContext(ref.agent, begun.time_zone, begun.preceding, ref.tenant, begun.scope_id)
+        context = ExtractionContext(
+            ref.agent, begun.time_zone, begun.preceding, ref.tenant, begun.scope_id, begun.session_id
+        )
         try:
             extraction = self.extractor.extract(window, context, now)
         except TransientError as error:

@@ -16,6 +16,9 @@ from services.flush_rows import candidates_json, clean_error, event_of, passages
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 
+MAX_FAILURES = 30_000
+"""A column of two bytes counts no further, and an outage may last for months."""
+
 _BEGIN = "SELECT * FROM slowwave.begin_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _COMMIT = (
     "SELECT * FROM slowwave.commit_extraction("
@@ -268,7 +271,7 @@ def fail_flush(connection: Connection, begun: Begun, failure: Failure, now: date
             begun.session_id,
             begun.processed_until,
             failure.attempts,
-            begun.failures + 1,
+            min(begun.failures + 1, MAX_FAILURES),
             failure.window_limit,
             failure.not_before,
             clean_error(failure.error),

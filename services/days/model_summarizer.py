@@ -4,7 +4,7 @@ Must not know: Postgres, when a day is due, which model it is, where budgets are
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.events import Event
 from domain.model_calls import AskModel, ModelFailed, Spender
@@ -36,7 +36,9 @@ class ModelSummarizer:
             text = SegmentText.of(
                 events, preceding=preceding, session=told.session, agent=told.agent, time_zone=told.time_zone
             )
-            lines = text.lines_of(self.model.ask(text.question(), self.spender)) if text.events else ()
+            about = f"day {self.spender.agent} {told.session} {events[0].seq}" if events else None
+            question = replace(text.question(), about=about)
+            lines = text.lines_of(self.model.ask(question, self.spender)) if text.events else ()
         except FAULTS as error:
             raise ModelFailed(f"lines of a segment could not be made: {type(error).__name__}") from error
         if text.events and not lines:

@@ -4,7 +4,8 @@
     asked ──▶ an answer ──▶ checked against the window ──▶ candidates
           ├── TransientError ───────────────────▶ raised: the flush waits, nothing is consumed
           ├── BudgetReached ────────────────────▶ the rules, marked "budget"
-          └── ModelFailed, unusable answer ───▶ the rules, marked "failed": no window waits for a model that can't
+          └── ModelFailed, unusable answer ───▶ the rules, marked "failed": no window waits for a model that can't,
+                                                  nor for ever for one that gives it no answer (I3)
 
 Must not know: flushes, who reaches the model and how, where candidates go.
 """
@@ -66,6 +67,8 @@ class ModelExtractor:
             return replace(milestones, noise=noise, redactions=redactions)
         known = self.known.read(context, asked.words, window.events[-1].happened_at)
         prompt = prompt_of(asked, context, known, no_reply=self.no_reply)
+        if context.session_id is not None:
+            prompt = replace(prompt, about=f"window {context.session_id} {window.from_seq}")
         try:
             answer = self.model.ask(prompt, Spender(context.tenant, context.agent, self.run))
         except BudgetReached as reached:

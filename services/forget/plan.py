@@ -17,7 +17,7 @@ LEFT = {
     "agents": "a name, a time zone and numbers; the epoch rises",
     "scopes": "a name, and figures that are counted anew",
     "memory_backends": "names of backends",
-    "llm_calls": "names, numbers of runs, versions of prompts, and what calls cost",
+    "llm_calls": "names, numbers of runs, versions of prompts, what calls cost, digests of names; for 90 days",
     "llm_usage": "names, and what calls cost",
     "maintenance_jobs": "schedules, and how many of what a job's last run came to",
     "rebuilds": "names of extractors, and times; what they made goes with its session",

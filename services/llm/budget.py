@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -28,6 +28,16 @@ _RESERVE = (
 )
 _SETTLE = "SELECT slowwave.settle_call(%s, %s, %s, %s, %s)"
 _RELEASE = "SELECT slowwave.release_call(%s, %s)"
+# The row itself is not seen anew within its statement: `once` counts it.
+_SILENCE = (
+    "WITH once AS (UPDATE slowwave.llm_calls c SET about = %s WHERE c.id = %s AND c.tenant = %s"
+    "  RETURNING c.tenant, c.model, c.about, c.reserved_at)"
+    " SELECT count(c.id) + 1 AS times,"
+    "  coalesce(extract(epoch FROM o.reserved_at - min(c.reserved_at)), 0)::double precision AS seconds"
+    " FROM once o LEFT JOIN slowwave.llm_calls c ON c.tenant = o.tenant AND c.about = o.about AND c.model = o.model"
+    "  AND c.reserved_at > o.reserved_at - interval '1 day' AND c.id <> %s GROUP BY o.reserved_at"
+)
+_QUESTIONS = UUID("6f0d0b9e-6a3e-4b53-9a55-3f1f6c1c2f7b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,14 @@ class Reservation:
     id: UUID
     tenant: str
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """How often a question got no answer within a day, and for how long that has been so."""
+
+    times: int
+    seconds: float
 
 
 class Budget:
@@ -87,6 +105,17 @@ class Budget:
     def release(self, reservation: Reservation) -> None:
         """Give all of it back: the model was not asked."""
         self._end(_RELEASE, (reservation.id, reservation.tenant))
+
+    def note_silence(self, reservation: Reservation, about: str) -> Silence:
+        """Note that a call got no answer, and tell how often that was so of this question. A digest of it is kept."""
+        call, tenant = reservation.id, reservation.tenant
+        try:
+            row = self._row(_SILENCE, (uuid5(_QUESTIONS, about), call, tenant, call))
+        except DBAPIError as error:
+            if not _is_away(error):
+                raise
+            return Silence(1, 0.0)
+        return Silence(row.times, row.seconds)
 
     def _end(self, statement: str, values: tuple[Any, ...]) -> None:
         try:

@@ -4,6 +4,9 @@
        │          └── release                     no place, or the endpoint is down: nothing was asked
        └── BudgetReached                          nothing was set aside
 
+Who waits for an answer asks again when none came, and one that never comes would keep them for ever. So a question that
+was sent often enough, for long enough, is given up (I3). An outage of an hour is not that.
+
 Must not know: what is asked for, which endpoint it is, where budgets are kept.
 """
 
@@ -21,10 +24,16 @@ from services.llm.drivers import Driver, RequestRefused, UnfitAnswer, prompt_tok
 
 log = logging.getLogger(__name__)
 
-MORE_TRIES: dict[type[ModelFailed], int] = {UnfitAnswer: 1, RequestRefused: 3}
-"""Failures after which another call may do better, and how many more are made of each."""
+MORE_TRIES: dict[type[ModelFailed], int] = {UnfitAnswer: 1, RequestRefused: 5}
+"""Failures after which another call may do better, and how many more are made of each: an endpoint may refuse as many
+fields as `services.llm.dialect` draws arrows."""
 LOST_AFTER_SECONDS = 60.0
-"""On top of two time-outs, since an answer may come in drops: whoever has not settled by then has died."""
+"""On top of two time-outs: whoever has not settled by then has died."""
+
+
+GIVEN_UP_AFTER = 8
+GIVEN_UP_SECONDS = 7200.0
+"""A question is given up that got no answer so many times within a day, for at least so long."""
 
 
 class Gate(Protocol):
@@ -74,13 +83,29 @@ class Caller:
     def _call(self, prompt: Prompt, spender: Spender) -> Answer:
         """One call, reserved before and settled whatever becomes of it."""
         reservation = self.budget.reserve(spender, self._wanted(prompt))
-        with ExitStack() as place:
-            try:
-                place.enter_context(self.gate.enter())
-            except BaseException:
-                self.budget.release(reservation)
-                raise
-            return self._settled(prompt, reservation)
+        try:
+            with ExitStack() as place:
+                try:
+                    place.enter_context(self.gate.enter())
+                except BaseException:
+                    self.budget.release(reservation)
+                    raise
+                return self._settled(prompt, reservation)
+        except Unanswered as error:
+            # Beyond the gate, which takes any other failure for a sign of life.
+            given_up = self._given_up(prompt, reservation, error)
+        if isinstance(given_up, ModelFailed):
+            log.warning("%s, %s: given up: %s", self.name, prompt.version, given_up)
+        raise given_up
+
+    def _given_up(self, prompt: Prompt, reservation: Reservation, error: Unanswered) -> Unanswered | ModelFailed:
+        """What a call without an answer means. What was refused before any work says nothing about the question."""
+        if error.tokens is not None or prompt.about is None:
+            return error
+        silence = self.budget.note_silence(reservation, prompt.about)
+        if silence.times < GIVEN_UP_AFTER or silence.seconds < GIVEN_UP_SECONDS:
+            return error
+        return ModelFailed(f"{error}, {silence.times} times in {silence.seconds / 3600:.1f} h", reservation.tokens)
 
     def _settled(self, prompt: Prompt, reservation: Reservation) -> Answer:
         try:

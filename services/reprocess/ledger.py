@@ -93,4 +93,4 @@ def read_window(
     if len(inside) != place.to_seq - place.from_seq + 1:
         return None
     window = Window(inside) if len(inside) > 1 else cut_window(inside, max_messages=1, max_chars=max_chars)
-    return window, ExtractionContext(owner.name, owner.time_zone, preceding, owner.tenant)
+    return window, ExtractionContext(owner.name, owner.time_zone, preceding, owner.tenant, session_id=place.session)

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -124,6 +124,44 @@ def test_mistake_17_an_unfit_answer_is_tried_once_more_as_a_call_of_its_own(setu
     with pytest.raises(UnfitAnswer):
         setup.model().ask(PROMPT, MAYA)
     assert setup.fake.calls == 4
+
+
+def test_an_endpoint_may_refuse_one_field_after_the_other_and_the_first_question_gets_its_answer(setup: Setup) -> None:
+    setup.fake.forget(
+        GOOD, refuses=["temperature", "max_tokens", "response_format.json_schema", "response_format.json_object"]
+    )
+    assert setup.model().ask(PROMPT, MAYA).data == GOOD
+    assert setup.fake.calls == 6
+
+
+def test_i3_a_question_that_never_gets_an_answer_is_given_up_and_an_outage_of_an_hour_is_not_that(setup: Setup) -> None:
+    setup.fake.answer = cut_connection("before")
+    model, other = setup.model(), setup.model(model="fake-2")
+    silent, apart = replace(PROMPT, about="window 7 1"), replace(PROMPT, about="window 7 9")
+
+    def ask(asked: AskModel, prompt: Prompt, tenant: str = "default") -> Exception:
+        with pytest.raises((Unanswered, ModelFailed)) as failed:
+            asked.ask(prompt, Spender(tenant, "maya"))
+        return failed.value
+
+    for _ in range(12):
+        assert isinstance(ask(model, silent), Unanswered)
+        setup.clock.forward(minutes=5)
+    setup.fake.answer = server_error()
+    setup.clock.forward(hours=2)
+    assert isinstance(ask(model, silent), Unanswered), "who refuses before any work says nothing about the question"
+    setup.fake.answer = cut_connection("before")
+    # I8: what another tenant asks, another window, and another model are questions of their own.
+    for kept in (ask(model, PROMPT), ask(model, apart), ask(other, silent), ask(model, silent, "elsewhere")):
+        assert isinstance(kept, Unanswered)
+    given_up = ask(model, silent)
+    assert isinstance(given_up, ModelFailed)
+    assert "13 times in 3.0 h" in str(given_up)
+    assert given_up.tokens == setup.rows("tokens_reserved")[-1][0]
+    assert "window" not in str(setup.rows("*"))
+    # A day later it is a new one.
+    setup.clock.forward(hours=25)
+    assert isinstance(ask(model, silent), Unanswered)
 
 
 def test_i7_at_the_cap_nothing_is_asked_and_a_second_try_needs_room_too(setup: Setup) -> None:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -114,6 +115,23 @@ def test_mistakes_1_and_10_a_transient_failure_waits_and_consumes_nothing(talk: 
         assert talk.flush(extractor).outcome == "stored"
     assert talk.scene.memories() == ["Maya plays the cello."]
     assert talk.scene.windows("s1") == [(1, 1, "stored")]
+
+
+def test_i3_a_window_that_the_model_never_gets_done_goes_to_the_rules_after_two_hours(talk: Talk) -> None:
+    talk.scene.say("s1", "I have two dogs called Rex and Luna.", name="Maya", trigger="idle")
+    talk.scene.sql("UPDATE slowwave.sessions SET failures = 32767 RETURNING id")
+    began = talk.scene.clock()
+    with FakeModel(answer=cut_connection("before")) as fake:
+        extractor = talk.extractor(fake, breaker_failures=100)
+        while talk.flush(extractor).outcome == "failed":
+            assert talk.scene.session("s1").processed_until == 0
+            talk.scene.clock.pass_time(600)
+            assert fake.calls < 20
+    assert talk.scene.clock() - began >= timedelta(hours=2)
+    assert talk.scene.memories() == ["Maya has two dogs called Rex and Luna."]
+    (row,) = talk.ledger()
+    assert (row["extractor"], row["fallback"]) == ("rules", "failed")
+    assert "times in 2.0 h" in row["fallback_why"]
 
 
 @pytest.mark.parametrize(
