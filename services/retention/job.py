@@ -1,4 +1,4 @@
-"""The maintenance job `retention`: old events, and old logs of sessions on this host.
+"""The maintenance job `retention`: old events, old calls of models, and old logs of sessions on this host.
 
 Must not know: when the job is due, Celery.
 """
@@ -7,21 +7,23 @@ from collections.abc import Mapping
 
 from domain.spoken_time import count_words
 from services.maintenance import JobContext, JobOutcome, JobRunner
+from services.retention.calls import CallRemoval, remove_old_calls
 from services.retention.events import Removal, remove_old_events
 from services.session_logs import CleanUp, cleanup_session_logs_older_than
 
 
 def run_retention(context: JobContext) -> JobOutcome:
     """Remove what `memory.retention` says, of all tenants; a dry run only counts it."""
-    rules, now = context.settings.memory.retention, context.clock()
+    rules, now, go_on = context.settings.memory.retention, context.clock(), context.patience()
     removal = remove_old_events(
         context.engine,
         rules.event_days,
         now=now,
         logged=context.settings.memory.sessions.session_event_logging_enabled,
         dry_run=context.dry_run,
-        go_on=context.patience(),
+        go_on=go_on,
     )
+    calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     logs = CleanUp(0, 0)
     if rules.session_log_days:
         root = context.settings.memory.files.root
@@ -31,21 +33,24 @@ def run_retention(context: JobContext) -> JobOutcome:
         "sessions": removal.sessions,
         "days": removal.days,
         "busy": removal.busy,
+        "calls": calls.calls,
         "logs": logs.files,
         "log_bytes": logs.bytes,
     }
     kept = rules.event_days == 0, rules.session_log_days == 0
-    summary = _summary(removal, logs, kept, dry_run=context.dry_run)
-    return JobOutcome(summary, stats, "completed" if removal.done else "stopped")
+    summary = _summary(removal, calls, logs, kept, dry_run=context.dry_run)
+    return JobOutcome(summary, stats, "completed" if removal.done and calls.done else "stopped")
 
 
-def _summary(removal: Removal, logs: CleanUp, kept: tuple[bool, bool], *, dry_run: bool) -> str:
+def _summary(removal: Removal, calls: CallRemoval, logs: CleanUp, kept: tuple[bool, bool], *, dry_run: bool) -> str:
     would = " would go" if dry_run else " removed"
     events = f"{count_words(removal.events, 'event')} of {count_words(removal.days, 'day')}{would}"
     parts = ["events are kept for ever (memory.retention.event_days is 0)" if kept[0] else events]
     if removal.busy:
         parts.append(f"{count_words(removal.busy, 'session')} in use left to the next run")
-    if not removal.done:
+    if calls.calls:
+        parts.append(f"{count_words(calls.calls, 'call')} of models{would}")
+    if not (removal.done and calls.done):
         parts.append("out of time, the next run goes on")
     files = f"{count_words(logs.files, 'session log')}{would}"
     parts.append("session logs are kept for ever (memory.retention.session_log_days is 0)" if kept[1] else files)

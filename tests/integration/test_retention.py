@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from redis import Redis
 from sqlalchemy import Engine, text
 
+from domain.model_calls import Spender
 from services.days.finalize import finalize_ended
 from services.maintenance import JobReport, Scheduler
 from services.memory_changes import Author
@@ -21,7 +22,8 @@ from services.retention.events import Removal, remove_old_events
 from services.retention.job import RUNNERS
 from services.runs import start_run
 from services.session_logs import log_path, write_session_logs
-from slowwave.settings import AutoFlush, Days, Files, MemorySettings, Retention, Sessions, Settings
+from slowwave.settings import AutoFlush, Days, Files, Llm, MemorySettings, Retention, Sessions, Settings
+from tests.budgeting import Purse, SetClock
 from tests.flushing import Scene, make_scene
 from tests.summarizing import Diary
 
@@ -317,6 +319,23 @@ def run_job(house: House, root: Path, *, dry_run: bool = False, **retention: int
     report = scheduler.run_now("retention", dry_run=dry_run)
     assert report is not None
     return report
+
+
+def test_the_job_removes_old_calls_of_models_and_the_counters_stay(house: House, tmp_path: Path) -> None:
+    purse = Purse(house.diary.engine, Llm(), SetClock(house.scene.clock()))
+    purse.budget.settle(purse.reserve(Spender("default", "maya"), 100), "answered", 70)
+    purse.reserve(Spender("elsewhere", "maya"), 100)
+    purse.clock.forward(days=50)
+    purse.budget.settle(purse.reserve(Spender("default", "maya"), 100), "answered", 30)
+    kept = {"event_days": 0, "session_log_days": 0}
+    house.pass_days(89)
+    assert run_job(house, tmp_path, **kept).stats["calls"] == 0
+    house.pass_days(2)
+    assert "1 call of models would go" in run_job(house, tmp_path, dry_run=True, **kept).summary
+    assert "1 call of models removed" in run_job(house, tmp_path, **kept).summary
+    assert purse.ledger("default") == (1, 0, 0, 30)
+    assert purse.ledger("elsewhere") == (1, 0, 100, 0), "what is under way is no old call"
+    assert purse.counted("default") == (2, 0, 0, 100)
 
 
 def test_the_job_removes_events_and_logs_and_says_so(house: House, tmp_path: Path) -> None:

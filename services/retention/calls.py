@@ -1,0 +1,53 @@
+"""Removing the rows of old calls of models. What they cost stays in the counters, which no cap looks back so far in.
+
+Must not know: when this is done.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine, text
+
+CALL_DAYS = 90
+"""Single calls tell what went wrong lately; longer than a run, a week's cap, or an undo needs them."""
+BATCH = 5000
+
+_TENANTS = text("SELECT DISTINCT u.tenant FROM slowwave.llm_usage u ORDER BY u.tenant")
+_OLD = "c.tenant = :tenant AND c.reserved_at < :before AND c.outcome IS NOT NULL"
+_COUNT = text(f"SELECT count(*) FROM slowwave.llm_calls c WHERE {_OLD}")
+_REMOVE = text(
+    "DELETE FROM slowwave.llm_calls WHERE id IN ("
+    f"SELECT c.id FROM slowwave.llm_calls c WHERE {_OLD} ORDER BY c.reserved_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRemoval:
+    """How many calls were removed, or would be. done: False where it was stopped; the next call goes on."""
+
+    calls: int = 0
+    done: bool = True
+
+
+def remove_old_calls(
+    engine: Engine, *, now: datetime, dry_run: bool = False, go_on: Callable[[], bool] = lambda: True
+) -> CallRemoval:
+    """Remove the settled calls of all tenants that were made more than CALL_DAYS days ago. go_on: asked before each
+    statement; False stops.
+    """
+    with engine.connect() as connection:
+        tenants = connection.execute(_TENANTS).scalars().all()
+    total = 0
+    for tenant in tenants:
+        values = {"tenant": tenant, "before": now - timedelta(days=CALL_DAYS)}
+        while True:
+            if not go_on():
+                return CallRemoval(total, done=False)
+            with engine.begin() as connection:
+                found = connection.execute(_COUNT if dry_run else _REMOVE, values)
+                count = int(found.scalar_one()) if dry_run else found.rowcount
+            total += count
+            if dry_run or count < BATCH:
+                break
+    return CallRemoval(total)
