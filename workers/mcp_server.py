@@ -5,14 +5,14 @@ The SDK writes the protocol to stdout and everything else, logs included, to std
 Must not know: what the tools do, settings, SQL.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.metadata import version
 from typing import Annotated, Any, ParamSpec
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, TextContent, Tool, ToolAnnotations
 from pydantic import Field
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
@@ -33,9 +33,33 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 
+class _StrictServer(MCPServer):
+    """Refuses arguments that a tool doesn't have: the SDK ignores them, and who names another agent must be told."""
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools; their schemas say that nothing may be added."""
+        return [
+            tool.model_copy(update={"input_schema": tool.input_schema | {"additionalProperties": False}})
+            for tool in await super().list_tools()
+        ]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. Raises ToolError as the SDK does, and for arguments that it doesn't have."""
+        for tool in await self.list_tools():
+            known = tool.input_schema.get("properties", {})
+            if tool.name == name and (unknown := sorted(arguments.keys() - known.keys())):
+                raise ToolError(
+                    f"{name} has no argument {_cited(unknown)}; it takes {', '.join(known) or 'none'}."
+                    " Whose memory this is was fixed where the server was started."
+                )
+        return await super().call_tool(name, arguments, context)
+
+
 def make_server(tools: AgentTools) -> MCPServer:
     """The server; `run("stdio")` serves until stdin ends."""
-    server = MCPServer(
+    server = _StrictServer(
         "slowwave", title="Slowwave", instructions=_INSTRUCTIONS, version=version("slowwave-service"),
         # Its lines below that tell of refused calls: nothing that an operator waits for.
         log_level="WARNING",
@@ -87,6 +111,10 @@ def _add_writing(server: MCPServer, tools: AgentTools) -> None:
     writing: tuple[Callable[..., Told], ...] = (remember, consolidate_now)
     for tool in writing:
         server.add_tool(_told(tool), annotations=_WRITES, structured_output=False)
+
+
+def _cited(names: Sequence[str]) -> str:
+    return ", ".join(repr(name[:40]) for name in names[:5])
 
 
 def _names(tools: AgentTools) -> str:

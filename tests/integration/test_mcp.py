@@ -142,9 +142,11 @@ def test_i8_the_tools_of_one_agent_reach_its_own_and_the_named_scopes(world: Wor
         # What somebody said can't end the fence that it stands in.
         fence = next(line for line in context.text.splitlines() if line.startswith("```")).removesuffix("text")
         assert fence not in INJECTION
-        # Arguments that no tool has change nothing.
+        # Who names another agent is told so, and is not answered for this one.
+        assert {tool.input_schema["additionalProperties"] for tool in listed} == {False}
         tried = await client.call("search", query="code word", agent="jonas", tenant="other", scopes=["room:attic"])
-        assert tried.data == found.data
+        assert tried.failed
+        assert "search has no argument 'agent', 'scopes', 'tenant'; it takes query, limit." in tried.text
         for answer in (found, context, tried):
             assert not [word for word in behind if word in answer.text + str(answer.data)]
 
