@@ -14,7 +14,7 @@ from slowwave.messages import EventJson
 from slowwave.postgres import Postgres, Row, Statement
 from slowwave.settings import MemorySettings
 
-Trigger = Literal["idle", "compaction", "reset", "unread"]
+Trigger = Literal["idle", "compaction", "reset", "unread", "note"]
 
 # An empty text stands for NULL: the parameters of a prepared statement go over the wire as they are.
 _ONE = Statement(

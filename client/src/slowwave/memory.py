@@ -174,7 +174,7 @@ class Memory:
         The next cycle makes a memory of it if it is `marked` or important enough (0..1); the rest expires after
         `ttl_seconds` (default: `memory.consolidation.working_ttl_seconds`). key: makes a repetition harmless. at: when
         it was said, if not now. Raises `InvalidMessage`, `TooLarge`, `InvalidName`, `StoreUnavailable` (nothing was
-        noted: notes are not spooled).
+        noted; call again).
         """
         return note(
             self.store.postgres,

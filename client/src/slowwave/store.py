@@ -24,6 +24,7 @@ from slowwave.offers import Complaints, Offers
 from slowwave.postgres import Postgres, Statement
 from slowwave.settings import Settings
 from slowwave.spool import Spool, spooled
+from slowwave.spooled_notes import Recorder
 
 if TYPE_CHECKING:
     from slowwave.coordination.flush_queue import FlushQueue
@@ -75,7 +76,8 @@ class Store:
         self.offers = Offers(settings, self._queue)
         self.capture = Capture(self.postgres, settings.memory)
         self._spool = Spool(settings.spool, settings.database_url)
-        self._writer = Writer(self.capture, self._spool, self._offer_due)
+        recorder = Recorder(self.capture, self.postgres, settings.memory)
+        self._writer = Writer(recorder, self._spool, self._offer_due)
         self._mem0: Mem0Connection | None = None
         self._questions: Questions | None = None
         self._closed = False
@@ -131,6 +133,14 @@ class Store:
         self._spool_away(entry, StoreUnavailable("earlier events wait in the spool still"))
         return None, "spool"
 
+    def set_aside(self, entry: Entry, error: StoreUnavailable) -> None:
+        """Keep an entry on the disk until Postgres is back; it is there when this returns. Raises SpoolFull."""
+        if self._closed:
+            raise SlowwaveError("this memory is closed")
+        entry.stamp(_now())
+        self._writer.store([entry])
+        self._complaints.say("what was said or noted waits in %s: %s", self._spool.folder, error)
+
     def boost(self, tenant: str, agent: str, session: str) -> list[str]:
         """Ask for the other dirty sessions of an agent now, and offer them first; answers their names.
 
@@ -171,9 +181,7 @@ class Store:
         self.offers.now([(ref, "normal") for ref in refs])
 
     def _spool_away(self, entry: Entry, error: StoreUnavailable) -> None:
-        entry.stamp(_now())
-        self._writer.store([entry])
-        self._complaints.say("events wait in %s: %s", self._spool.folder, error)
+        self.set_aside(entry, error)
         if self._raise_errors:
             raise StoreUnavailable(f"the events wait in {self._spool.folder} and will be delivered: {error}")
 

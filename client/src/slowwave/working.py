@@ -116,7 +116,7 @@ def note(
     """Write one item, in one round trip; doing it again with the same key changes nothing.
 
     taken: since when it has waited (ISO 8601); raises WasForgotten where it was forgotten since. Else raises
-    InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable: the spool carries conversations alone.
+    InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable.
     """
     check_name("agent", agent)
     text, said_at = check_note(
@@ -131,7 +131,7 @@ def note(
     try:
         rows = postgres.call(statement, tuple(str(value).encode() for value in values))
     except StoreUnavailable as error:
-        raise StoreUnavailable(f"nothing was noted, and the spool takes no notes; call again: {error}") from error
+        raise StoreUnavailable(f"nothing was noted; call again: {error}") from error
     item, added, expires = rows[0]
     if item is None:
         raise WasForgotten(f"{agent}: what was to be noted was forgotten meanwhile")

@@ -14,13 +14,16 @@ from typing import Any, cast, get_args
 from uuid import uuid4
 
 from slowwave.async_memory import AsyncMemory
+from slowwave.errors import StoreUnavailable
 from slowwave.integrations.langgraph_items import Stored, read_item
 from slowwave.integrations.langgraph_matching import check_filter, fits, matches
 from slowwave.integrations.quiet import QuietMemory, digest
 from slowwave.memory import Memory
+from slowwave.messages import MAX_CONTENT_CHARACTERS
 from slowwave.recall.hits import Hit
 from slowwave.recall.masking import mask
-from slowwave.working import NoteType
+from slowwave.spooled_notes import entry_of
+from slowwave.working import NoteType, Remember
 
 try:
     from langgraph.store.base import (
@@ -52,7 +55,8 @@ class SlowwaveStore(BaseStore):
     A put is a note: workers make a memory of it at their next cycle, and from then on `search` finds it; `get` has it
     at once. Of its value the text under "content" or "text" counts, else all of it as JSON. What is known is never
     overwritten or deleted here: a second put of a key is another note, a delete raises NotImplementedError.
-    Whatever fails is logged: then a search finds nothing, and a put is lost. Raises InvalidName.
+    While Postgres is away a put waits in the spool, and a search finds nothing. Whatever else fails is logged.
+    Raises InvalidName.
     """
 
     def __init__(
@@ -99,21 +103,24 @@ class SlowwaveStore(BaseStore):
             raise NotImplementedError("a graph can't delete memories; `slowwave forget` does, for good")
 
     def _put(self, op: PutOp) -> None:
-        value = dict(op.value or {})
-        content = _content(value)
-        stored = self._stored(op.namespace, op.key)
-        if stored is not None and stored.content == mask(content):
-            return
-        kind, importance = value.get("type"), value.get("importance")
-        self._quiet.memory.remember(
-            self._quiet.agent,
-            content,
-            importance if isinstance(importance, int | float) and 0 <= importance <= 1 else 0.5,
+        memory, value = self._quiet.memory, dict(op.value or {})
+        kind = value.get("type")
+        asked = Remember(
+            agent=self._quiet.agent,
+            content=_content(value)[:MAX_CONTENT_CHARACTERS],
+            importance=_weight(value.get("importance")),
             type=cast("NoteType", kind) if kind in get_args(NoteType) else "fact",
             marked=True,
             scope=self._scopes[tuple(op.namespace)],
-            key=_note(op.namespace, op.key) + uuid4().hex,
         )
+        key = _note(op.namespace, op.key) + uuid4().hex
+        try:
+            stored = self._stored(op.namespace, op.key)
+            if stored is None or stored.content != mask(asked.content):
+                memory.remember(**asked.model_dump(exclude={"tenant", "key"}), key=key)
+        except StoreUnavailable as error:
+            # Where it was noted all the same, the key makes the second time harmless.
+            memory.store.set_aside(entry_of(memory.tenant, asked, key), error)
 
     def _get(self, namespace: Namespace, key: str) -> Item | None:
         stored = self._stored(namespace, key)
@@ -162,6 +169,13 @@ def _content(value: Mapping[str, Any]) -> str:
         if isinstance(value.get(name), str):
             return str(value[name])
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _weight(importance: Any) -> float:
+    """What a value says of its importance, where that can be meant so."""
+    if isinstance(importance, bool) or not isinstance(importance, int | float):
+        return 0.5
+    return importance if 0 <= importance <= 1 else 0.5
 
 
 def _note(namespace: Namespace, key: str) -> str:

@@ -1,0 +1,75 @@
+"""Notes that wait in the spool until Postgres is back, for callers that can't be told to call again.
+
+Must not know: who notes, how the spool keeps entries.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slowwave.capture import Capture, Delivery, Entry
+from slowwave.errors import SlowwaveError, StoreUnavailable, WasForgotten
+from slowwave.messages import EventJson
+from slowwave.postgres import Postgres
+from slowwave.settings import MemorySettings
+from slowwave.working import Remember, note, scope_of
+
+_CARRIED = ("importance", "type", "marked", "ttl_seconds")
+
+
+def entry_of(tenant: str, asked: Remember, key: str) -> Entry:
+    """A note as the spool carries it. It names its scope, so that a forget finds it there."""
+    fields = asked.model_dump(mode="json")
+    event: EventJson = {"key": key, "kind": "task", "step": 0, "content": asked.content}
+    event["metadata"] = {name: fields[name] for name in _CARRIED}
+    if fields["at"] is not None:
+        event["at"] = fields["at"]
+    kind, name = scope_of(asked.agent, asked.scope)
+    about = None if kind == "agent" else {"scope_kind": kind, "scope_name": name}
+    return Entry(tenant, asked.agent, asked.session or "", [event], about, "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Where the spool is emptied to: events to `capture`, notes to working memory. Doing it again changes nothing."""
+
+    capture: Capture
+    postgres: Postgres
+    settings: MemorySettings
+
+    def deliver(self, entries: Sequence[Entry]) -> Delivery:
+        """Record what can be recorded. Raises StoreUnavailable; then part of it may be recorded."""
+        delivery = self.capture.deliver([entry for entry in entries if entry.trigger != "note"])
+        for entry in entries:
+            if entry.trigger == "note":
+                try:
+                    self._note(entry)
+                except StoreUnavailable:
+                    raise
+                except WasForgotten:
+                    continue  # meanwhile: it stays forgotten (I10)
+                except SlowwaveError as error:
+                    delivery.rejected.append((entry, str(error)))
+        return delivery
+
+    def _note(self, entry: Entry) -> None:
+        about = entry.about or {}
+        scope = f"{about['scope_kind']}:{about['scope_name']}" if about else None
+        for event in entry.events:
+            carried: dict[str, Any] = event["metadata"]
+            note(
+                self.postgres,
+                self.settings,
+                entry.tenant,
+                entry.agent,
+                event["content"],
+                importance=carried["importance"],
+                session=entry.session or None,
+                kind=carried["type"],
+                marked=carried["marked"],
+                scope=scope,
+                ttl_seconds=carried["ttl_seconds"],
+                key=event["key"],
+                at=event["at"],
+                taken=event["taken"],
+            )
