@@ -91,6 +91,15 @@ def test_a_reply_waits_for_its_context_no_longer_than_it_may(caplog: pytest.LogC
     assert "no context for atlas/monday within 0.01 s" in caplog.text
 
 
+def test_a_reply_without_a_loop_waits_no_longer_either(caplog: pytest.LogCaptureFixture) -> None:
+    memory = SlowMemory()
+    try:
+        assert quiet(memory, patience_seconds=0.01).prompted_and_known("monday", "My seat?") == NOTHING
+    finally:
+        memory.goes_on.set()
+    assert "no context for atlas/monday within 0.01 s" in caplog.text
+
+
 def test_whatever_fails_is_logged_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
     memory: Any = FullMemory()
     assert quiet(memory).record("monday", [Said("user", "My garden is blue.", "1")]) is False

@@ -56,15 +56,15 @@ class SlowwaveTurns:
         self._recorded: dict[str, str] = {}  # by thread: the key of what was recorded last
 
     def context(self, messages: Sequence[AnyMessage], config: RunnableConfig) -> list[AnyMessage]:
-        """What the agent knows, as messages for the model's input alone: put them before `messages`, in no state."""
+        """What the agent knows, as messages for the model's input alone: put them before `messages`, in no state.
+
+        A reply waits a few seconds for it at most, and then goes on without.
+        """
         session = _thread(config)
-        if session is None:
-            return []
-        self._quiet.prompted(session)
-        return _as_messages(self._quiet.known(session, _question(messages)))
+        return [] if session is None else _as_messages(self._quiet.prompted_and_known(session, _question(messages)))
 
     async def acontext(self, messages: Sequence[AnyMessage], config: RunnableConfig) -> list[AnyMessage]:
-        """As `context`; a thread does the reading, and the reply waits a few seconds for it at most."""
+        """As `context`, for an event loop."""
         session = _thread(config)
         return (
             [] if session is None else _as_messages(await self._quiet.aprompted_and_known(session, _question(messages)))

@@ -6,9 +6,11 @@ Must not know: any framework.
 import asyncio
 import logging
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
+from queue import Empty, SimpleQueue
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from slowwave.async_memory import AsyncMemory
@@ -64,7 +66,7 @@ class QuietMemory:
 
     scope: where its sessions write ("room:NAME", "team:NAME"; None: the agent's own memory); it is read, too.
     scopes: rooms and teams that are read beside it. max_tokens: the most that a context takes. patience_seconds: how
-    long an event loop's reply waits for it.
+    long a reply waits for it.
     Raises InvalidName where a name can't be meant so: that is the host's mistake, to be seen at once.
     """
 
@@ -115,6 +117,18 @@ class QuietMemory:
         """The conversation ends here: process it now."""
         self.quietly("no flush was asked for", session, partial(self.memory.session_reset, self.agent, session), None)
 
+    def prompted_and_known(self, session: str, query: str | None) -> Known:
+        """`prompted` and then `known`, and NOTHING if that takes longer than the host's patience."""
+        answer: SimpleQueue[Known] = SimpleQueue()
+        # A daemon, so that a process that ends meanwhile does not wait for it.
+        threading.Thread(
+            target=lambda: answer.put(self._prompted_then_known(session, query)), name="slowwave-context", daemon=True
+        ).start()
+        try:
+            return answer.get(timeout=self._patience_seconds)
+        except Empty:
+            return self._too_late(session)
+
     async def arecord(self, session: str, said: Sequence[Said]) -> bool:
         """As `record`; a thread waits for the commit, not the loop. Once begun it ends, cancelled or not."""
         return await asyncio.to_thread(self.record, session, said) if said else True
@@ -124,17 +138,12 @@ class QuietMemory:
         await asyncio.to_thread(self.reset, session)
 
     async def aprompted_and_known(self, session: str, query: str | None) -> Known:
-        """As `prompted` and then `known`, in a thread, and NOTHING if that takes longer than the host's patience."""
-
-        def read() -> Known:
-            self.prompted(session)
-            return self.known(session, query)
-
+        """As `prompted_and_known`, for an event loop."""
         try:
-            return await asyncio.wait_for(asyncio.to_thread(read), self._patience_seconds)
+            reading = asyncio.to_thread(self._prompted_then_known, session, query)
+            return await asyncio.wait_for(reading, self._patience_seconds)
         except TimeoutError:
-            log.warning("no context for %s/%s within %s s", self.agent, session, self._patience_seconds)
-            return NOTHING
+            return self._too_late(session)
 
     def quietly(self, complaint: str, session: str, call: Callable[[], T], otherwise: E) -> T | E:
         """Answer what `call` answers, or `otherwise` if it fails, and say so in the log."""
@@ -144,6 +153,14 @@ class QuietMemory:
             # The kind alone: what an error says may quote what somebody said.
             log.warning("%s for %s/%s: %s", complaint, self.agent, session, type(error).__name__)
             return otherwise
+
+    def _prompted_then_known(self, session: str, query: str | None) -> Known:
+        self.prompted(session)
+        return self.known(session, query)
+
+    def _too_late(self, session: str) -> Known:
+        log.warning("no context for %s/%s within %s s", self.agent, session, self._patience_seconds)
+        return NOTHING
 
     def _read(self, session: str, query: str | None) -> Known:
         context = self.memory.context(
