@@ -71,3 +71,6 @@ def test_vectors_from_settings_to_search(database_url: str, valkey_url: str, tmp
         code, _, complaint = run(environment, "reindex")
         assert code == 3
         assert "no more vectors were made: openai small answered 500" in complaint
+        assert run(environment, "reindex", "--anew")[0] == 3
+        (space,) = json.loads(run(environment, "status", "--json")[1])["spaces"]
+        assert (space["state"], space["memories"]) == ("serving", 2), "what serves is not thrown away for nothing"

@@ -53,7 +53,7 @@ def reindex(
     as_json: Json = False,
 ) -> None:
     """Make all vectors that are missing now, instead of some at every tick; of another model, then switch to it."""
-    from services.embeddings.indexing import Indexing, index
+    from services.embeddings.indexing import PROBE, Indexing, index
     from services.embeddings.spaces import VectorsUnavailable, retire_all
     from slowwave.embedding import Embedders, EmbeddingFailed
 
@@ -61,9 +61,11 @@ def reindex(
     settings = shell.settings.memory.embeddings
     models = Embedders(settings)
     engine = shell.engine
-    if anew and models.own is not None:
-        retire_all(engine)
     try:
+        if anew and models.own is not None:
+            # Vectors that serve go only for a model that answers.
+            models.own.embed([PROBE])
+            retire_all(engine)
         report = index(Indexing(engine, models, settings.batch_size, lambda: True))
     except (VectorsUnavailable, EmbeddingFailed) as error:
         complain(f"no more vectors were made: {error}")
