@@ -20,6 +20,7 @@ demo: setup  ## conversations become memories before your eyes, on servers of th
 	@$(BIN)/slowwave demo
 
 example: setup  ## an agent of a framework with a memory, without network: make example NAME=langgraph (see examples/)
+	@test -f examples/$(NAME)_memory.py || { echo "NAME is one of: $(patsubst examples/%_memory.py,%,$(wildcard examples/*_memory.py))"; exit 2; }
 	@$(BIN)/python -m examples.$(NAME)_memory
 
 # A file's tests stay together, three files at a time, since many wait.

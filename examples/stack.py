@@ -22,14 +22,24 @@ from workers.stack.stack import Stack, StackOptions
 
 DEADLINE_SECONDS = 60.0
 
+# Some frameworks report runs elsewhere, by default or where the environment says so. An example talks to nobody.
+_NO_REPORTS = {
+    "AGNO_TELEMETRY": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+    "LANGSMITH_TRACING": "false",
+    "LANGSMITH_TRACING_V2": "false",
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
+}
+
 
 @contextmanager
 def own_stack(variables: Mapping[str, str] | None = None) -> Iterator[Settings]:
     """Start Postgres, Valkey, workers and beat in a temporary folder, and stop and delete all of it afterwards.
 
     Answers the settings that connect to them. Servers that SLOWWAVE_… variables name are somebody's: they aren't used.
-    variables: SLOWWAVE_… variables of this example's own.
+    variables: SLOWWAVE_… variables of this example's own. From here on no framework of this process reports to anybody.
     """
+    os.environ.update(_NO_REPORTS)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     environment |= variables or {}
     with tempfile.TemporaryDirectory(prefix="slowwave-example-") as folder:

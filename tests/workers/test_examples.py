@@ -1,6 +1,7 @@
 """Each example runs as its README says: servers of its own, two conversations, no network, and nothing left behind."""
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -12,27 +13,41 @@ from examples import story
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*_memory.py"))
+REPORTING = {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": "x", "AGNO_TELEMETRY": "true", "OPENAI_API_KEY": "x"}
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_remembers_and_leaves_nothing_behind(example: str) -> None:
-    # Whatever would go to the network goes nowhere: a proxy that nobody is.
-    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:1")
     command = [sys.executable, "-m", f"examples.{example}"]
     # Not pytest's own folder: another run may close it to the user that Postgres runs as.
-    with tempfile.TemporaryDirectory(prefix="examples-") as folder:
+    with tempfile.TemporaryDirectory(prefix="examples-") as folder, socket.create_server(("127.0.0.1", 0)) as network:
+        # Whatever would go to the network knocks here, and a reader may have told frameworks to report their runs.
+        proxies = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+        nowhere = dict.fromkeys(proxies, f"http://127.0.0.1:{network.getsockname()[1]}")
+        network.setblocking(False)
         Path(folder).chmod(0o755)
-        environment = os.environ | nowhere | {"TMPDIR": folder}
+        environment = os.environ | nowhere | REPORTING | {"TMPDIR": folder}
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=200
         )
         assert done.returncode == 0, done.stderr
         assert story.REMEMBERS in done.stdout
         assert list(Path(folder).glob("slowwave-*")) == []
+        with pytest.raises(BlockingIOError):  # nobody knocked
+            network.accept()
 
 
 def test_every_example_is_in_the_readme() -> None:
     readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     assert [name for name in EXAMPLES if f"make example NAME={name.removesuffix('_memory')}" not in readme] == []
+
+
+def test_an_example_that_there_is_not_is_answered_with_those_that_there_are() -> None:
+    command = ["make", "--assume-old=setup", "example", "NAME=none"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert sorted(done.stdout.removeprefix("NAME is one of: ").split()) == [
+        name.removesuffix("_memory") for name in EXAMPLES
+    ]
