@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -159,3 +160,15 @@ def test_the_async_face_notes_asks_and_counts(
             return noted.added, asked, stats.open
 
     assert asyncio.run(talk()) == (True, True, 1)
+
+
+def test_a_memory_that_is_closed_keeps_no_connection_to_the_broker(
+    database_url: str, valkey_url: str, redis_client: redis.Redis, tmp_path: Path
+) -> None:
+    with memory_on(database_url, valkey_url, tmp_path / "spool") as memory:
+        memory.consolidate_now("atlas")
+        connection = str(memory.store.offers.redis().client_id())
+        assert connection in {client["id"] for client in redis_client.client_list()}
+    deadline = time.monotonic() + 10
+    while connection in {client["id"] for client in redis_client.client_list()}:
+        assert time.monotonic() < deadline, "the broker still has it"

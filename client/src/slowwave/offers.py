@@ -85,6 +85,11 @@ class Offers:
         with self._waiting.all_tasks_done:
             return self._waiting.all_tasks_done.wait_for(lambda: not self._waiting.unfinished_tasks, timeout)
 
+    def close(self) -> None:
+        """Let go of the broker's connections. What is still handed over is for the sweep."""
+        if self._redis is not None:
+            self._redis.close()
+
     def redis(self) -> Redis:
         """The broker, connected when it is first asked for. Raises InvalidSettings for a broker_url of no use."""
         if self._redis is None:

@@ -175,6 +175,7 @@ class Store:
             self._writer.close(timeout)
             self.offers.settle(OFFER_SECONDS)
         finally:
+            self.offers.close()
             self.postgres.close()
 
     def _offer_due(self, refs: Sequence[SessionRef]) -> None:
