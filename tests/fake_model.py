@@ -247,8 +247,8 @@ class FakeModel:
     def _vectors(self, asked: Asked) -> Reply:
         """Vectors of texts: the same words give the same direction. `answer` may script failures, not vectors."""
         said = self._next(asked)
-        if isinstance(said, Reply) and (said.status != 200 or said.cut or said.latency):
-            if said.status != 200 or said.cut:
+        if isinstance(said, Reply) and (said.status != 200 or said.cut or said.latency or said.drip or said.body):
+            if said.status != 200 or said.cut or said.drip or said.body:
                 return said
             self.wait(said.latency)
         given = asked.body["input"]

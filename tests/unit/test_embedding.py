@@ -1,9 +1,11 @@
 """Vectors of texts: the model in this process, endpoints that misbehave, and what is loaded when."""
 
+import logging
 import math
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 from pydantic import SecretStr
@@ -13,7 +15,7 @@ from slowwave.embedding.endpoint import EndpointEmbedder
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Embeddings
 from tests.embedding import Meanings
-from tests.fake_model import FakeModel, cut_connection, rate_limited, refused, server_error
+from tests.fake_model import FakeModel, Reply, cut_connection, rate_limited, refused, server_error
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +141,36 @@ def test_mistake_17_one_call_one_try_and_whether_later_helps(reply: object, tran
     assert fake.calls == 1
     assert "secret plan" not in str(caught.value)
     assert "s3cret" not in str(caught.value)
+
+
+def test_mistake_17_an_endpoint_that_sends_blanks_for_ever_is_left_in_time() -> None:
+    began = time.monotonic()
+    with FakeModel(answer=Reply(drip=0.02)) as fake, pytest.raises(EmbeddingFailed, match=r"after 0.2 s") as caught:
+        EndpointEmbedder(model="small", base_url=fake.base_url, api_key="k", timeout_seconds=0.2).embed(["tea"])
+    assert caught.value.transient
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>welcome</html>",
+        b"[" * 5000,
+        {"data": [{"index": 0, "embedding": None}]},
+        {"data": [{"index": 0, "embedding": [1e999, 1]}]},
+        {"data": [{"index": 0, "embedding": ["a"]}]},
+        {"data": [{"index": 0, "embedding": [0, 0]}]},
+        {"data": []},
+        {"data": "my secret plan"},
+        {"error": "my secret plan"},
+    ],
+)
+def test_what_is_no_vector_is_a_failure_and_never_quoted(body: object, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    logging.getLogger("openai").setLevel(logging.NOTSET)
+    with FakeModel(answer=Reply(body=body)) as fake, pytest.raises(EmbeddingFailed) as caught:
+        endpoint(fake).embed(["my secret plan"])
+    assert not caught.value.transient
+    assert "secret plan" not in str(caught.value) + caplog.text
+    # Tools that report errors show the context of one, too: a request, with its key.
+    assert caught.value.__context__ is None

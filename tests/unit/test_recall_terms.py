@@ -3,6 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.recall import QuestionVector
+from slowwave.recall.finding import Library, find_steps
 from slowwave.recall.terms import CANDIDATE_BUDGET, MAX_TERMS, Term, any_of, clean_question, plan
 
 lexemes = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zs")), min_size=1, max_size=12)
@@ -65,3 +67,17 @@ def test_any_question_becomes_text_that_postgres_takes(question: str) -> None:
 def test_a_question_of_a_hundred_thousand_characters_is_cut_and_half_a_surrogate_is_replaced() -> None:
     assert clean_question("dog " * 25_000) == ("dog " * 500)
     assert clean_question("a\ud800b\0c") == "a?b c"
+
+
+def test_numbers_that_are_too_small_for_postgres_are_not_sent() -> None:
+    library = Library({1: None}, 10, None, (Term("dog"),))
+    query = next(find_steps(library, limit=3, vector=QuestionVector("m", [1.0, 1e-50, -3e-320])))
+    assert query.values["question"] == "{1.0,0.0,-0.0}"
+
+
+def test_with_a_vector_a_common_word_alone_is_the_last_resort_too() -> None:
+    """Where a scope has no vectors yet, they may find no less than words would by themselves."""
+    library = Library({1: None}, 100_000, None, (Term("dog", 50_000), Term("walk", 60_000), Term("like", 70_000)))
+    steps = find_steps(library, limit=3, vector=QuestionVector("m", [1.0]))
+    assert next(steps).values["model"] == "m"
+    assert steps.send([]).values["any"] == "('1:dog')"

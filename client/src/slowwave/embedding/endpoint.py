@@ -1,9 +1,14 @@
 """Vectors from an endpoint that speaks OpenAI's API.
 
+The time bounds a whole call: the answer is read as it comes, since some endpoints send blanks to keep the line open.
+
 Must not know: settings, where vectors are kept, when a failed call is tried again.
 """
 
+import json
+import logging
 import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +18,9 @@ MAX_CHARACTERS = 8000
 """Endpoints refuse what is longer than their model reads (8,191 tokens with most); of a longer text the beginning."""
 
 TIMEOUT_SECONDS = 20.0
+MAX_ANSWER_BYTES_A_TEXT = 500_000
+"""Sixteen thousand numbers, with thirty characters each, are less."""
+
 _LATER = frozenset({408, 409, 429})
 _SERVER_ERRORS = 500
 _ABOUT_TEXT = frozenset({400, 413, 422})
@@ -34,6 +42,7 @@ class EndpointEmbedder:
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         try:
+            import httpx2  # noqa: PLC0415 (comes with the extra)
             import openai  # noqa: PLC0415 (an optional extra)
         except ImportError as error:
             raise EmbedderMissing(
@@ -42,7 +51,12 @@ class EndpointEmbedder:
         self.name = f"openai {model}"
         self._model = model
         self._batch = batch_size
+        self._timeout = timeout_seconds
         self._errors: Any = openai
+        self._broken: tuple[Any, ...] = (openai.APIConnectionError, httpx2.HTTPError)
+        # They log whole requests at DEBUG, with what was said in conversations, and addresses at INFO, with passwords.
+        logging.getLogger("openai").setLevel(logging.INFO)
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
         # Servers on one's own machine want no key, and the library wants one.
         self._client: Any = openai.OpenAI(
             base_url=base_url, api_key=api_key or "none", timeout=timeout_seconds, max_retries=0
@@ -58,23 +72,41 @@ class EndpointEmbedder:
         return vectors
 
     def _ask(self, texts: list[str]) -> list[Vector]:
+        failure: EmbeddingFailed | None = None
+        found: dict[int, Vector] = {}
         try:
-            answer = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
-            found = {int(item.index): [float(x) for x in item.embedding] for item in answer.data}
+            answer = json.loads(self._body(texts))
+            found = {int(item["index"]): [float(x) for x in item["embedding"]] for item in answer["data"]}
         except self._errors.APIStatusError as error:
-            later = error.status_code in _LATER or error.status_code >= _SERVER_ERRORS
-            by_text = error.status_code in _ABOUT_TEXT
-            raise EmbeddingFailed(
-                f"{self.name} answered {error.status_code}", transient=later, by_text=by_text
-            ) from None
-        except self._errors.APIConnectionError as error:
-            raise EmbeddingFailed(f"{self.name} can't be reached: {type(error).__name__}", transient=True) from None
-        except (self._errors.OpenAIError, TypeError, ValueError, AttributeError) as error:
+            failure = self._refused(error.status_code)
+        except self._broken as error:
+            failure = EmbeddingFailed(f"{self.name} can't be reached: {type(error).__name__}", transient=True)
+        except (self._errors.OpenAIError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
             what = type(error).__name__
-            raise EmbeddingFailed(f"{self.name} answered what is no vectors: {what}", transient=False) from None
+            failure = EmbeddingFailed(f"{self.name} answered what is no vectors: {what}", transient=False)
+        # Outside of the handler: what is raised there would carry the request, and the key in it, as its context.
+        if failure is not None:
+            raise failure
         if sorted(found) != list(range(len(texts))):
             raise EmbeddingFailed(f"{self.name} answered {len(found)} vectors for {len(texts)} texts", transient=False)
         return [self._unit(found[place]) for place in range(len(texts))]
+
+    def _body(self, texts: list[str]) -> bytes:
+        end = time.monotonic() + self._timeout
+        read = bytearray()
+        create = self._client.embeddings.with_streaming_response.create
+        with create(model=self._model, input=texts, encoding_format="float") as response:
+            for chunk in response.iter_bytes():
+                read += chunk
+                if time.monotonic() > end:
+                    raise EmbeddingFailed(f"{self.name} had not answered after {self._timeout:g} s", transient=True)
+                if len(read) > MAX_ANSWER_BYTES_A_TEXT * len(texts):
+                    raise EmbeddingFailed(f"{self.name} answered more than vectors can take", transient=False)
+        return bytes(read)
+
+    def _refused(self, status: int) -> EmbeddingFailed:
+        later = status in _LATER or status >= _SERVER_ERRORS
+        return EmbeddingFailed(f"{self.name} answered {status}", transient=later, by_text=status in _ABOUT_TEXT)
 
     def _unit(self, vector: Vector) -> Vector:
         length = math.sqrt(sum(x * x for x in vector))

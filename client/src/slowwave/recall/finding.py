@@ -92,17 +92,19 @@ def find_steps(
         return []
     chosen = plan(library.terms, library.documents)
     kinds = {"events": events, "review": review}
-    if vector is not None:
-        asked = _find(library, chosen.terms, chosen.candidates, kinds, limit)
-        # As text: psycopg would take two milliseconds for a list.
-        numbers = f"{{{','.join(map(str, vector.vector))}}}"
-        rows = yield Query(_FIND_HYBRID, {**asked.values, "model": vector.model, "question": numbers})
-        return [hit_of(row, row["score"], library.labels) for row in choose(rows, limit)]
-    rows = yield _find(library, chosen.terms, chosen.candidates, kinds, limit)
+    rows = yield _asked(_find(library, chosen.terms, chosen.candidates, kinds, limit), vector)
     if not rows and chosen.fallback:
         # Nothing holds a rare word or two common ones together: what holds one common word is better than nothing.
         rows = yield _find(library, chosen.terms, [chosen.fallback], kinds, limit)
     return [hit_of(row, row["score"], library.labels) for row in choose(rows, limit)]
+
+
+def _asked(by_words: Query, vector: QuestionVector | None) -> Query:
+    if vector is None:
+        return by_words
+    # As text: psycopg would take two milliseconds for a list. Postgres refuses what is too small for a real.
+    numbers = f"{{{','.join(str(round(x, 7)) for x in vector.vector)}}}"
+    return Query(_FIND_HYBRID, {**by_words.values, "model": vector.model, "question": numbers})
 
 
 def _find(

@@ -1,21 +1,28 @@
 """The vector of a question, by the model whose vectors serve; None where words alone have to do.
 
-It is made before the search takes a connection, which a slow endpoint would otherwise hold.
+It is made before the search takes a connection, which a slow endpoint would otherwise hold, and nobody waits for it
+longer than some seconds.
 
 Must not know: ranking, who asks.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from psycopg import Connection
 
 from slowwave.embedding import Embedder, EmbeddingFailed
 from slowwave.offers import Complaints
+from slowwave.patience import Patience, TookTooLong
 from slowwave.recall.terms import clean_question
 
 T = TypeVar("T")
+
+WAIT_SECONDS = 5.0
+REMEMBERED = 64
+"""A turn asks the same more than once: its context, then a search."""
 
 _SERVING = "SELECT s.model FROM slowwave.vector_spaces s WHERE s.state = 'serving'"
 
@@ -46,9 +53,12 @@ class QuestionVector:
 class Questions:
     """Makes vectors of questions. Where one can't be made the log says so, once a minute, and search goes on."""
 
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: Models, patience: Patience | None = None) -> None:
         self._models = models
+        self._patience = patience or Patience(WAIT_SECONDS)
         self._complaints = Complaints()
+        # Failures are not remembered.
+        self._remembered = lru_cache(maxsize=REMEMBERED)(self._made)
 
     def vector(self, read: Read, question: str | None) -> QuestionVector | None:
         """The vector, or None: vectors are off, none are there yet, or none can be made. Raises what `read` raises."""
@@ -58,13 +68,17 @@ class Questions:
         if row is None:
             return None
         model = str(row[0])
+        try:
+            return self._remembered(model, clean_question(question))
+        except (EmbeddingFailed, TookTooLong) as error:
+            self._complaints.say("search goes by words alone: %s", error)
+        except Exception as error:  # noqa: BLE001 (whatever a model raises: words find something, an error nothing)
+            self._complaints.say("search goes by words alone: %s failed with %s", model, type(error).__name__)
+        return None
+
+    def _made(self, model: str, question: str) -> QuestionVector:
         embedder = self._models.named(model)
         if embedder is None:
-            self._complaints.say("search goes by words alone: these settings can't make vectors of %s", model)
-            return None
-        try:
-            (vector,) = embedder.embed([clean_question(question)])
-        except EmbeddingFailed as error:
-            self._complaints.say("search goes by words alone: %s", error)
-            return None
+            raise EmbeddingFailed(f"these settings can't make vectors of {model}", transient=False)
+        (vector,) = self._patience.run(lambda: embedder.embed([question]))
         return QuestionVector(model, vector)
