@@ -20,6 +20,9 @@ from slowwave.embedding import Embedder, EmbeddingFailed
 
 log = logging.getLogger(__name__)
 
+READ_AT_ONCE = 1000
+Step = Literal["some", "all", "stopped"]
+
 PROBE = "How many numbers has a vector?"
 # So many new vectors may make plans from before them bad ones.
 WORTH_ANALYZING = 200
@@ -117,33 +120,47 @@ def _fill(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) 
         while True:
             if not run.more_time():
                 return False
-            if not step(run, space, embedder, report):
+            did = step(run, space, embedder, report)
+            if did == "all":
                 break
+            if did == "stopped":
+                return False
     return True
 
 
-def _memories(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> bool:
+def _memories(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> Step:
+    """To find what lacks a vector all memories are looked at: so much is taken at once that this is seldom."""
     with run.engine.connect() as connection:
-        stale = rows.stale_memories(connection, space.id, run.batch)
-    if not stale:
-        return False
-    vectors = _vectors(embedder, [memory.text for memory in stale], space, report)
-    with run.engine.begin() as connection:
-        rows.keep_memories(connection, space.id, stale, vectors)
-    report.memories += len(stale)
-    return True
+        stale = rows.stale_memories(connection, space.id, max(run.batch, READ_AT_ONCE))
+    for begin in range(0, len(stale), run.batch):
+        if begin and not run.more_time():
+            return "stopped"
+        batch = stale[begin : begin + run.batch]
+        vectors = _vectors(embedder, [memory.text for memory in batch], space, report)
+        with run.engine.begin() as connection:
+            kept = rows.keep_memories(connection, space.id, batch, vectors)
+        report.memories += kept
+        if not kept and _given_up(run, space):
+            return "stopped"
+    return "some" if stale else "all"
 
 
-def _events(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> bool:
+def _events(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> Step:
     with run.engine.connect() as connection:
         batch = rows.waiting_events(connection, space.id, run.batch)
     if not batch.until:
-        return False
+        return "all"
     vectors = _vectors(embedder, [event.text for event in batch.events], space, report)
     with run.engine.begin() as connection:
-        rows.keep_events(connection, space.id, batch, vectors)
-    report.events += len(batch.events)
-    return True
+        kept = rows.keep_events(connection, space.id, batch, vectors)
+    report.events += kept
+    return "stopped" if batch.events and not kept and _given_up(run, space) else "some"
+
+
+def _given_up(run: Indexing, space: Space) -> bool:
+    """Somebody threw all vectors away meanwhile: what is made now would be stored nowhere, and made again for ever."""
+    with run.engine.connect() as connection:
+        return all(other.id != space.id for other in spaces.read_spaces(connection))
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str], space: Space, report: IndexReport) -> list[list[float] | None]:

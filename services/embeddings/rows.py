@@ -115,13 +115,15 @@ def stale_memories(connection: Connection, space: int, limit: int) -> list[Memor
 
 def keep_memories(
     connection: Connection, space: int, memories: Sequence[MemoryText], vectors: Sequence[Vector | None]
-) -> None:
-    """Store their vectors; None: the model takes no such text, and is not asked again."""
+) -> int:
+    """Store their vectors; None: the model takes no such text, and is not asked again. Answers how many were stored:
+    not those of a space that is given up, or of a memory that has changed or gone.
+    """
     rows = [
         {"id": str(memory.id), "hash": memory.hash, "day": memory.day.isoformat(), "embedding": _short(vector)}
         for memory, vector in zip(memories, vectors, strict=True)
     ]
-    connection.execute(_KEEP_MEMORIES, {"space": space, "rows": json.dumps(rows)})
+    return connection.execute(_KEEP_MEMORIES, {"space": space, "rows": json.dumps(rows)}).rowcount
 
 
 def drop_archived(connection: Connection, space: int) -> int:
@@ -149,15 +151,16 @@ def waiting_events(connection: Connection, space: int, limit: int) -> EventBatch
     return batch
 
 
-def keep_events(connection: Connection, space: int, batch: EventBatch, vectors: Sequence[Vector | None]) -> None:
-    """Store their vectors and how far their sessions are done, in the caller's transaction."""
+def keep_events(connection: Connection, space: int, batch: EventBatch, vectors: Sequence[Vector | None]) -> int:
+    """Store their vectors and how far their sessions are done, in the caller's transaction. Answers as above."""
     rows = [
         {"session": event.session_id, "seq": event.seq, "embedding": _short(vector)}
         for event, vector in zip(batch.events, vectors, strict=True)
     ]
-    connection.execute(_KEEP_EVENTS, {"space": space, "rows": json.dumps(rows)})
+    kept = connection.execute(_KEEP_EVENTS, {"space": space, "rows": json.dumps(rows)}).rowcount
     done = [{"session": session, "until": until} for session, until in batch.until.items()]
     connection.execute(_DONE, {"space": space, "rows": json.dumps(done)})
+    return kept
 
 
 def count_left(connection: Connection, space: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, event
 
 from models.engine import make_engine
 from services.embeddings.indexing import Indexing, IndexReport, index
-from services.embeddings.spaces import VectorsUnavailable, require_extension
+from services.embeddings.spaces import VectorsUnavailable, require_extension, retire_all
 from services.reports.embeddings import read_embeddings
 from slowwave.embedding import EmbeddingFailed
 from slowwave.recall import Hit, Questions, context, search
@@ -284,3 +284,35 @@ def test_a_database_that_may_not_have_the_extension_says_what_to_do(shelf: Shelf
     finally:
         plain.dispose()
         shelf.sql(f"DROP ROLE {role}")
+
+
+def test_mistake_16_vectors_that_are_thrown_away_meanwhile_are_not_made_for_ever(shelf: Shelf, workers: Engine) -> None:
+    """`slowwave embeddings reindex --anew`, while a worker is at it."""
+
+    class Thrown(Meanings):
+        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            if any("dog" in line for line in texts) and not self.texts[4:]:
+                retire_all(workers)
+            return super().embed(texts)
+
+    own = Thrown()
+    for n in range(4):
+        shelf.keep(f"Maya has dog {n}")
+    assert make(workers, Models(own), batches=50) == IndexReport("more")
+    assert len(own.texts) == 4, "one to learn the dimension, and one batch"
+    own.texts.append("from now on they are kept")
+    assert make(workers, Models(own)).memories == 4
+
+
+def test_memories_are_looked_through_once_for_many_batches(shelf: Shelf, workers: Engine) -> None:
+    looked: list[str] = []
+
+    @event.listens_for(workers, "before_cursor_execute")
+    def note(*call: object) -> None:
+        looked.extend(["once"] if "content_hash <> m.content_hash" in str(call[2]) else [])
+
+    for n in range(8):
+        shelf.keep(f"Maya has dog {n}")
+    own = Meanings()
+    assert make(workers, Models(own)).memories == 8
+    assert len(looked) == 2, "once for all of them, and once to see that none is left"
