@@ -5,7 +5,7 @@ In Postgres' own place for mem0's rows they went with their memories, in the for
 Must not know: rows of Postgres, receipts, previews.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from services.mem0_backend.delivery import deliver_to_mem0
 from services.memory_files.backends import MEM0
 from services.memory_files.outbox import backlog
 from slowwave.errors import SlowwaveError
-from slowwave.mem0_backend import CopyStore, connect
+from slowwave.mem0_backend import CopyStore, connect, needs_rows
 from slowwave.settings import Settings
 
 _LEFT = text(
@@ -24,6 +24,13 @@ _LEFT = text(
     " WHERE k.tenant = :tenant AND o.backend = 'mem0' AND o.delivered < o.changes AND (k.id = ANY(:scopes)"
     "  OR NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = o.memory_id))"
     " GROUP BY o.scope_id ORDER BY o.scope_id"
+)
+# What somebody holds is being delivered right now.
+_WENT = text(
+    "DELETE FROM slowwave.outbox o USING (SELECT q.memory_id FROM slowwave.outbox q"
+    " JOIN slowwave.scopes k ON k.id = q.scope_id WHERE k.tenant = :tenant AND q.backend = 'mem0' AND q.forgotten"
+    "  AND NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = q.memory_id) FOR UPDATE OF q SKIP LOCKED) AS x"
+    " WHERE o.memory_id = x.memory_id AND o.backend = 'mem0'"
 )
 MAX_DELIVERIES = 200
 """Each is bounded; so many are enough for any scope."""
@@ -37,21 +44,35 @@ class Mem0Cleaner:
     settings: Settings
     connecting: Callable[[Settings], CopyStore] = connect
 
-    def clear(self, tenant: str, scopes: Iterable[int], now: datetime) -> list[str]:
+    def clear(self, tenant: str, scopes: Collection[int], now: datetime) -> list[str]:
         """Bring mem0 up to date with these scopes, and with what an earlier forget of this tenant left there.
 
         Answers what could not be done, in sentences; that is tried again by itself.
         """
-        with self.engine.connect() as connection:
-            found = connection.execute(_LEFT, {"tenant": tenant, "scopes": list(scopes)})
-            left = {row.scope_id: row.copies for row in found}
+        left = self._left(tenant, scopes)
         if not left:
             return []
         try:
-            store = self.connecting(self.settings)
+            if needs_rows(self.settings):
+                left = self._drop_what_went(tenant, scopes)
+            store = self.connecting(self.settings) if left else None
         except SlowwaveError as error:
             return [_kept(sum(left.values()), str(error))]
+        if store is None:
+            return []
         return [problem for scope_id in left if (problem := self._deliver(scope_id, store, now))]
+
+    def _left(self, tenant: str, scopes: Collection[int]) -> dict[int, int]:
+        """How many copies of each scope wait."""
+        with self.engine.connect() as connection:
+            found = connection.execute(_LEFT, {"tenant": tenant, "scopes": list(scopes)})
+            return {row.scope_id: row.copies for row in found}
+
+    def _drop_what_went(self, tenant: str, scopes: Collection[int]) -> dict[int, int]:
+        """No model is needed to know that these are gone: it may not even be installed here. Answers what is left."""
+        with self.engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
+            connection.execute(_WENT, {"tenant": tenant})
+        return self._left(tenant, scopes)
 
     def _deliver(self, scope_id: int, store: CopyStore, now: datetime) -> str | None:
         for _ in range(MAX_DELIVERIES):

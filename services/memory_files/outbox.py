@@ -25,7 +25,7 @@ LONGEST_WAIT_SECONDS = 900.0
 
 _MARK = text(
     "UPDATE slowwave.outbox o SET delivered = greatest(o.delivered, x.changes), attempts = 0, last_error = NULL,"
-    " not_before = NULL, delivered_at = :now"
+    " not_before = NULL, delivered_at = :now, forgotten = o.forgotten AND x.changes < o.changes"
     " FROM (SELECT q.memory_id, r.changes FROM slowwave.outbox q"
     "       JOIN unnest(CAST(:memories AS uuid[]), CAST(:changes AS integer[])) AS r (memory_id, changes)"
     "         ON r.memory_id = q.memory_id"

@@ -5,23 +5,26 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from threading import Event
+from typing import Any, NoReturn
 from uuid import UUID
 
 import pytest
 from sqlalchemy import text
 
 from services.forget.target import Target
-from services.mem0_backend.delivery import copies_due, deliver_to_mem0
+from services.mem0_backend.delivery import Mem0Report, copies_due, deliver_to_mem0
 from services.mem0_backend.rows import copies_of
 from services.memory_files.backends import note_identity
 from services.reports.copies import check_copies
 from slowwave import Memory
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
+from slowwave.embedding import EmbeddingFailed
 from slowwave.errors import InvalidSettings
 from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner, connect, identity_of
 from slowwave.mem0_backend.copies import Found
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
+from slowwave.patience import Patience
 from slowwave.settings import Settings
 from tests.backing import QDRANT, Down, World
 from tests.conformance.conftest import MakeWorld
@@ -57,6 +60,26 @@ class OtherModel:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         return [[1.0, 0.0, 0.0] for _ in texts]
+
+
+class Picky(OtherModel):
+    """Refuses a text, and with it each batch that holds it."""
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        if any("poison" in text for text in texts):
+            raise EmbeddingFailed("another model answered 400", transient=False, by_text=True)
+        return super().embed(texts)
+
+
+class Silent(Down):
+    """A mem0 that keeps its askers waiting until it is let go."""
+
+    def __init__(self) -> None:
+        self.go = Event()
+
+    def search(self, owner: Owner, question: str, limit: int) -> list[Found]:
+        self.go.wait(10)
+        return super().search(owner, question, limit)
 
 
 def owner(world: World) -> Owner:
@@ -133,6 +156,53 @@ def test_i10_what_is_forgotten_while_mem0_is_down_is_hidden_at_once_and_gone_lat
     assert qdrant.held() == [CELLO], "what nobody touched stays, for when mem0 is chosen again"
     rows = qdrant.agent().sql("SELECT count(*) AS n FROM slowwave.outbox WHERE memory_id = :m", m=heard[TEA])
     assert rows[0].n == 0, "its id goes, too"
+
+
+def test_i10_what_went_with_its_memory_is_not_said_to_be_there_still(mem0: World) -> None:
+    """Nor does it take a model to know that, which may not be installed where somebody forgets."""
+
+    def no_model(_: Settings) -> NoReturn:
+        raise InvalidSettings("no model is installed")
+
+    memory = mem0.agent().hear(TEA)
+    mem0.deliver()
+    report = mem0.forget(Target.of_memory("default", memory), no_model)
+    assert (report.problems, report.counts["copies in mem0"]) == ((), 1)
+    assert (mem0.held(), mem0.waiting()) == ([], 0)
+
+
+def test_i10_a_copy_that_a_forget_wants_written_anew_is_hidden_until_it_is(mem0: World) -> None:
+    memory = mem0.agent().hear(TEA)
+    mem0.deliver()
+    # As a forget marks what rested on a conversation that is gone, and on others.
+    marked = "UPDATE slowwave.outbox SET forgotten = true, changes = changes + 1 WHERE memory_id = :m"
+    mem0.agent().sql(marked, m=memory)
+    assert mem0.ask("What tea does Maya drink?") == []
+    mem0.deliver()
+    assert [hit.content for hit in mem0.ask("What tea does Maya drink?")] == [TEA]
+    mem0.agent().sql("UPDATE slowwave.outbox SET changes = changes + 1 WHERE memory_id = :m", m=memory)
+    assert [hit.content for hit in mem0.ask("What tea does Maya drink?")] == [TEA], "any other change hides nothing"
+
+
+def test_mistake_16_a_text_that_the_model_refuses_holds_up_no_other_copy(mem0: World) -> None:
+    for content in (TEA, "the poison is in the tea", CELLO):
+        mem0.agent().hear(content)
+    report = mem0.deliver(store=connect(mem0.settings(), Picky()))
+    assert isinstance(report, Mem0Report)
+    assert (report.state, report.written, report.error) == ("failed", 2, "another model answered 400")
+    assert (mem0.held(), mem0.waiting()) == ([TEA, CELLO], 1)
+    mem0.deliver()
+    assert mem0.waiting() == 0, "another model may take it"
+
+
+def test_a_search_does_not_wait_for_mem0_for_ever(mem0: World) -> None:
+    mem0.agent().hear(CELLO)
+    silent = Silent()
+    with Memory(mem0.settings()) as memory:
+        memory.store.mem0._store = silent
+        memory.store.mem0.patience = Patience(0.05)
+        assert [hit.content for hit in memory.search(mem0.who, "Who plays the cello?")] == [CELLO]
+    silent.go.set()
 
 
 def test_where_mem0_does_not_answer_postgres_does_and_the_log_says_so(

@@ -20,19 +20,24 @@ from slowwave.embedding import Embedder, EmbeddingFailed, build_embedder
 from slowwave.errors import InvalidSettings
 from slowwave.mem0_backend.copy_store import BatchEmbedder, CopyStore, Mem0Failed, Mem0Store, NoHistory, NoModel
 from slowwave.mem0_backend.rows import TABLE, Connections
+from slowwave.patience import Patience
 from slowwave.settings import Embeddings, Settings
 
 TELEMETRY = "MEM0_TELEMETRY"
+WAIT_SECONDS = 10.0
+"""A reader waits no longer; the first one of a process waits for mem0 to be imported, too."""
+
 # Never asked for anything; mem0 makes a client of it all the same.
 _LOCAL = Embeddings(driver="local")
 _NOBODY: dict[str, Any] = {"provider": "openai", "config": {"api_key": "none"}}
 
 
 class Mem0Connection:
-    """mem0 as these settings have it, connected on first use, anew after a fork."""
+    """mem0 as these settings have it, connected on first use, anew after a fork. patience: that of its readers."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self.patience = Patience(WAIT_SECONDS)
         self._begin()
 
     def _begin(self) -> None:

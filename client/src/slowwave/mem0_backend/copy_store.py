@@ -8,10 +8,11 @@ Must not know: Postgres, what is to be delivered, who reads.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 from uuid import UUID
 
-from slowwave.embedding import Embedder
+from slowwave.embedding import Embedder, EmbeddingFailed
 from slowwave.errors import SlowwaveError
 from slowwave.mem0_backend.copies import EMBEDDER, ID, Copy, Found, Owner, found_of
 
@@ -54,7 +55,7 @@ class Mem0Store:
         """See `CopyStore`."""
         failed: dict[UUID, str] = {}
         if self._embedder is not None:
-            self._embedder.prepare([copy.content for copy in copies])
+            self._prepare(self._embedder, copies)
         for copy in copies:
             try:
                 about = {"metadata": copy.metadata(self.identity), "infer": False}
@@ -62,6 +63,14 @@ class Mem0Store:
             except Exception as error:  # noqa: BLE001 (its stores raise what their own clients do)
                 failed[copy.id] = _told(error)
         return failed
+
+    def _prepare(self, embedder: "BatchEmbedder", copies: Sequence[Copy]) -> None:
+        try:
+            embedder.prepare([copy.content for copy in copies])
+        except EmbeddingFailed as error:
+            if not error.by_text:
+                raise
+            # One text is to blame and must not hold up the others: each is asked for by itself, and that one fails.
 
     def remove(self, ids: Iterable[UUID]) -> None:
         """See `CopyStore`."""
@@ -91,13 +100,18 @@ class BatchEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._prepared: dict[str, list[float]] = {}
+        # A question is put to each scope, and again where the first answers are not enough.
+        self._asked = lru_cache(maxsize=8)(lambda text: self._embedder.embed([text])[0])
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Make vectors of these texts, which are asked for next. Raises EmbeddingFailed."""
+        self._prepared = {}
         self._prepared = dict(zip(texts, self._embedder.embed(texts), strict=True))
 
-    def embed(self, text: str, memory_action: str | None = None) -> list[float]:  # noqa: ARG002 (mem0's signature)
-        """A vector of a text, whatever it is for."""
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+        """A vector of a text. memory_action: "search" for a question; else what was prepared is taken, if it was."""
+        if memory_action == "search":
+            return self._asked(text)
         return self._prepared.get(text) or self._embedder.embed([text])[0]
 
     def embed_batch(self, texts: Sequence[str], memory_action: str = "add") -> list[list[float]]:  # noqa: ARG002 (as above)

@@ -6,7 +6,8 @@
                                                 hits
 
 What was forgotten, archived or moved a moment ago may still have a copy: Postgres has the last word on whether it is
-there, mem0 on what it says and how well it fits.
+there, mem0 on what it says and how well it fits. A copy that a forget wants written anew says what is forgotten (I10):
+until then it is hidden.
 
 Must not know: how mem0 is set up, how copies get there.
 """
@@ -21,6 +22,7 @@ from slowwave.embedding import EmbeddingFailed
 from slowwave.mem0_backend.connecting import Mem0Connection
 from slowwave.mem0_backend.copies import Found, Owner
 from slowwave.mem0_backend.copy_store import CopyStore, Mem0Failed
+from slowwave.patience import TookTooLong
 from slowwave.recall.finding import check_question
 from slowwave.recall.hits import Hit, choose, hit_of
 from slowwave.recall.scopes import Reader, scope_label
@@ -38,6 +40,8 @@ _THERE = (
     " JOIN unnest(%(kinds)s::text[], %(names)s::text[]) AS r (kind, name) ON (r.kind, r.name) = (k.kind, k.name)"
     " WHERE k.tenant = %(tenant)s AND m.id = ANY (%(ids)s::uuid[]) AND m.status <> 'archived'"
     " AND (m.status <> 'review' OR %(review)s)"
+    " AND NOT EXISTS (SELECT FROM slowwave.outbox o WHERE o.memory_id = m.id AND o.backend = 'mem0' AND o.forgotten"
+    "  AND o.delivered < o.changes)"
 )
 
 Read = Callable[[Callable[[Connection[Any]], list[Any]]], list[Any]]
@@ -47,7 +51,7 @@ Read = Callable[[Callable[[Connection[Any]], list[Any]]], list[Any]]
 def find(
     connection: Mem0Connection, read: Read, reader: Reader, question: str, *, limit: int, include_review: bool = False
 ) -> list[Hit] | None:
-    """Memories that answer a question, best first, or None where mem0 does not answer, which is logged.
+    """Memories that answer a question, best first, or None where mem0 does not answer in time, which is logged.
 
     Raises InvalidQuery, InvalidSettings, and what `read` does.
     """
@@ -56,9 +60,10 @@ def find(
     if not asked:
         return []
     try:
-        store = connection.store()
-        return _find(store, read, reader, asked, limit, include_review=include_review)
-    except (Mem0Failed, EmbeddingFailed) as error:
+        return connection.patience.run(
+            lambda: _find(connection.store(), read, reader, asked, limit, include_review=include_review)
+        )
+    except (Mem0Failed, EmbeddingFailed, TookTooLong) as error:
         log.warning("mem0 did not answer, Postgres does: %s", error)
         return None
 
