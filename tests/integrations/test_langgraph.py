@@ -169,8 +169,8 @@ def test_i1_a_put_waits_in_the_spool_until_postgres_is_back(memory: Memory, tmp_
             SlowwaveStore(away, "atlas", namespaces=namespaces).put(
                 name, "home", {"content": f"Jonas is in {name[0]}."}
             )
-    (segment,) = (tmp_path / "spool").glob("*.jsonl")
-    waiting = [Entry(**json.loads(line) | {"tenant": memory.tenant}) for line in segment.read_text().splitlines()]
+    lines = [line for path in (tmp_path / "spool").glob("*.jsonl") for line in path.read_text().splitlines()]
+    waiting = [Entry(**json.loads(line) | {"tenant": memory.tenant}) for line in lines]
     # Delivered twice, as after a crash between the commit and the end of the segment.
     for entry in waiting * 2:
         memory.store.set_aside(entry, StoreUnavailable("away"))

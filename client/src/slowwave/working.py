@@ -131,6 +131,8 @@ def note(
     try:
         rows = postgres.call(statement, tuple(str(value).encode() for value in values))
     except StoreUnavailable as error:
+        if taken is not None:
+            raise  # it waits where it is, and nobody need call again
         raise StoreUnavailable(f"nothing was noted; call again: {error}") from error
     item, added, expires = rows[0]
     if item is None:
