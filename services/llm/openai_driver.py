@@ -34,6 +34,7 @@ MAX_TOKENS = 100_000_000
 """An endpoint that says that one call took more has miscounted."""
 CONNECT_SECONDS = 5.0
 _BAD_REQUEST = frozenset({400, 404, 415, 422, 501})
+_SERVER_ERROR = 500
 
 
 @dataclass
@@ -119,9 +120,14 @@ class OpenAIDriver:
 
     def _failure(self, error: openai.APIError | httpx2.HTTPError, dialect: Dialect) -> Exception:
         failure = self._where.failure(error)
-        if type(failure) is not ModelFailed or not isinstance(error, openai.APIStatusError):
+        if not isinstance(error, openai.APIStatusError):
             return failure
-        if error.status_code in _BAD_REQUEST and (left := dialect.without(refusal_words(error))):
+        words = refusal_words(error)
+        # The server of llama-cpp-python answers 500 where it can't take a field, and says so in words.
+        invalid = error.status_code == _SERVER_ERROR and "validation error" in words
+        if not invalid and (type(failure) is not ModelFailed or error.status_code not in _BAD_REQUEST):
+            return failure
+        if left := dialect.without(words):
             with self._lock:
                 # Calls that were under way together learn the same thing once.
                 if self._dialect == dialect:

@@ -232,6 +232,21 @@ def test_an_endpoint_that_lacks_a_field_is_asked_without_it_from_then_on(
             assert '"memories"' in last.system, "who can't be held to a schema is told it"
 
 
+def test_a_500_that_says_which_field_is_not_valid_is_a_refusal_and_any_other_500_passes() -> None:
+    """So answers the server of llama-cpp-python."""
+
+    def answer(asked: Asked) -> Any:
+        kind = asked.body.get("response_format", {}).get("type")
+        if kind == "json_schema":
+            return refused(500, "1 validation error: ('body', 'response_format', 'type') should be 'json_object'")
+        return GOOD
+
+    with driven(answer) as (driver, _):
+        assert until_understood(driver, prompt())[1] == 1
+    with driven(server_error(500)) as (driver, _), pytest.raises(Unanswered):
+        ask(driver)
+
+
 def test_calls_at_the_same_time_learn_the_same_thing_once() -> None:
     barrier, answers = Barrier(4), []
 
