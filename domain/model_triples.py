@@ -71,11 +71,7 @@ def _relation(row: Mapping[str, Any], memory: str) -> Iterator[Relation]:
     subject, predicate, what = (one_line(row[name]).strip(" .") for name in ("subject", "predicate", "object"))
     if reading.negated or subject.casefold() == what.casefold():
         return
-    words = f" {' '.join(_words(memory))} "
-    ends = all(
-        f" {' '.join(_words(end))} " in words and 0 < len(_words(end)) <= _MAX_END_WORDS for end in (subject, what)
-    )
-    if ends and _is_said(predicate, memory):
+    if _stands_in(subject, memory) and _stands_in(what, memory) and _is_said(predicate, memory):
         yield Relation(subject, row["subject_type"], predicate, what, row["object_type"], PLAIN)
 
 

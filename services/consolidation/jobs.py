@@ -20,6 +20,7 @@ from services.consolidation.adjudication import adjudicate
 from services.consolidation.asking import ModelUse
 from services.consolidation.batches import DUE, PassKind
 from services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
+from services.llm.build import with_command
 from services.maintenance import JobContext, JobOutcome, JobRunner
 from services.review import expire_due
 from slowwave.errors import InvalidSettings
@@ -152,8 +153,7 @@ def _model_use(context: JobContext) -> ModelUse | None:
     """
     settings, command = context.settings, context.job.details.get("llm_command")
     if command:
-        llm = settings.memory.llm.model_copy(update={"driver": "command", "model": "", "command": str(command)})
-        settings = settings.model_copy(update={"memory": settings.memory.model_copy(update={"llm": llm})})
+        settings = with_command(settings, str(command))
     model = None if context.dry_run else context.build_model(settings)
     return ModelUse.of(model, settings.memory.llm, run=context.run.id)
 

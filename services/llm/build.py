@@ -30,12 +30,10 @@ def build_model(settings: Settings, engine: Engine, redis: Redis, clock: Callabl
     return None if driver is None else build_caller(driver, llm, engine, redis, clock)
 
 
-def build_command_model(
-    command: str, settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]
-) -> AskModel:
-    """A program as a model, for a job that names one, within the same budgets. Raises InvalidSettings."""
+def with_command(settings: Settings, command: str) -> Settings:
+    """These settings with a program as their model, for a job that names one: within the same budgets."""
     llm = settings.memory.llm.model_copy(update={"driver": "command", "command": command, "model": ""})
-    return build_caller(_command_driver(llm), llm, engine, redis, clock)
+    return settings.model_copy(update={"memory": settings.memory.model_copy(update={"llm": llm})})
 
 
 def build_caller(driver: Driver, llm: Llm, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> Caller:

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 from domain.failures import TransientError
 from domain.model_calls import AskModel, BudgetReached, ModelFailed, Prompt, Spender, Unanswered
 from models.engine import make_engine
-from services.llm.build import build_caller, build_command_model, build_model
+from services.llm.build import build_caller, build_model, with_command
 from services.llm.drivers import UnfitAnswer
 from slowwave.errors import InvalidSettings
 from slowwave.recall.tokens import estimate
@@ -284,6 +284,7 @@ def test_without_a_driver_there_is_no_model_and_a_job_may_name_a_program(setup: 
     settings = Settings()
     assert build_model(settings, setup.engine, setup.redis, setup.clock) is None
     said = json.dumps(GOOD)
-    model = build_command_model(f"echo '{said}'", settings, setup.engine, setup.redis, setup.clock)
+    model = build_model(with_command(settings, f"echo '{said}'"), setup.engine, setup.redis, setup.clock)
+    assert model is not None
     assert model.ask(PROMPT, MAYA).data == GOOD
     assert setup.rows("model, outcome") == [("command echo", "answered")]

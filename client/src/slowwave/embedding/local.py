@@ -12,7 +12,6 @@ from typing import Any
 
 from slowwave.embedding.contract import EmbedderMissing, EmbeddingFailed, Vector
 
-DIMENSION = 384
 MAX_TOKENS = 256
 """What the model was trained to read; of a longer text the beginning counts."""
 

@@ -1,7 +1,6 @@
 """A reading as steps: each says which rows it needs, and gets them from a connection.
 
-Search and context are generators that yield a `Query`, or several that don't need each other's answers, and end in an
-answer; so a test can feed rows by hand, and what is far away is asked few times.
+Search and context are generators that yield a `Query` and end in an answer; so a test can feed rows by hand.
 
 Must not know: what is asked, or how connections are come by.
 """
@@ -26,8 +25,8 @@ class Query:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-Steps = Generator[Query | tuple[Query, ...], list[Any], T]
-"""A Query is answered with its rows, a tuple of them with a list of rows for each."""
+Steps = Generator[Query, list[Row], T]
+"""Each Query is answered with its rows."""
 
 
 def statement(name: str) -> str:
@@ -42,22 +41,12 @@ def statement(name: str) -> str:
 
 def run(connection: Connection[Any], steps: Steps[T]) -> T:
     """Take all steps on one connection and answer what they end in. Raises what psycopg raises."""
-    rows: list[Any] | None = None
+    rows: list[Row] | None = None
     while True:
         try:
-            wanted = steps.send(rows) if rows is not None else next(steps)
+            query = steps.send(rows) if rows is not None else next(steps)
         except StopIteration as end:
             answer: T = end.value
             return answer
-        if isinstance(wanted, Query):
-            rows = _rows(connection, wanted)
-        else:
-            # One round trip for all of them.
-            with connection.pipeline():
-                cursors = [connection.cursor(row_factory=dict_row).execute(q.text, q.values) for q in wanted]
-                rows = [cursor.fetchall() for cursor in cursors]
-
-
-def _rows(connection: Connection[Any], query: Query) -> list[Row]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query.text, query.values).fetchall()
+        with connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(query.text, query.values).fetchall()
