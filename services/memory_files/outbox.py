@@ -73,9 +73,7 @@ def take_waiting(connection: Connection, backend: str, scope_id: int, *, limit: 
     """
     query = (
         select(OutboxItem.memory_id, OutboxItem.changes)
-        .where(
-            OutboxItem.backend == backend, OutboxItem.scope_id == scope_id, OutboxItem.delivered < OutboxItem.changes
-        )
+        .where(undelivered(backend), OutboxItem.scope_id == scope_id)
         .order_by(OutboxItem.not_before.nulls_first(), OutboxItem.queued_at, OutboxItem.memory_id)
         .limit(limit)
     )
@@ -108,11 +106,15 @@ def mark_failed(
     connection.execute(_FAIL, values | which | {"error": clean_error(error)})
 
 
+def undelivered(backend: str) -> ColumnElement[bool]:
+    """The condition that a backend has still to hear of an item."""
+    return and_(OutboxItem.backend == backend, OutboxItem.delivered < OutboxItem.changes)
+
+
 def waits(backend: str, now: datetime) -> ColumnElement[bool]:
     """The condition that an item waits and may be tried now."""
     return and_(
-        OutboxItem.backend == backend,
-        OutboxItem.delivered < OutboxItem.changes,
+        undelivered(backend),
         or_(OutboxItem.not_before.is_(None), OutboxItem.not_before <= now),
     )
 
@@ -141,8 +143,6 @@ def backlog(connection: Connection, backend: str, scope_id: int) -> Backlog:
             func.coalesce(func.max(OutboxItem.attempts), 0).label("attempts"),
             func.max(OutboxItem.not_before).label("not_before"),
             func.max(OutboxItem.last_error).label("last_error"),
-        ).where(
-            OutboxItem.backend == backend, OutboxItem.scope_id == scope_id, OutboxItem.delivered < OutboxItem.changes
-        )
+        ).where(undelivered(backend), OutboxItem.scope_id == scope_id)
     )
     return Backlog(**row.mappings().one())

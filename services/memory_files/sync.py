@@ -15,7 +15,7 @@ from domain.memory_files import scope_folder
 from models import Agent, FileState, OutboxItem, Scope, Session
 from services.memory_files.backends import FILE
 from services.memory_files.disk import Disk, Stamp
-from services.memory_files.outbox import HELD, WaitingScope, waiting_scopes, waits
+from services.memory_files.outbox import HELD, WaitingScope, undelivered, waiting_scopes, waits
 from slowwave.identity import SessionRef
 
 
@@ -27,8 +27,7 @@ def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, no
             select(OutboxItem.scope_id)
             .distinct()
             .where(
-                OutboxItem.backend == FILE,
-                OutboxItem.delivered < OutboxItem.changes,
+                undelivered(FILE),
                 OutboxItem.not_before > now,
                 OutboxItem.last_error != HELD,
             )

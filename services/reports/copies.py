@@ -4,19 +4,17 @@ Must not know: how it is shown, how mem0 is reached.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, func, select
 
-from domain.spoken_time import count_words, duration_words
 from models import MemoryBackend, OutboxItem, Scope
 from services.memory_files.backends import MEM0, BackendName, mismatch
+from services.memory_files.outbox import undelivered
+from services.reports.backlog import check_backlog
 from services.reports.doctor import Check
 
-LATE_SYNCS = 10
-"""What waits for longer than so many ticks is late."""
-
-_WAITS = and_(OutboxItem.backend == MEM0, OutboxItem.delivered < OutboxItem.changes)
+_WAITS = undelivered(MEM0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +87,8 @@ def check_copies(connection: Connection, backend: BackendName, sync_seconds: flo
     name = "copies in mem0"
     if backend == MEM0 and (problem := mismatch(connection, backend)):
         return Check(name, "problem", problem, "start a worker with the setting that is meant")
-    row = connection.execute(
-        select(
-            func.count().label("waiting"),
-            func.min(OutboxItem.queued_at).label("oldest"),
-            func.max(OutboxItem.last_error).label("error"),
-        ).where(_WAITS)
-    ).one()
-    if row.error is not None:
-        cure = "mend that; it is tried again by itself"
-        return Check(name, "problem", f"the last delivery failed: {row.error}", cure)
-    if row.oldest is not None and row.oldest < now - timedelta(seconds=LATE_SYNCS * sync_seconds):
-        waited = duration_words((now - row.oldest).total_seconds())
-        finding = f"{count_words(row.waiting, 'memory', 'memories')} waiting, the first for {waited}"
-        return Check(name, "problem", finding, "start beat and a worker on the queue 'consolidate'")
+    if (late := check_backlog(connection, MEM0, name, sync_seconds, now=now)) is not None:
+        return late
     if backend != MEM0:
         return Check(name, "ok", f"memory.backend is {backend}: mem0 is fed nothing")
     return Check(name, "ok", "mem0 keeps up with what is remembered")

@@ -4,20 +4,18 @@ Must not know: how it is shown; how files are written.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, func, select
 
 from domain.memory_files import scope_folder
-from domain.spoken_time import count_words, duration_words
+from domain.spoken_time import count_words
 from models import FileLine, FileState, OutboxItem, Scope
 from services.memory_files.backends import FILE, MEM0, BackendName, mismatch, registered
-from services.memory_files.outbox import HELD
+from services.memory_files.outbox import HELD, undelivered
+from services.reports.backlog import check_backlog
 from services.reports.doctor import Check
-
-LATE_SYNCS = 10
-"""What waits for longer than so many ticks is late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,6 @@ def report_files(connection: Connection, tenant: str, backend: BackendName, root
 
 def _scopes(connection: Connection, tenant: str, root: Path, limit: int) -> list[ScopeFiles]:
     files = select(FileState.scope_id, func.count().label("files")).group_by(FileState.scope_id).subquery()
-    is_open = and_(OutboxItem.backend == FILE, OutboxItem.delivered < OutboxItem.changes)
     waiting = (
         select(
             OutboxItem.scope_id,
@@ -80,7 +77,7 @@ def _scopes(connection: Connection, tenant: str, root: Path, limit: int) -> list
             func.max(OutboxItem.not_before).label("not_before"),
             func.max(OutboxItem.last_error).label("last_error"),
         )
-        .where(is_open)
+        .where(undelivered(FILE))
         .group_by(OutboxItem.scope_id)
         .subquery()
     )
@@ -132,18 +129,6 @@ def check_files(connection: Connection, backend: BackendName, sync_seconds: floa
     if held:
         finding = f"held back, since much of it is gone at once: {count_words(held, 'file')}"
         return Check(name, "problem", finding, "`slowwave files status` says which, and what to do")
-    late = now - timedelta(seconds=LATE_SYNCS * sync_seconds)
-    row = connection.execute(
-        select(func.count().label("waiting"), func.min(OutboxItem.queued_at).label("oldest"),
-               func.max(OutboxItem.last_error).filter(OutboxItem.last_error != HELD).label("error"))
-        .where(OutboxItem.backend == FILE, OutboxItem.delivered < OutboxItem.changes)
-    ).one()  # fmt: skip
-    if row.error is not None:
-        return Check(
-            name, "problem", f"the last delivery failed: {row.error}", "mend that; it is tried again by itself"
-        )
-    if row.oldest is not None and row.oldest < late:
-        waited = duration_words((now - row.oldest).total_seconds())
-        finding = f"{count_words(row.waiting, 'memory', 'memories')} waiting, the first for {waited}"
-        return Check(name, "problem", finding, "start beat and a worker on the queue 'consolidate'")
+    if (late := check_backlog(connection, FILE, name, sync_seconds, now=now)) is not None:
+        return late
     return Check(name, "ok", "files keep up with what is remembered")

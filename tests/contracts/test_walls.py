@@ -279,6 +279,7 @@ NOT_CALLED = {
     "doctor.check_letters": "of the whole installation: counts by tenant",
     "embeddings.read_embeddings": "of the whole installation, for its operator: names of models, counts",
     "files.check_files": "of the whole installation: counts",
+    "backlog.check_backlog": "as check_files and check_copies, which call it",
     "copies.check_copies": "of the whole installation: counts",
     "source.check_source": "of the whole installation: counts, and the kind of the last error",
     "maintenance.read_maintenance": "jobs belong to the installation; their runs' sentences hold counts",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from domain.spoken_time import count_words
-from workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit, scope_parts
+from workers.shell.fed_backends import behind, deliver_all, scopes_meant, tell_failure
+from workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit
 from workers.shell.output import console, print_json, print_rows, styled
 from workers.shell.sentences import FOUND, UNAVAILABLE
 from workers.shell.state import Shell, operator, shell_of
@@ -52,13 +53,10 @@ def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) 
 def _show(one: "ScopeFiles") -> None:
     out = console()
     what = f"{count_words(one.memories, 'memory', 'memories')} in {count_words(one.files, 'file')}"
-    behind = f", {one.waiting:,} waiting since {one.oldest:%Y-%m-%d %H:%M:%S} UTC" if one.oldest is not None else ""
-    print_rows(out, [(styled(one.scope, "bold"), f"{what}{behind}"), ("", str(one.folder))])
+    print_rows(out, [(styled(one.scope, "bold"), f"{what}{behind(one)}"), ("", str(one.folder))])
     for held in one.held:
         out.print(styled(f"    {held.path}: {held.why}", "yellow"), soft_wrap=True)
-    if one.last_error is not None:
-        again = "" if one.not_before is None else f"; tried again at {one.not_before:%H:%M:%S} UTC"
-        out.print(styled(f"    failed {one.attempts} times: {one.last_error}{again}", "red"), soft_wrap=True)
+    tell_failure(out, one)
 
 
 @app.command()
@@ -98,9 +96,8 @@ def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryR
     settings = shell.settings.memory
     choose_backend(shell.engine, "file", shell.now())
     rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
-    total: DeliveryReport | None = None
-    while total is None or total.more:
-        report = deliver(
+    return deliver_all(
+        lambda: deliver(
             shell.engine,
             scope_id,
             rules=rules,
@@ -109,8 +106,7 @@ def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryR
             by=operator(),
             allow_removals=allow_removals,
         )
-        total = report if total is None else total.with_next(report)
-    return total
+    )
 
 
 def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
@@ -121,23 +117,6 @@ def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int
     if backend != "file":
         raise InvalidSettings(f"memory.backend is {backend} here: there are no files to sync; set it to file")
     return scopes_meant(shell, agent, scope)
-
-
-def scopes_meant(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
-    """An agent's own scope, another one, or all of the tenant, by name. Raises UnknownName."""
-    from services.memory_files.ownership import scopes_of
-    from services.reports.names import UnknownName, find_agent, find_scope
-
-    with shell.connection() as connection:
-        if agent is None and scope is None:
-            return scopes_of(connection, shell.tenant)
-        kind, name = scope_parts(scope) if scope is not None else ("agent", agent or "")
-        if scope is None:
-            find_agent(connection, shell.tenant, name)
-        scope_id = find_scope(connection, shell.tenant, kind, name)
-    if scope_id is None:
-        raise UnknownName(f"nothing was ever written to {kind}:{name} in tenant {shell.tenant!r}")
-    return {name if kind == "agent" else f"{kind}:{name}": scope_id}
 
 
 def _tell(name: str, report: "DeliveryReport") -> None:

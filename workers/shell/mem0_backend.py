@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from domain.spoken_time import count_words
-from workers.shell.files_backend import scopes_meant
+from workers.shell.fed_backends import behind, deliver_all, scopes_meant, tell_failure
 from workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit
 from workers.shell.output import console, print_json, print_rows, styled
 from workers.shell.sentences import FOUND, UNAVAILABLE
@@ -54,11 +54,8 @@ def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) 
 
 def _show(one: "ScopeCopies") -> None:
     out = console()
-    behind = f", {one.waiting:,} waiting since {one.oldest:%Y-%m-%d %H:%M:%S} UTC" if one.oldest is not None else ""
-    print_rows(out, [(styled(one.scope, "bold"), f"{count_words(one.copies, 'memory', 'memories')}{behind}")])
-    if one.last_error is not None:
-        again = "" if one.not_before is None else f"; tried again at {one.not_before:%H:%M:%S} UTC"
-        out.print(styled(f"    failed {one.attempts} times: {one.last_error}{again}", "red"), soft_wrap=True)
+    print_rows(out, [(styled(one.scope, "bold"), f"{count_words(one.copies, 'memory', 'memories')}{behind(one)}")])
+    tell_failure(out, one)
 
 
 @app.command()
@@ -104,11 +101,7 @@ def _deliver(shell: Shell, scope_id: int, store: "CopyStore") -> "Mem0Report":
     """Deliver until nothing is left; the sums of it."""
     from services.mem0_backend.delivery import deliver_to_mem0
 
-    total: Mem0Report | None = None
-    while total is None or total.more:
-        report = deliver_to_mem0(shell.engine, scope_id, store, now=shell.now())
-        total = report if total is None else total.with_next(report)
-    return total
+    return deliver_all(lambda: deliver_to_mem0(shell.engine, scope_id, store, now=shell.now()))
 
 
 def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
