@@ -15,7 +15,7 @@ from domain.extraction import RulesExtractor
 from domain.model_calls import AskModel
 from services.extraction.memory_context import ScopeKnowledge
 from services.extraction.model_extractor import KnowsAlready, ModelExtractor
-from services.llm.build import build_model
+from services.llm.build import build_model, with_llm
 from services.llm.calling import Caller
 from slowwave.settings import Settings
 
@@ -38,7 +38,5 @@ def extraction_model(
     """The model of the settings, all of whose tries end within `max_extraction_seconds`. None: there is none."""
     longest = settings.memory.auto_flush.extractor.max_extraction_seconds
     timeout = min(settings.memory.llm.timeout_seconds, longest)
-    llm = settings.memory.llm.model_copy(update={"timeout_seconds": timeout})
-    memory = settings.memory.model_copy(update={"llm": llm})
-    model = build_model(settings.model_copy(update={"memory": memory}), engine, redis, clock)
+    model = build_model(with_llm(settings, timeout_seconds=timeout), engine, redis, clock)
     return replace(model, total_seconds=longest) if isinstance(model, Caller) else model

@@ -6,6 +6,7 @@ Must not know: what is asked, which process asks.
 from collections.abc import Callable
 from datetime import datetime
 from importlib.util import find_spec
+from typing import Any
 
 from redis import Redis
 from sqlalchemy import Engine
@@ -32,7 +33,12 @@ def build_model(settings: Settings, engine: Engine, redis: Redis, clock: Callabl
 
 def with_command(settings: Settings, command: str) -> Settings:
     """These settings with a program as their model, for a job that names one: within the same budgets."""
-    llm = settings.memory.llm.model_copy(update={"driver": "command", "command": command, "model": ""})
+    return with_llm(settings, driver="command", command=command, model="")
+
+
+def with_llm(settings: Settings, **changes: Any) -> Settings:
+    """These settings with other values under `memory.llm`, which are not validated again."""
+    llm = settings.memory.llm.model_copy(update=changes)
     return settings.model_copy(update={"memory": settings.memory.model_copy(update={"llm": llm})})
 
 
