@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long lint types contracts check bench lock clean
+.PHONY: setup demo example test long lint types contracts check bench chaos chaos-short load mutants scale sizing audit lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -46,6 +46,27 @@ check: lint types contracts test long
 
 bench: setup  ## every measured comparison, as one table
 	@$(BIN)/python -m bench
+
+chaos: setup  ## faults from printed seeds while agents talk, then every invariant: make chaos [SEEDS="1 2 3"]
+	@$(BIN)/python -m proof.chaos $(if $(SEEDS),--seeds $(SEEDS))
+
+chaos-short: setup  ## the three-minute form of it, one seed
+	@$(BIN)/python -m proof.chaos --short
+
+load: setup  ## agents talk until the system is full: lag, fairness, backlog, memory of processes
+	@$(BIN)/python -m proof.load
+
+mutants: setup  ## what keeps the promises is broken on purpose, one at a time: a test must notice each
+	@$(BIN)/python -m proof.mutants
+
+scale: setup  ## what each operation costs at a size, beside a hundredth of it
+	@$(BIN)/python -m proof.scale
+
+sizing: setup  ## how many workers a load needs: a model, checked against this machine
+	@$(BIN)/python -m proof.sizing
+
+audit: setup  ## known vulnerabilities in what is installed
+	@$(BIN)/pip-audit --requirement requirements.lock --disable-pip --no-deps
 
 lock: setup  ## pin what is installed now
 	@$(BIN)/python -m pip freeze --exclude-editable > requirements.lock

@@ -1,0 +1,1 @@
+"""Chaos: agents talk while servers and processes are killed, paused and emptied; then every invariant is checked."""

@@ -1,0 +1,1 @@
+"""Tests of the proofs themselves: a check that can not fail proves nothing."""
