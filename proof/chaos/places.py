@@ -1,0 +1,98 @@
+"""What lies where in the folder of one run: the agreement between its processes.
+
+    stop                  stands there as soon as talkers are to stop
+    clock                 seconds by which the domain's clock is wrong now; absent: it is right
+    model-mode            how the model behaves now: well, slow, limited (429), broken (500), cut; absent: well
+    model.url             where the model answers
+    model-calls.jsonl     a line for each request that reached the model: {"at", "status", "input", "output", "cut"}
+    spool-K               the spool of talker K; its file system can be filled where mounting is allowed
+    journal-K-PID.jsonl   what talker K tried and what it was told, by life
+    faults.jsonl          each fault with its times
+    logs/                 one file a program
+
+Agents whose names begin with `model` are read by the model; the rules read all others.
+
+Must not know: who writes and reads these.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+FOLDER_VARIABLE: Final = "CHAOS_FOLDER"
+MODEL_AGENTS: Final = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The paths of one run."""
+
+    root: Path
+
+    @property
+    def stop(self) -> Path:
+        return self.root / "stop"
+
+    @property
+    def clock(self) -> Path:
+        return self.root / "clock"
+
+    @property
+    def model_mode(self) -> Path:
+        return self.root / "model-mode"
+
+    @property
+    def model_url(self) -> Path:
+        return self.root / "model.url"
+
+    @property
+    def model_calls(self) -> Path:
+        return self.root / "model-calls.jsonl"
+
+    @property
+    def faults(self) -> Path:
+        return self.root / "faults.jsonl"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    def spool(self, talker: int) -> Path:
+        return self.root / f"spool-{talker}"
+
+    def journals(self) -> list[Path]:
+        return sorted(self.root.glob("journal-*.jsonl"))
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyClock:
+    """The domain's clock of a run: the wall clock, wrong by what the file says. Aware, in UTC."""
+
+    file: Path
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self.wrong_by())
+
+    def wrong_by(self) -> float:
+        """Seconds; positive: ahead."""
+        try:
+            return float(self.file.read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0.0
+
+
+def put(file: Path, text: str) -> None:
+    """Replace a small file in one step."""
+    draft = file.with_name(f".{file.name}.draft")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(file)
+
+
+def lines_of(file: Path) -> Iterator[dict[str, Any]]:
+    """The JSON lines of a file; a last one without an end was being written when its process died."""
+    if file.exists():
+        for line in file.read_bytes().split(b"\n")[:-1]:
+            yield json.loads(line)
