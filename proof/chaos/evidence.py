@@ -1,0 +1,69 @@
+"""What a check may look at, and what follows from the journals: what must be there, what may be, what must not.
+
+Must not know: any single promise.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from redis import Redis
+from sqlalchemy import Engine
+
+from proof.chaos.journal import Call, Told, forgets
+from proof.chaos.places import Places
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The servers of a run that is over, and its folder. told: all calls, in their order; now: the true time."""
+
+    engine: Engine
+    redis: Redis
+    folder: Path
+    told: list[Told]
+    now: datetime
+
+    @property
+    def places(self) -> Places:
+        return Places(self.folder)
+
+    @cached_property
+    def forgotten(self) -> list[Told]:
+        """Calls whose words a forget that came back took away: none of them may be anywhere."""
+        finals = [one for one in forgets(self.told) if one.done]
+        return [one for one in self.told if any(_covers(forget, one) for forget in finals)]
+
+    @cached_property
+    def doubtful(self) -> set[tuple[int, int]]:
+        """Calls that a forget concerns which never came back: they may be there or not."""
+        begun = [one for one in forgets(self.told) if not one.done]
+        return {_id(one.call) for one in self.told if any(_covers(forget, one) for forget in begun)}
+
+    @cached_property
+    def certain(self) -> list[Told]:
+        """Calls that returned and that nobody forgot: all that they promise must hold."""
+        gone = {_id(one.call) for one in self.forgotten} | self.doubtful
+        return [one for one in self.told if one.done and _id(one.call) not in gone]
+
+    @cached_property
+    def possible(self) -> list[Told]:
+        """Calls that nobody forgot for certain: what is there must come from these."""
+        gone = {_id(one.call) for one in self.forgotten}
+        return [one for one in self.told if _id(one.call) not in gone]
+
+
+def _id(call: Call) -> tuple[int, int]:
+    return call.producer, call.serial
+
+
+def _covers(forget: Told, one: Told) -> bool:
+    """Whether a forget concerns what was said before it. Each conversation has one producer, whose calls have an order."""
+    named, said = forget.call, one.call
+    return (
+        said.kind not in {"forget", "read", "pass"}
+        and (named.producer, named.tenant, named.agent) == (said.producer, said.tenant, said.agent)
+        and named.session in {"", said.session}
+        and said.serial < named.serial
+    )

@@ -1,0 +1,46 @@
+"""What Redis holds for somebody: leases, tickets, places, messages. When all is done it holds nothing.
+
+Must not know: who holds it, Postgres.
+"""
+
+from redis import Redis
+
+from slowwave.coordination.forgetting import UNACKED, UNACKED_INDEX
+from slowwave.coordination.keys import MODEL_SLOTS_KEY, PREFIX, QUEUES
+
+
+def held_keys(client: Redis) -> list[str]:
+    """Tickets, leases, marks for a rerun (which stand in leases) and places in which a session waits for its agent."""
+    return [_name(key) for key in client.scan_iter(f"{PREFIX}{{*", count=1000) if not _has_ended(client, _name(key))]
+
+
+def messages(client: Redis) -> dict[str, int]:
+    """How many messages lie in each queue or are with a worker; only those of which there are some."""
+    depths = {name: int(client.llen(name)) for name in QUEUES}  # type-checked: a synchronous client answers numbers
+    depths[UNACKED] = int(client.hlen(UNACKED))
+    depths[UNACKED_INDEX] = int(client.zcard(UNACKED_INDEX))
+    return {name: depth for name, depth in depths.items() if depth}
+
+
+def lasting_keys(client: Redis) -> list[str]:
+    """Keys of ours that could stay for ever."""
+    return [_name(key) for key in client.scan_iter(f"{PREFIX}*", count=1000) if client.ttl(key) == -1]
+
+
+def model_slots(client: Redis) -> int:
+    """Calls of a model that count as under way."""
+    return int(client.zcount(MODEL_SLOTS_KEY, _now_ms(client), "+inf"))
+
+
+def _has_ended(client: Redis, key: str) -> bool:
+    """Whether this is a set of leases that have all ended: a dead worker's entry counts no more, and expires."""
+    return key.endswith(":running") and not client.zcount(key, _now_ms(client), "+inf")
+
+
+def _now_ms(client: Redis) -> int:
+    seconds, microseconds = client.time()
+    return int(seconds) * 1000 + int(microseconds) // 1000
+
+
+def _name(key: bytes | str) -> str:
+    return key.decode() if isinstance(key, bytes) else key

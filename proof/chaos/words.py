@@ -1,0 +1,33 @@
+"""Words that nobody says: one for each thing that is said, so that it is found again wherever it went.
+
+All have the same length, so none is a part of another, and each looks like a name, as which a rule takes it.
+
+Must not know: what is said with them.
+"""
+
+import re
+
+_SYLLABLES = [consonant + vowel for consonant in "bdfgjklmnprstvwz" for vowel in "aeiou"]
+_SIZE = len(_SYLLABLES) ** 4
+# Odd and no multiple of 5: neighbouring numbers get words that are far apart, and no two the same one.
+_STEP = 27_368_787
+_WORD = re.compile(r"Zy(?:[bdfgj-np-tvwz][aeiou]){4}", re.IGNORECASE)
+PRODUCERS = 40
+"""Each has a million words of its own."""
+
+
+def word(producer: int, serial: int) -> str:
+    """The word of one thing that one producer says. Raises ValueError beyond 40 producers or a million words each."""
+    if not (0 <= producer < PRODUCERS and 0 <= serial < _SIZE // PRODUCERS):
+        raise ValueError(f"no word for {producer}, {serial}")
+    number = (producer * (_SIZE // PRODUCERS) + serial) * _STEP % _SIZE
+    syllables = []
+    for _ in range(4):
+        number, place = divmod(number, len(_SYLLABLES))
+        syllables.append(_SYLLABLES[place])
+    return "Zy" + "".join(syllables)
+
+
+def words_in(text: str) -> set[str]:
+    """All such words of a text, written as they were made."""
+    return {found.capitalize() for found in _WORD.findall(text)}
