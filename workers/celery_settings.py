@@ -8,6 +8,7 @@ from typing import Any
 from kombu import Queue
 
 from beat_schedule import celery_schedule
+from slowwave.coordination.broker import sentinels_of
 from slowwave.coordination.keys import QUEUES
 from slowwave.messages import (
     CONSOLIDATE_SCOPE,
@@ -31,8 +32,10 @@ VISIBILITY_SECONDS = 180.0
 # A worker that is told to stop gives its work this long before it hands the messages back.
 SOFT_SHUTDOWN_SECONDS = 3.0
 
+_ONE_SERVER = "workers.transport:Transport"
+_SENTINELS = "workers.sentinel_transport:SentinelTransport"
+
 _FIXED: dict[str, Any] = {
-    "broker_transport": "workers.transport:Transport",
     # Only these queues: a typo in a route must not make a queue that nobody reads.
     "task_default_queue": "maintenance",
     "task_default_exchange": "",
@@ -97,14 +100,27 @@ _TRANSPORT: dict[str, Any] = {
 }
 
 
+def broker_settings(settings: Settings, **options: float) -> dict[str, Any]:
+    """How any app reaches the broker: one server, or the master that sentinels name. options: of the transport."""
+    found = sentinels_of(settings.broker_url)
+    return {
+        "broker_url": settings.broker_url if found is None else found.url(),
+        "broker_transport": _ONE_SERVER if found is None else _SENTINELS,
+        "broker_transport_options": _TRANSPORT | {"master_name": settings.broker_master} | options,
+    }
+
+
 def celery_settings(settings: Settings) -> dict[str, Any]:
     """Celery's configuration for these settings."""
     longest = settings.memory.auto_flush.extractor.max_extraction_seconds + 30
-    return _FIXED | {
-        "broker_url": settings.broker_url,
-        "broker_transport_options": _TRANSPORT | {"visibility_timeout": max(VISIBILITY_SECONDS, 2 * longest)},
-        "task_queues": [Queue(name, exchange="", routing_key=name) for name in QUEUES],
-        "task_time_limit": longest,
-        "task_soft_time_limit": longest - 15,
-        "beat_schedule": celery_schedule(settings),
-    }
+    visible = max(VISIBILITY_SECONDS, 2 * longest)
+    return (
+        _FIXED
+        | broker_settings(settings, visibility_timeout=visible)
+        | {
+            "task_queues": [Queue(name, exchange="", routing_key=name) for name in QUEUES],
+            "task_time_limit": longest,
+            "task_soft_time_limit": longest - 15,
+            "beat_schedule": celery_schedule(settings),
+        }
+    )

@@ -22,7 +22,8 @@ from models.engine import make_engine
 from services.reports.explain import explain_memory
 from services.reports.why import why_waiting
 from slowwave import Memory
-from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.coordination.broker import connect_broker
+from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.recall.hits import Hit
 from slowwave.settings import PREFIX
@@ -66,7 +67,7 @@ class _Replay:
         self._flower = stack.flower_url
         self._memory = Memory(self._settings, raise_errors=True)
         self._engine = make_engine(self._settings.database_url)
-        self._queue = FlushQueue(redis_from_url(self._settings.broker_url))
+        self._queue = FlushQueue(connect_broker(self._settings))
 
     def run(self) -> None:
         try:

@@ -11,6 +11,7 @@ from redis import Redis
 from services.reports.doctor import check_workers
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.keys import QUEUES
+from slowwave.settings import Settings
 from tests.processes import wait_until
 from workers.shell.listening import listening
 
@@ -31,17 +32,17 @@ def worker(database_url: str, valkey_url: str, redis_client: Redis) -> Iterator[
 def test_mistake_30_a_queue_that_nobody_reads_is_named(
     worker: subprocess.Popen[bytes], valkey_url: str, redis_client: Redis
 ) -> None:
-    wait_until(lambda: bool(listening(redis_client, valkey_url)), 60, "the worker answers")
-    found = listening(redis_client, valkey_url)
+    wait_until(lambda: bool(listening(redis_client, Settings(broker_url=valkey_url))), 60, "the worker answers")
+    found = listening(redis_client, Settings(broker_url=valkey_url))
     assert found == {"two@test": frozenset({"flush.high", "flush"})}
     check = check_workers(found)
     assert check.verdict == "problem"
     assert all(queue in check.finding for queue in set(QUEUES) - {"flush.high", "flush"})
     worker.terminate()
     worker.wait(timeout=30)
-    wait_until(lambda: listening(redis_client, valkey_url) == {}, 30, "nobody answers any more")
+    wait_until(lambda: listening(redis_client, Settings(broker_url=valkey_url)) == {}, 30, "nobody answers any more")
 
 
 def test_a_broker_that_is_away_is_unknown_and_not_empty() -> None:
     nowhere = "redis://127.0.0.1:1/0"
-    assert listening(redis_from_url(nowhere), nowhere) is None
+    assert listening(redis_from_url(nowhere), Settings(broker_url=nowhere)) is None

@@ -10,10 +10,13 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
 
+from slowwave.settings import Settings
+from workers.celery_settings import broker_settings
+
 ANSWER_SECONDS = 1.0
 
 
-def listening(redis: Redis, broker_url: str) -> Mapping[str, frozenset[str]] | None:
+def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] | None:
     """The queues of each worker that answers in time; None when the broker can't be reached.
 
     A worker whose pool is `solo` answers only between two tasks.
@@ -23,11 +26,8 @@ def listening(redis: Redis, broker_url: str) -> Mapping[str, frozenset[str]] | N
         redis.ping()
     except RedisError:
         return None
-    app = Celery(broker=broker_url, set_as_current=False)
-    app.conf.update(
-        accept_content=["json"],
-        broker_transport_options={"socket_timeout": 5, "socket_connect_timeout": 3},
-    )
+    app = Celery(set_as_current=False)
+    app.conf.update(broker_settings(settings, socket_timeout=5), accept_content=["json"])
     try:
         answers = app.control.inspect(timeout=ANSWER_SECONDS).active_queues() or {}
     except (OperationalError, RedisError):

@@ -79,6 +79,7 @@ def _explain_server(error: Exception, shell: Shell) -> Expected | None:
     from sqlalchemy.exc import InterfaceError, OperationalError
 
     from services.reports.doctor import first_line
+    from slowwave.coordination.broker import shown
 
     if isinstance(error, (OperationalError, InterfaceError, DriverError)):
         where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
@@ -91,7 +92,7 @@ def _explain_server(error: Exception, shell: Shell) -> Expected | None:
         cure = "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is; `slowwave doctor` looks at all of it"
         return UNAVAILABLE, f"no connection to Postgres at {where}: {first_line(error)}", cure
     if isinstance(error, RedisError):
-        where = make_url(shell.settings.broker_url).render_as_string(hide_password=True)
+        where = shown(shell.settings.broker_url)
         cure = "start it, or set SLOWWAVE_BROKER_URL to where it is; nothing is lost meanwhile"
         return UNAVAILABLE, f"no connection to the broker at {where}: {first_line(error)}", cure
     return None

@@ -53,9 +53,9 @@ class Shell:
 
     @cached_property
     def redis(self) -> "Redis":
-        from slowwave.coordination.flush_queue import redis_from_url
+        from slowwave.coordination.broker import connect_broker
 
-        return redis_from_url(self.settings.broker_url)
+        return connect_broker(self.settings)
 
     @cached_property
     def queue(self) -> "FlushQueue":
@@ -88,7 +88,7 @@ class Shell:
         """The queues of each worker that answers within a second; None when the broker can't be reached."""
         from workers.shell.listening import listening
 
-        return listening(self.redis, self.settings.broker_url)
+        return listening(self.redis, self.settings)
 
     def queues_with_listener(self) -> frozenset[str] | None:
         """The queues that some worker takes from; None when nobody could be asked."""

@@ -15,6 +15,8 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
+from slowwave.settings import Settings
+from workers.celery_settings import broker_settings
 from workers.stack.child import Child, Program
 from workers.stack.data_folder import DataFolder
 from workers.stack.ports import HOST
@@ -100,9 +102,10 @@ class CeleryPrograms:
         return child.pid is not None and any(file.stat().st_mtime >= child.started_at for file in files)
 
 
-def worker_answers(broker_url: str, node: str) -> bool:
+def worker_answers(settings: Settings, node: str) -> bool:
     """Whether the worker of that name answers a ping through the broker. Raises nothing: no broker, no answer."""
-    app = Celery(broker=broker_url, set_as_current=False)
+    app = Celery(set_as_current=False)
+    app.conf.update(broker_settings(settings))
     try:
         with app.connection_for_write(connect_timeout=2) as connection:
             return bool(app.control.ping(destination=[node], timeout=1.0, connection=connection))

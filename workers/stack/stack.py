@@ -24,6 +24,7 @@ from sqlalchemy.exc import OperationalError
 
 from models.engine import make_engine
 from models.schema import WrongSchema, migrate
+from slowwave.coordination.broker import connect_broker
 from slowwave.settings import PREFIX, Settings, load_settings, variable_of
 from workers.stack.child import Child, Say
 from workers.stack.data_folder import DataFolder
@@ -185,7 +186,7 @@ class Stack:
     def _start_valkey(self, ports: Mapping[str, int], supervisor: Supervisor) -> str:
         if self._names_broker:
             self._say("valkey", f"using the server that {variable_of('broker_url')} names")
-            _check_broker(self._given.broker_url)
+            _check_broker(self._given)
             return self._given.broker_url
         server = EmbeddedValkey(self.folder, ports["valkey"])
         child = supervisor.start(server.program(self._server_environment()))
@@ -218,7 +219,7 @@ class Stack:
         if self.options.flower:
             flower = supervisor.start(programs.flower(ports["flower"], self._flower_auth()))
         for worker, child in started:
-            self._await(child.program.name, partial(worker_answers, settings.broker_url, worker.node), child=child)
+            self._await(child.program.name, partial(worker_answers, settings, worker.node), child=child)
             self._say(child.program.name, f"ready, {worker.concurrency} at a time from {', '.join(worker.queues)}")
         self._await("beat", lambda: programs.beat_runs(beat), child=beat)
         self._say("beat", "ready")
@@ -280,9 +281,9 @@ def _check_database(url: str) -> None:
         engine.dispose()
 
 
-def _check_broker(url: str) -> None:
+def _check_broker(settings: Settings) -> None:
     try:
-        client = redis.Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3)
+        client = connect_broker(settings)
         client.ping()
         client.close()
     except (redis.RedisError, ValueError) as error:

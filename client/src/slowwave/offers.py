@@ -93,10 +93,10 @@ class Offers:
     def redis(self) -> Redis:
         """The broker, connected when it is first asked for. Raises InvalidSettings for a broker_url of no use."""
         if self._redis is None:
-            from slowwave.coordination.flush_queue import redis_from_url  # noqa: PLC0415 (as above)
+            from slowwave.coordination.broker import connect_broker  # noqa: PLC0415 (as above)
 
             try:
-                self._redis = redis_from_url(self._settings.broker_url)
+                self._redis = connect_broker(self._settings)
             except ValueError as error:
                 raise InvalidSettings(f"broker_url can't be used: {error}") from None
         return self._redis

@@ -106,13 +106,16 @@ class _Link:
 
 
 class Postgres:
-    """Up to eight connections to `url`, each used by one thread at a time. Nothing is sent before the first call."""
+    """Up to eight connections to `url`, each used by one thread at a time. Nothing is sent before the first call.
 
-    def __init__(self, url: str) -> None:
+    setting: what a URL that can't be read is called.
+    """
+
+    def __init__(self, url: str, setting: str = "database_url") -> None:
         try:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError as error:
-            raise InvalidSettings(f"database_url can't be read: {error}") from None
+            raise InvalidSettings(f"{setting} can't be read: {error}") from None
         # What the URL says of these wins.
         self._url = make_conninfo(url, **{key: value for key, value in _SETTINGS.items() if key not in given})
         self._idle: list[_Link] = []

@@ -183,12 +183,15 @@ class MemorySettings(Section):
 class Settings(Section):
     """The whole tree.
 
-    database_url: postgresql://…; broker_url: redis://… or rediss://…; spool: the folder in which events wait while
-    Postgres can't be reached; tenant: whose agents these are.
+    database_url: postgresql://…; read_database_url: a streaming replica of it that answers `context` and `search`, or
+    nothing; broker_url: redis://…, rediss://… or sentinel://…;sentinel://…; broker_master: what sentinels call the
+    master; spool: the folder in which events wait while Postgres can't be reached; tenant: whose agents these are.
     """
 
     database_url: str = "postgresql://slowwave@localhost:5432/slowwave"
+    read_database_url: str = ""
     broker_url: str = "redis://localhost:6379/0"
+    broker_master: str = Field("mymaster", min_length=1)
     tenant: str = Field("default", min_length=1, max_length=200)
     spool: Path = Path("~/.local/state/slowwave/spool")
     memory: MemorySettings = MemorySettings()

@@ -22,6 +22,7 @@ from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.identity import SessionRef
 from slowwave.offers import Complaints, Offers
 from slowwave.postgres import Postgres, Statement
+from slowwave.replica import Reads
 from slowwave.settings import Settings
 from slowwave.spool import Spool, spooled
 from slowwave.spooled_notes import Recorder
@@ -73,6 +74,7 @@ class Store:
     def _open(self) -> None:
         settings = self.settings
         self.postgres = Postgres(settings.database_url)
+        self._reads = Reads(self.postgres, settings.read_database_url)
         self.offers = Offers(settings, self._queue)
         self.capture = Capture(self.postgres, settings.memory)
         self._spool = Spool(settings.spool, settings.database_url)
@@ -108,7 +110,7 @@ class Store:
             from slowwave.recall import Questions  # noqa: PLC0415 (as above)
 
             self._questions = Questions(self.embedders)
-        return Source(self.settings, self.postgres.read, lambda: self.mem0, self._questions)
+        return Source(self.settings, self._reads.read, lambda: self.mem0, self._questions)
 
     def record(self, entry: Entry) -> tuple[Captured | None, Stored]:
         """Record an entry; the outcome is None unless it is in Postgres already.
@@ -176,6 +178,7 @@ class Store:
             self.offers.settle(OFFER_SECONDS)
         finally:
             self.offers.close()
+            self._reads.close()
             self.postgres.close()
 
     def _offer_due(self, refs: Sequence[SessionRef]) -> None:
@@ -188,7 +191,8 @@ class Store:
 
     def begin_anew(self) -> None:
         """In a forked child: leave everything that is the parent's, and start with an empty queue."""
-        _inherited.append((self.postgres, self.offers, self.capture, self._spool, self._writer, self._mem0))
+        _inherited.append((self.postgres, self._reads, self.offers, self.capture))
+        _inherited.append((self._spool, self._writer, self._mem0))
         self._spool.abandon()
         if not self._closed:
             self._open()

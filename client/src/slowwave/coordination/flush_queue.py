@@ -9,15 +9,15 @@ Must not know: Postgres, Celery, what a flush does.
 from collections.abc import Iterable
 
 from redis import Redis
-from redis.backoff import ExponentialBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.retry import Retry
 
 from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Sighting, Verdict, priority_or_none
+from slowwave.coordination.broker import redis_from_url
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, WAITING_SECONDS, agent_keys
 from slowwave.coordination.queue_messages import flush_templates, new_id
 from slowwave.coordination.scripts import Call, Script
 from slowwave.identity import SessionRef
+
+__all__ = ["FlushQueue", "redis_from_url"]
 
 _ENVELOPE, _BODY = flush_templates()
 _OFFER = Script("offer", key_count=5, ENVELOPE=_ENVELOPE, BODY=_BODY)
@@ -32,22 +32,6 @@ _OFFERS: dict[bytes | str, Offer] = {answer.value: answer for answer in Offer}
 _OFFERS |= {answer.value.encode(): answer for answer in Offer}
 _WAITING_MS = WAITING_SECONDS * 1000
 _BEHIND = 4e15  # as in state.lua: what a normal place has on top of its time
-
-
-def redis_from_url(url: str) -> Redis:
-    """Answer a client for `url` that gives up in time: 3 s to connect, 10 s for an answer, two more tries.
-
-    A call that timed out isn't tried again, since the caller has waited long enough and the sweep will see to it.
-    Answers are bytes. Nothing is sent before the first call. Raises ValueError for a malformed `url`.
-    """
-    return Redis.from_url(
-        url,
-        socket_connect_timeout=3,
-        socket_timeout=10,
-        socket_keepalive=True,
-        health_check_interval=10,
-        retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), retries=2, supported_errors=(RedisConnectionError,)),
-    )
 
 
 class FlushQueue:

@@ -1,0 +1,103 @@
+"""Where the broker is: one server by its URL, or whoever the sentinels say is the master of a name.
+
+Every connection to Redis that this process makes from settings is made here; Celery's own get the same parts.
+
+Must not know: what is kept in Redis, Celery.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+
+from redis import Redis
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+if TYPE_CHECKING:
+    from slowwave.settings import Settings
+
+SENTINEL = "sentinel://"
+DEFAULT_MASTER = "mymaster"
+SENTINEL_PORT = 26379
+_SENTINEL: Any = Sentinel  # without types in redis-py
+
+
+@dataclass(frozen=True, slots=True)
+class Sentinels:
+    """Sentinels by address, and what the master behind them wants: its database, user and password."""
+
+    addresses: tuple[tuple[str, int], ...]
+    database: int = 0
+    username: str | None = None
+    password: str | None = None
+
+    def url(self) -> str:
+        """A URL in which each address carries all of it: Celery takes the parts from whichever it comes to."""
+        user = quote(self.username or "", safe="")
+        login = "" if self.password is None else f"{user}:{quote(self.password, safe='')}@"
+        return ";".join(f"{SENTINEL}{login}{_bracketed(host)}:{port}/{self.database}" for host, port in self.addresses)
+
+
+def sentinels_of(url: str) -> Sentinels | None:
+    """The parts of `sentinel://[[USER]:PASSWORD@]HOST[:PORT];sentinel://HOST[:PORT];…[/DATABASE]`.
+
+    None for the URL of one server. User, password and database may stand at any of the addresses, and are the
+    master's; sentinels are asked without a password. Raises ValueError for a malformed URL, and does not quote it.
+    """
+    if not url.startswith(SENTINEL):
+        return None
+    parts = [urlsplit(part.strip()) for part in url.split(";") if part.strip()]
+    if any(f"{part.scheme}://" != SENTINEL or not part.hostname for part in parts):
+        raise ValueError("each part between semicolons must be sentinel://HOST:PORT")
+    addresses = tuple((part.hostname or "", part.port or SENTINEL_PORT) for part in parts)
+    login = next((part for part in parts if part.password is not None), SplitResult("", "", "", "", ""))
+    database = next((part.path.strip("/") for part in parts if part.path.strip("/")), "0")
+    if not database.isdecimal():
+        raise ValueError("behind the last slash belongs the number of a database")
+    return Sentinels(addresses, int(database), _unquoted(login.username) or None, _unquoted(login.password))
+
+
+def connect_broker(settings: "Settings") -> Redis:
+    """A client of the broker of these settings. Raises ValueError for a malformed `broker_url`."""
+    return redis_from_url(settings.broker_url, settings.broker_master)
+
+
+def redis_from_url(url: str, master: str = DEFAULT_MASTER) -> Redis:
+    """Answer a client for `url` that gives up in time: 3 s to connect, 10 s for an answer, two more tries.
+
+    master: the name that sentinels know it by; a client goes to the new master after a fail-over by itself.
+    A call that timed out isn't tried again, since the caller has waited long enough and the sweep will see to it.
+    Answers are bytes. Nothing is sent before the first call. Raises ValueError for a malformed `url`.
+    """
+    options: dict[str, Any] = {
+        "socket_connect_timeout": 3,
+        "socket_timeout": 10,
+        "socket_keepalive": True,
+        "health_check_interval": 10,
+        "retry": Retry(ExponentialBackoff(cap=0.5, base=0.05), retries=2, supported_errors=(RedisConnectionError,)),
+    }
+    found = sentinels_of(url)
+    if found is None:
+        return Redis.from_url(url, **options)
+    # A sentinel that does not answer is passed over for the next one, so it gets less time.
+    asking = {"socket_connect_timeout": 1, "socket_timeout": 1}
+    login = {"db": found.database, "username": found.username, "password": found.password}
+    watchers: Any = _SENTINEL(found.addresses, sentinel_kwargs=asking)
+    client: Redis = watchers.master_for(master, Redis, **options, **login)
+    return client
+
+
+def shown(url: str) -> str:
+    """The URL without passwords, for messages."""
+    return re.sub(r"(://[^:@/;]*):[^@;]*@", r"\1:***@", url)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _unquoted(text: str | None) -> str | None:
+    return None if text is None else unquote(text)

@@ -1,0 +1,75 @@
+"""Reads that may lag: a streaming replica answers while it follows its primary, the primary answers otherwise.
+
+Only `context` and `search` come here. Whatever decides something (capture, boost, flush, consolidation, forgetting,
+reports that an operator acts on) reads the primary.
+
+A replica that lost its primary would answer for ever from the past: every `LOOK_SECONDS` it is asked
+whether it follows.
+
+Must not know: what is read.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from psycopg import Connection
+
+from slowwave.errors import StoreUnavailable
+from slowwave.offers import Complaints
+from slowwave.postgres import Postgres
+
+LOOK_SECONDS = 5.0
+REST_SECONDS = 30.0
+"""After a failure nothing is asked of the replica for so long: one that hangs costs one reply a wait, not each."""
+
+# The row of the receiver is there while it streams; who may not see its details still sees that. A replica that was
+# promoted is a primary.
+_FOLLOWS = (
+    "SELECT NOT pg_is_in_recovery() OR EXISTS (SELECT FROM pg_catalog.pg_stat_wal_receiver WHERE pid IS NOT NULL)"
+)
+
+T = TypeVar("T")
+
+
+class Reads:
+    """Reads on the replica of `url`, or on `primary`. Any number of threads may share one.
+
+    url: empty for no replica. Raises InvalidSettings for one of no use. Nothing is sent before the first read.
+    """
+
+    def __init__(self, primary: Postgres, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._primary = primary
+        self._replica = Postgres(url, "read_database_url") if url else None
+        self._clock = clock
+        self._complaints = Complaints(clock)
+        self._lock = threading.Lock()
+        self._looks_at = float("-inf")
+        self._rests_until = float("-inf")
+
+    def read(self, work: Callable[[Connection[Any]], T]) -> T:
+        """Answer what `work` reads; it is run again on the primary if the replica fails. Raises as `Postgres.read`."""
+        if self._replica is not None and self._clock() >= self._rests_until:
+            try:
+                self._look(self._replica)
+                return self._replica.read(work)
+            except StoreUnavailable as error:
+                self._rests_until = self._clock() + REST_SECONDS
+                self._complaints.say("the primary answers, the read replica can't: %s", error)
+        return self._primary.read(work)
+
+    def close(self) -> None:
+        """Close the replica's connections; the primary's belong to others."""
+        if self._replica is not None:
+            self._replica.close()
+
+    def _look(self, replica: Postgres) -> None:
+        with self._lock:
+            if self._clock() < self._looks_at:
+                return
+        row = replica.read(lambda connection: connection.execute(_FOLLOWS).fetchone())
+        if row is None or not row[0]:
+            raise StoreUnavailable("it does not follow its primary, so what it says may be old")
+        with self._lock:
+            self._looks_at = self._clock() + LOOK_SECONDS
