@@ -21,5 +21,7 @@ def __getattr__(name: str) -> Any:
 
 def _default_app() -> "SlowwaveApp":
     from workers.app import default_app  # noqa: PLC0415 - see __getattr__
+    from workers.flower_access import guard_flower  # noqa: PLC0415 - as above
 
+    guard_flower()
     return default_app()

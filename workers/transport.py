@@ -5,8 +5,8 @@ lost, and the error of that is not caught (pull request 10242 of celery/celery).
 dead connection: the message comes back after the visibility timeout, finds its ticket spent, and stops.
 
 A stranger in the queue: what is no message at all (no JSON, or no envelope) is taken from the list and then raises
-where nobody catches it. It is dropped, and that is said without its text. A message whose *contents* are wrong is not
-meant here: Celery refuses that, or its task buries it.
+where nobody catches it. It is dropped, and that is said without its text. So is what `workers.admission` does not let
+in; what it takes off a message is said. A message whose *contents* are wrong is not meant here: its task buries it.
 
 Must not know: tasks, settings.
 """
@@ -17,6 +17,9 @@ from typing import Any
 
 from kombu.transport import redis, virtual
 from redis.exceptions import RedisError
+
+from slowwave.coordination.keys import QUEUES
+from workers.admission import Inadmissible, admit
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +94,14 @@ class Transport(redis.Transport):
 
     def _deliver(self, message: Any, queue: Any) -> None:
         self.delivered += 1
+        if queue in QUEUES:
+            try:
+                message, removed = admit(message, queue)
+            except Inadmissible as why:
+                log.error("dropped an entry of %s: %s", queue, why)  # noqa: TRY400 - a sentence for its sender
+                return
+            if removed:
+                log.warning("a message in %s runs without its %s", queue, ", ".join(removed))
         if self._is_envelope(message):
             super()._deliver(message, queue)
         else:

@@ -1,0 +1,146 @@
+"""What of a message gets into a worker: its task, its arguments and its names for monitors, and nothing else.
+
+A message of Celery may carry more than work: a time to start at, callbacks and chains (other tasks, in other queues,
+sent in the worker's name when it is done), limits, a compressed body, a place to go back to. Whoever may write into one
+queue could so reach all others, fill a worker's memory, or end it with a header of a wrong type. So each message is
+written anew from what is known to be harmless before Celery sees it; what is no message of ours is dropped.
+
+Must not know: settings, what tasks do.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from slowwave.coordination.keys import CAPTURE_QUEUE
+from slowwave.coordination.queue_messages import new_id
+from slowwave.messages import PROMPT_ARRIVED, RECORD_TURN, REMEMBER
+from slowwave.unread import READ_SESSION
+
+MAX_BODY_CHARACTERS = 20_000_000
+"""A turn at all its limits, written as a sender would. What is larger is dropped before it is read."""
+MAX_ID_CHARACTERS = 200
+MAX_SHOWN_CHARACTERS = 5000
+
+ON_CAPTURE = frozenset((RECORD_TURN, PROMPT_ARRIVED, REMEMBER, READ_SESSION))
+"""Who may write into `capture` alone may have these run, and no other."""
+
+_JSON = "application/json"
+_BUILT_IN = "celery."
+_NOTHING: tuple[Any, ...] = (None, [], {}, "")
+_NO_BODY = "its body is not that of a task (Celery's protocol 2, as JSON)"
+_EXTRAS = ("callbacks", "errbacks", "chain", "chord")
+
+
+class Inadmissible(ValueError):
+    """This message is dropped. The text says why, without any of the message's own."""
+
+
+def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
+    """Answer the message as a worker may take it, and what was taken off it. Raises Inadmissible.
+
+    message: an entry of a queue, read as JSON. A content type other than JSON stays as it is: Celery refuses it unread.
+    """
+    headers, properties = _mapping(message, "headers"), _mapping(message, "properties")
+    task, task_id = _name(headers.get("task"), "task"), _name(headers.get("id"), "id")
+    _may_run(task, queue)
+    removed = [header for header in ("eta", "shadow", "group") if headers.get(header) is not None]
+    content_type, body = message.get("content-type"), message.get("body")
+    if not isinstance(body, str):
+        raise Inadmissible("its body is no text")
+    if len(body) > MAX_BODY_CHARACTERS:
+        raise Inadmissible(f"its body has {len(body):,} characters, at most {MAX_BODY_CHARACTERS:,} are read")
+    if content_type == _JSON:
+        if headers.get("compression") is not None:
+            raise Inadmissible("it is compressed, and a worker does not unpack what it can't size")
+        body, extras = _rewritten(body, properties.get("body_encoding"))
+        removed += extras
+    else:
+        # It is refused by its type alone, so nothing of it is needed.
+        body = ""
+    return {
+        "body": body,
+        "content-encoding": "utf-8",
+        "content-type": content_type if isinstance(content_type, str) else "",
+        "headers": _headers(headers, task, task_id),
+        "properties": _properties(properties, task_id, queue),
+    }, removed
+
+
+def _headers(given: Mapping[str, Any], task: str, task_id: str) -> dict[str, Any]:
+    return {
+        "lang": "py",
+        "task": task,
+        "id": task_id,
+        "shadow": None,
+        "eta": None,
+        "expires": _short(given.get("expires"), 64) or None,
+        "group": None,
+        "group_index": None,
+        "retries": 0,
+        "timelimit": [None, None],
+        "root_id": task_id,
+        "parent_id": None,
+        "argsrepr": _short(given.get("argsrepr"), MAX_SHOWN_CHARACTERS),
+        "kwargsrepr": _short(given.get("kwargsrepr"), MAX_SHOWN_CHARACTERS),
+        "origin": _short(given.get("origin"), MAX_ID_CHARACTERS),
+        "ignore_result": True,
+        "replaced_task_nesting": 0,
+        "stamped_headers": None,
+        "stamps": {},
+    }
+
+
+def _properties(given: Mapping[str, Any], task_id: str, queue: str) -> dict[str, Any]:
+    delivery = given.get("delivery_info")
+    again = isinstance(delivery, Mapping) and delivery.get("redelivered") is True
+    return {
+        "correlation_id": task_id,
+        "reply_to": "",
+        "delivery_mode": 2,
+        # Back to the queue that it came from, whatever it says; under a tag of our own, since one that is in use would
+        # take the place of the message that has it.
+        "delivery_info": {"exchange": "", "routing_key": queue} | ({"redelivered": True} if again else {}),
+        "priority": 0,
+        "delivery_tag": new_id(),
+    }
+
+
+def _may_run(task: str, queue: str) -> None:
+    if task.startswith(_BUILT_IN):
+        raise Inadmissible("it names a task of Celery itself, which runs other tasks")
+    if queue == CAPTURE_QUEUE and task not in ON_CAPTURE:
+        raise Inadmissible(f"its task is none of those that {CAPTURE_QUEUE} carries")
+
+
+def _rewritten(body: str, encoding: Any) -> tuple[str, list[str]]:
+    """A body with its args and kwargs alone, and which of the rest was there. NaN and the like are no JSON."""
+    try:
+        text = base64.b64decode(body, validate=True) if encoding == "base64" else body
+        args, kwargs, extras = json.loads(text)
+        written = json.dumps([args, kwargs, dict.fromkeys(_EXTRAS)], allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        raise Inadmissible(_NO_BODY) from None
+    if not isinstance(args, list) or not isinstance(kwargs, dict) or not isinstance(extras, dict | None):
+        raise Inadmissible(_NO_BODY)
+    return written, [extra for extra in _EXTRAS if (extras or {}).get(extra) not in _NOTHING]
+
+
+def _mapping(message: Any, key: str) -> Mapping[str, Any]:
+    found = message.get(key) if isinstance(message, Mapping) else None
+    if not isinstance(found, Mapping):
+        raise Inadmissible(f"it has no {key}")
+    return found
+
+
+def _name(value: Any, what: str) -> str:
+    """A word that can stand in a log: no line of its own, no control character, no invisible one."""
+    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= MAX_ID_CHARACTERS:
+        raise Inadmissible(f"its {what} is no word of at most {MAX_ID_CHARACTERS} characters")
+    return value
+
+
+def _short(value: Any, limit: int) -> str:
+    """Text for monitors, cut; anything else is left out."""
+    return value[:limit] if isinstance(value, str) else ""

@@ -1,0 +1,73 @@
+"""Flower lets nobody in without a password: `celery -A workers flower` refuses to start where none is set.
+
+Its dashboard shows every task and its API starts any, so whoever reaches it may write into every memory. As shipped it
+opens the dashboard to whoever asks, on all addresses of the machine. Here it needs `FLOWER_BASIC_AUTH` (or a login by
+OAuth), and listens on the loopback address unless it is told another one.
+
+Must not know: tasks, settings of Slowwave.
+"""
+
+import logging
+import sys
+from typing import Any, Protocol
+
+import click
+from celery.signals import import_modules
+
+LOOPBACK = "127.0.0.1"
+
+log = logging.getLogger(__name__)
+
+
+class FlowerOptions(Protocol):
+    """What is read of Flower's options, from wherever they came: environment, command line, its own file."""
+
+    auth: str
+    basic_auth: list[str] | None
+    address: str
+    unix_socket: str
+
+
+def why_refused(options: FlowerOptions) -> str | None:
+    """A sentence for whoever started Flower without a login that holds; None where it has one."""
+    if options.auth:
+        return None
+    if not options.basic_auth:
+        return (
+            "Flower's dashboard and API can start any task, so it does not start without a password: set"
+            " FLOWER_BASIC_AUTH=USER:PASSWORD (or Flower's options for a login by OAuth)"
+        )
+    for one in options.basic_auth:
+        user, _, password = one.partition(":")
+        if not user or not password:
+            # Flower takes a comma for the next user: a password with one would be cut there, silently.
+            return (
+                "FLOWER_BASIC_AUTH must be USER:PASSWORD, several of them with commas between; one of them lacks its"
+                " user or its password (a password can't hold a comma)"
+            )
+    return None
+
+
+def started_options() -> Any:
+    """Flower's options, where this process is `celery flower`; else None."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.info_name != "flower" or "flower.options" not in sys.modules:
+        return None
+    return sys.modules["flower.options"].options
+
+
+def guard_flower() -> None:
+    """Look at Flower's options when it loads the tasks: after it has read them, before it opens its port."""
+    import_modules.connect(let_nobody_in_without_a_password)
+
+
+def let_nobody_in_without_a_password(**_: Any) -> None:
+    """Raises SystemExit with a sentence, where this process is Flower and lacks a login."""
+    options = started_options()
+    if options is None:
+        return
+    if (why := why_refused(options)) is not None:
+        raise SystemExit(f"slowwave: {why}")
+    if not options.address and not options.unix_socket:
+        log.info("Flower listens on %s; --address=0.0.0.0 makes it listen on all", LOOPBACK)
+        options.address = LOOPBACK
