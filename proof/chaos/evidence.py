@@ -59,7 +59,7 @@ def _id(call: Call) -> tuple[int, int]:
 
 
 def _covers(forget: Told, one: Told) -> bool:
-    """Whether a forget concerns what was said before it. Each conversation has one producer, whose calls have an order."""
+    """Whether a forget concerns what was said: before it, by the one producer that its conversation has."""
     named, said = forget.call, one.call
     return (
         said.kind not in {"forget", "read", "pass"}

@@ -1,0 +1,89 @@
+"""What talkers say: sentences around a word of their own, of kinds whose fate is known.
+
+    fact        gives one attribute of the speaker a value; of all that are told the one with the latest time holds
+    lasting     becomes one memory
+    both        two sentences that contradict each other; both become memories
+    passing     is worth no memory: by the rules it makes none, by a model at most one
+    odd         other scripts, emoji, NUL and halves of surrogates; at most one memory
+    long        is longer than a window may be
+    reply       the assistant's
+
+Must not know: who says it, and when.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from random import Random
+
+from proof.chaos.journal import Line, LineKind
+
+ATTRIBUTES = ("editor", "tea", "song", "colour", "bakery", "author", "museum", "bicycle")
+_LASTING = (
+    "My neighbour {} is allergic to nuts.",
+    "Remember that the spare key of {} lies under the mat.",
+    "My colleague {} works on the harbour crane.",
+    "My dog is afraid of {}.",
+)
+_PASSING = (
+    "How was your walk to {}?",
+    "Is it far to {} from here?",
+    "Which bus goes to {} in the evening?",
+    "Can you look up when {} opens?",
+)
+_REPLIES = ("I do not know {} yet.", "Shall I look for {} on the map?", "There is a bus to {} every hour.")
+_ODD = (
+    "Ist {} noch offen — oder schon zu? 🐕\u200d🦺",
+    "چه خبر از {}؟",
+    "{} … \0 … is this \ud83d broken?",
+    "東京の{}はどこですか。",
+    "<script>{}</script>'; DROP TABLE events; -- {{}}",
+)
+_WEIGHTS: dict[LineKind, int] = {"passing": 50, "lasting": 24, "fact": 15, "both": 4, "odd": 6, "long": 1}
+_LONG_CHARACTERS = 13_000
+_PAST_DAYS = 3.0
+
+
+def turn(random: Random, word: str, now: datetime, *, facts: bool) -> tuple[Line, ...]:
+    """One turn: what a person says, and the reply. facts: whether values of attributes may be told here."""
+    kind = random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
+    if kind == "fact" and not facts:
+        kind = "lasting"
+    said = _said(random, kind, word, now)
+    # Now and then the reply was not recorded, or something was said a while ago and comes in late.
+    if random.random() < 0.15:
+        return said
+    return (*said, Line("reply", "assistant", random.choice(_REPLIES).format(word), word, said[-1].at))
+
+
+def milestone(word: str) -> Line:
+    """What a run of a task came to."""
+    return Line("milestone", "task", f"The import of {word} is through.", word)
+
+
+def note(random: Random, word: str) -> Line:
+    """What an agent notes itself."""
+    return Line("note", "user", f"{random.choice(('Priya', 'Jonas', 'Maya'))} keeps the ladder of {word}.", word)
+
+
+def _said(random: Random, kind: LineKind, word: str, now: datetime) -> tuple[Line, ...]:
+    at = None if random.random() < 0.7 else _earlier(random, now)
+    if kind == "fact":
+        about = random.choice(ATTRIBUTES)
+        return (Line(kind, "user", f"My favourite {about} is {word}.", word, _earlier(random, now), about),)
+    if kind == "both":
+        first, then = f"My cousin {word} plays the cello.", f"My cousin {word} does not play the cello."
+        return (Line(kind, "user", first, word, at), Line(kind, "user", then, word, at))
+    if kind == "long":
+        filler = "and so the long road went on and on past the mill "
+        middle = (filler * (_LONG_CHARACTERS // len(filler) + 1))[:_LONG_CHARACTERS]
+        return (Line(kind, "user", f"What is {word}? {middle}", word, at),)
+    return (Line(kind, "user", random.choice(_templates(kind)).format(word), word, at),)
+
+
+def _templates(kind: LineKind) -> Sequence[str]:
+    return {"lasting": _LASTING, "odd": _ODD}.get(kind, _PASSING)
+
+
+def _earlier(random: Random, now: datetime) -> str:
+    """Some time of the last days: also on days that are over, and summarised."""
+    return (now - timedelta(days=random.uniform(0, _PAST_DAYS))).isoformat()
