@@ -6,12 +6,12 @@ read public data sets are left out, and said to be, where the data is not there.
 
 import argparse
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from bench.machine import machine
 from bench.report import FILE_VARIABLE, as_markdown, read
 
 PARTS = {
@@ -41,6 +41,11 @@ NEEDS_DATA = {
     "blocking": "sick-dev.jsonl",
     "similarity": "sick-dev.jsonl",
 }
+HEAD = """# Benchmarks
+
+Written by `python -m bench --markdown FILE`. Each line compares two things that were measured in one run on one
+machine, by their medians; the ratio is read as its bound reads it, and where there is none, ours by the other.
+"""
 ROOT = Path(__file__).parent.parent
 
 
@@ -69,12 +74,9 @@ def main() -> int:
                 failed.append(part)
         rows = read(rows_file)
     table = as_markdown(rows)
-    print(f"\n{table}")
+    print(f"\n{machine()}\n\n{table}")
     if options.markdown:
-        machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-        options.markdown.write_text(
-            f"# Benchmarks\n\nMeasured by `make bench` on {machine}.\n\n{table}\n", encoding="utf-8"
-        )
+        options.markdown.write_text(f"{HEAD}\nMachine: {machine()}.\n\n{table}\n", encoding="utf-8")
     broken = [f"{row.part}: {row.what}" for row in rows if row.holds is False]
     for complaint in [*(f"part {part} ended with an error" for part in failed), *broken]:
         print(f"does not hold: {complaint}")

