@@ -64,8 +64,8 @@ scale: setup  ## what each operation costs at a size, beside a hundredth of it
 sizing: setup  ## how many workers a load needs: a model, checked against this machine
 	@$(BIN)/python -m proof.sizing
 
-audit: setup  ## known vulnerabilities in what is installed
-	@$(BIN)/pip-audit --requirement requirements.lock --disable-pip --no-deps
+audit: setup  ## known vulnerabilities in what is pinned, or a plain word that it can't be found out: make audit [ADVISORIES=folder]
+	@$(BIN)/python -m proof.audit $(if $(ADVISORIES),--advisories $(ADVISORIES))
 
 lock: setup  ## pin what is installed now
 	@$(BIN)/python -m pip freeze --exclude-editable > requirements.lock

@@ -1,0 +1,63 @@
+"""`python -m proof.audit [--lock FILE] [--advisories FOLDER] [--strict]`: known vulnerabilities in what is pinned.
+
+Exit codes: 0 nothing found (or nothing could be asked: then the last line says NOT AUDITED), 1 something found, 2 the
+lock does not pin, 3 with --strict: not every package could be looked at.
+
+Must not know: how advisories are read.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from proof.audit.advisories import Audit, ask_services, look_in
+from proof.audit.pins import NotPinned, Pin, read_pins
+
+LOCK = Path(__file__).parents[2] / "requirements.lock"
+NAMED = 5
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answers the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m proof.audit", description=__doc__.splitlines()[0])
+    parser.add_argument("--lock", type=Path, default=LOCK, help="what pins versions; default: requirements.lock")
+    parser.add_argument("--advisories", type=Path, help="a copy of PyPA's advisory database, instead of the network")
+    parser.add_argument("--strict", action="store_true", help="exit 3 unless every package was looked at")
+    options = parser.parse_args(arguments)
+    try:
+        pins = read_pins(options.lock.read_text(encoding="utf-8"))
+        audits = [look_in(options.advisories, pins)] if options.advisories else ask_services(options.lock)
+        return conclude(pins, audits, strict=options.strict)
+    except (NotPinned, NotADirectoryError) as error:
+        print(f"audit: {error}", file=sys.stderr)
+        return 2
+
+
+def conclude(pins: Sequence[Pin], audits: Iterable[Audit], *, strict: bool) -> int:
+    """Say what was found, and of how many packages nothing could be found out. Stops asking when all were looked at."""
+    unknown = {pin.name for pin in pins}
+    findings, sources = set(), []
+    for audit in audits:
+        print(f"{audit.source}: looked at {len(audit.looked_at & {pin.name for pin in pins})} of {len(pins)} packages")
+        unknown -= audit.looked_at
+        findings |= set(audit.findings)
+        sources += [audit.source] if audit.looked_at else []
+        if not unknown:
+            break
+    for found in sorted(findings):
+        print(f"  {found.pin}: {found.advisory}, fixed in {found.fixed or 'no version yet'}")
+    if findings:
+        print(f"FOUND: {len(findings)} known vulnerabilities")
+        return 1
+    if unknown:
+        named = ", ".join(sorted(unknown)[:NAMED])
+        more = f" and {len(unknown) - NAMED} more" if len(unknown) > NAMED else ""
+        print(f"NOT AUDITED: {len(unknown)} of {len(pins)} packages; no advisories could be had for {named}{more}")
+        return 3 if strict else 0
+    print(f"AUDITED by {', '.join(sources)}: no known vulnerability in {len(pins)} packages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
