@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 FOLDER_VARIABLE: Final = "CHAOS_FOLDER"
+VISIBILITY_VARIABLE: Final = "CHAOS_VISIBILITY_SECONDS"
 MODEL_AGENTS: Final = "model"
 
 

@@ -1,0 +1,75 @@
+"""A model's endpoint in a process of its own, as well as the run's file says: `python -m proof.chaos.model FOLDER`.
+
+It keeps every user line of a window as one memory, word for word, so that what becomes of a line can be checked. Each
+request that it hears is a line of the run's ledger of calls, written before it answers.
+
+Must not know: who asks, budgets.
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from proof.chaos.places import Places, put
+from slowwave.recall.tokens import estimate
+from tests.fake_model import Asked, FakeModel, Reply, cut_connection, rate_limited, server_error, slow
+
+_LINE = re.compile(r"^#(\d+) .*? \(user\): (.*)$", re.MULTILINE)
+_SLOW_SECONDS = 6.0
+
+
+class Endpoint:
+    """How requests are answered, and counted."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._lock = threading.Lock()
+        self._ledger = os.open(places.model_calls, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def answer(self, asked: Asked) -> Reply:
+        """Answer as the mode says."""
+        mode = self._places.model_mode.read_text(encoding="ascii") if self._places.model_mode.exists() else "well"
+        memories = [_memory(int(seq), text) for seq, text in _LINE.findall(asked.user)]
+        text = json.dumps({"memories": memories})
+        reply = {
+            "limited": rate_limited(1),
+            "broken": server_error(503),
+            "cut": cut_connection("within"),
+            "slow": slow(_SLOW_SECONDS, text),
+        }.get(mode, Reply(content=text))
+        self._note(asked, reply)
+        return reply
+
+    def _note(self, asked: Asked, reply: Reply) -> None:
+        paid = reply.status == 200
+        said = estimate(reply.content) if paid and isinstance(reply.content, str) else 0
+        line: dict[str, Any] = {"at": datetime.now(UTC).isoformat(), "status": reply.status, "cut": bool(reply.cut)}
+        line |= {"input": asked.input_tokens if paid else 0, "output": said}
+        with self._lock:
+            os.write(self._ledger, json.dumps(line).encode() + b"\n")
+
+
+def _memory(seq: int, text: str) -> dict[str, Any]:
+    plain = {"type": "fact", "importance": 0.6, "confidence": 0.8, "entities": [], "valid_from": None}
+    return {"content": text, "sources": [seq]} | plain
+
+
+def main(folder: Path) -> None:
+    """Answer until SIGTERM."""
+    places = Places(folder)
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    with FakeModel(answer=Endpoint(places).answer) as fake:
+        put(places.model_url, fake.base_url)
+        while not ended.wait(1.0):
+            pass
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,132 @@
+"""How long after a fault work goes on: watched from outside, in Postgres, while other faults may be under way already.
+
+The clock starts when a fault has ended: a kill when it was sent, an outage when the server answers again. Then
+
+    first   until the first flush committed whose session had been dirty before that moment, if any was
+    all     until every session that was asked for by then, and not in a back-off, was flushed once (or was forgotten)
+    hook    until a hook of an agent returned; of a talker that was killed: one of its own
+
+Whatever hits the system meanwhile counts in, so these are upper bounds.
+
+Must not know: what was done.
+"""
+
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from proof.chaos.places import Places, lines_of
+from proof.chaos.plan import Fault
+
+_POLL_SECONDS = 0.1
+# Asked for, or offered and not yet done; by Postgres' clock, which no fault changes.
+_ASKED = """
+    SELECT s.id, s.processed_until FROM slowwave.sessions s
+    WHERE s.last_seq > s.processed_until AND (s.not_before IS NULL OR s.not_before <= clock_timestamp())
+      AND (s.invalidated_at > s.processed_until OR s.flush_due_at <= clock_timestamp() OR s.attempts > 0)
+"""
+_DIRTY = "SELECT count(*) FROM slowwave.sessions WHERE dirty_since <= to_timestamp(:ended)"
+_NEWEST = "SELECT coalesce(max(id), 0) FROM slowwave.flushes"
+_FIRST = "SELECT 1 FROM slowwave.flushes WHERE id > :newest AND oldest_recorded_at <= to_timestamp(:ended) LIMIT 1"
+_LEFT = """
+    SELECT s.id FROM unnest(cast(:ids AS bigint[]), cast(:untils AS bigint[])) AS w (id, until)
+    JOIN slowwave.sessions s ON s.id = w.id AND s.processed_until = w.until
+"""
+
+
+@dataclass(slots=True)
+class Resumed:
+    """One fault and what followed. Moments are epoch seconds; what followed: seconds after `ended`, None: never."""
+
+    fault: Fault
+    began: float
+    ended: float
+    target: str
+    first: float | None = None
+    all: float | None = None
+    hook: float | None = None
+    newest: int = 0
+    dirty: int = 0
+    asked: dict[int, int] | None = field(default=None, repr=False)
+
+    @property
+    def awaited(self) -> bool:
+        """Whether something is still to come."""
+        return self.all is None or (self.first is None and self.dirty > 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a line of the run's list of faults."""
+        figures = {"first": self.first, "all": self.all, "hook": self.hook}
+        when = {"began": self.began, "ended": self.ended, "dirty": self.dirty, "asked": len(self.asked or {})}
+        return {"number": self.fault.number, "kind": self.fault.kind.name, "target": self.target} | when | figures
+
+
+class Progress:
+    """A thread that watches all faults that have ended until their work goes on."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._open: list[Resumed] = []
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+        self._thread.start()
+
+    def watch(self, resumed: Resumed) -> None:
+        """A fault has just ended."""
+        with self._lock:
+            self._open.append(resumed)
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._ending.set()
+        self._thread.join(60)
+        self._engine.dispose()
+
+    def _run(self) -> None:
+        while not self._ending.wait(_POLL_SECONDS):
+            with self._lock:
+                open_now = list(self._open)
+            try:
+                if open_now:
+                    with self._engine.connect() as connection:
+                        for resumed in open_now:
+                            _look(connection, resumed)
+            except SQLAlchemyError:
+                continue  # Postgres is the one that is away: it counts for whoever is watched
+            with self._lock:
+                self._open = [one for one in self._open if one.awaited]
+
+
+def _look(connection: Connection, resumed: Resumed) -> None:
+    if resumed.asked is None:
+        resumed.newest = connection.execute(text(_NEWEST)).scalar_one()
+        resumed.dirty = connection.execute(text(_DIRTY), {"ended": resumed.ended}).scalar_one()
+        resumed.asked = {row.id: row.processed_until for row in connection.execute(text(_ASKED))}
+    passed = time.time() - resumed.ended
+    ended = {"newest": resumed.newest, "ended": resumed.ended}
+    if resumed.first is None and resumed.dirty and connection.execute(text(_FIRST), ended).first():
+        resumed.first = passed
+    if resumed.all is None:
+        left = {"ids": list(resumed.asked), "untils": list(resumed.asked.values())}
+        if not connection.execute(text(_LEFT), left).first():
+            resumed.all = passed
+
+
+def add_hooks(resumed: Iterable[Resumed], places: Places) -> None:
+    """Find in the journals when hooks returned again."""
+    returned: list[tuple[float, str]] = []
+    for journal in places.journals():
+        talker = f"talker-{journal.name.split('-')[1]}"
+        returned += [(line["t"], talker) for line in lines_of(journal) if line["state"] == "done"]
+    returned.sort()
+    for one in resumed:
+        own = one.target if one.fault.kind.name == "talker" else None
+        later = (moment for moment, talker in returned if moment > one.ended and own in {None, talker})
+        first = next(later, None)
+        one.hook = None if first is None else first - one.ended

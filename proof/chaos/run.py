@@ -1,0 +1,145 @@
+"""One run: a world, agents that talk, the faults of a plan, then quiet, then every promise is checked.
+
+Must not know: how a fault is made, what a promise means, how a report looks.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from proof.chaos.checks import Finding, check_all
+from proof.chaos.faults import MAKE
+from proof.chaos.places import Places, put
+from proof.chaos.plan import Fault, Lane, Plan
+from proof.chaos.progress import Progress, Resumed, add_hooks
+from proof.chaos.quiet import NotQuiet, until_quiet
+from proof.chaos.record import Ledger, keep_evidence
+from proof.chaos.world import World
+
+LANES: tuple[Lane, ...] = ("valkey", "postgres", "processes", "around")
+WARM_SECONDS = 5.0
+_EVENTS = "SELECT coalesce(sum(last_seq), 0) FROM slowwave.sessions"
+_FLUSHES = "SELECT count(*) FROM slowwave.flushes"
+_POLL_SECONDS = 0.5
+
+Say = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a run. quiet_seconds: None where it never came to rest; seconds: from start to end."""
+
+    plan: Plan
+    resumed: list[Resumed]
+    events: int = 0
+    flushes: int = 0
+    quiet_seconds: float | None = None
+    seconds: float = 0.0
+    findings: list[Finding] = field(default_factory=list)
+
+
+def run_plan(world: World, plan: Plan, say: Say, *, talk_seconds: float, quiet_seconds: float) -> Outcome:
+    """Carry out a plan in a world that has been entered.
+
+    talk_seconds: how long after the last fault agents may go on until enough events are recorded; quiet_seconds: how
+    long it may then take until nothing is left to do.
+    """
+    began = time.monotonic()
+    progress, ledger = Progress(world.engine), Ledger(world.places)
+    world.start_talkers()
+    time.sleep(WARM_SECONDS)
+    outcome = Outcome(plan, _make_all(world, plan, progress, ledger, say))
+    outcome.events = _until_enough(world, talk_seconds)
+    world.places.stop.touch()
+    say(f"    {outcome.events} events; agents stop talking")
+    outcome.findings = _look(world, outcome, quiet_seconds, say)
+    progress.close()
+    add_hooks(outcome.resumed, world.places)
+    ledger.rewrite(outcome.resumed)
+    outcome.seconds = time.monotonic() - began
+    if outcome.findings:
+        keep_evidence(world)
+    return outcome
+
+
+def _make_all(world: World, plan: Plan, progress: Progress, ledger: "Ledger", say: Say) -> list[Resumed]:
+    """Make all faults, each lane in a thread of its own. Raises what a fault raised that could not be made."""
+    began, made, failures = time.monotonic(), [], list[Exception]()
+
+    def follow(lane: Lane) -> None:
+        try:
+            for fault in plan.of(lane):
+                time.sleep(max(0.0, began + fault.at - time.monotonic()))
+                resumed = _make(world, fault)
+                progress.watch(resumed)
+                made.append(resumed)
+                ledger.add(resumed)
+                say(f"{fault}: {resumed.target}")
+        except Exception as error:  # noqa: BLE001 (told by the thread that waits for it)
+            failures.append(error)
+
+    threads = [threading.Thread(target=follow, args=(lane,), name=lane) for lane in LANES]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return sorted(made, key=lambda one: one.fault.number)
+
+
+def _make(world: World, fault: Fault) -> Resumed:
+    began = time.time()
+    with MAKE[fault.kind.name](world, fault) as target:
+        if not fault.seconds:
+            return Resumed(fault, began, time.time(), target)
+        time.sleep(fault.seconds)
+    return Resumed(fault, began, time.time(), target)
+
+
+def _until_enough(world: World, seconds: float) -> int:
+    """Let agents talk until enough is recorded, or until time is up; answer how much."""
+    engine, deadline, events = world.engine, time.monotonic() + seconds, 0
+    while True:
+        try:
+            with engine.connect() as connection:
+                events = connection.execute(text(_EVENTS)).scalar_one()
+        except SQLAlchemyError:
+            events = 0
+        if events >= world.options.events or time.monotonic() > deadline:
+            engine.dispose()
+            return int(events)
+        time.sleep(_POLL_SECONDS)
+
+
+def _look(world: World, outcome: Outcome, seconds: float, say: Say) -> list[Finding]:
+    """Wait for quiet, then check. What never came to rest is a finding, and the rest is checked all the same."""
+    engine = world.engine
+    spools = [world.places.spool(number) for number in range(world.options.talkers)]
+    unrest: list[Finding] = []
+    with world.client() as client:
+        try:
+            outcome.quiet_seconds = until_quiet(engine, client, seconds, spools=spools)
+            say(f"    quiet after {outcome.quiet_seconds:.0f} s")
+        except NotQuiet as error:
+            unrest.append(Finding("I3", str(error)))
+        with engine.connect() as connection:
+            outcome.events = int(connection.execute(text(_EVENTS)).scalar_one())
+            outcome.flushes = int(connection.execute(text(_FLUSHES)).scalar_one())
+        findings = unrest + check_all(engine, client, world.places.root, datetime.now(UTC))
+    engine.dispose()
+    return findings
+
+
+def describe_folder(folder: Path) -> Places:
+    """The places of a new run."""
+    places = Places(folder)
+    places.logs.mkdir(parents=True, mode=0o700)
+    put(places.model_mode, "well")
+    return places

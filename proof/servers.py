@@ -1,0 +1,162 @@
+"""A Postgres and a Valkey that may be stopped, killed, paused and started again at the same address, data kept.
+
+The servers, their settings and their guardians are those of the stack; what starts them again is the caller, at the
+moment that its experiment says, and not a supervisor.
+
+Must not know: what is done to them, and why.
+"""
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from workers.stack.child import Child, Program, Say
+from workers.stack.data_folder import DataFolder
+from workers.stack.embedded_postgres import EmbeddedPostgres
+from workers.stack.embedded_valkey import EmbeddedValkey
+from workers.stack.ports import settle_ports
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 15.0
+_POLL_SECONDS = 0.02
+
+
+class Server:
+    """One server process. answers: whether it is up; raises nothing for one that is not."""
+
+    def __init__(self, program: Program, answers: Callable[[], bool], log: Path, say: Say, held: int) -> None:
+        self._program = program
+        self._answers = answers
+        self._log = log
+        self._say = say
+        self._held = held
+        self._child: Child | None = None
+
+    @property
+    def name(self) -> str:
+        return self._program.name
+
+    def start(self) -> None:
+        """Start it; return when it answers. Raises TimeoutError."""
+        self._child = Child(self._program, self._log, self._say, held=self._held)
+        self._child.start()
+        until(self._answers, _START_SECONDS, f"{self.name} answers")
+
+    def stop(self, number: signal.Signals | None = None) -> None:
+        """Send its stop signal, or this one; return when nothing of it is left. Nobody starts it again."""
+        child = self._child
+        if child is None:
+            return
+        if number is None:
+            child.stop()
+        elif number is signal.SIGKILL:
+            child.kill()
+        else:
+            # The guardian would send the usual one: this one first, and it finds the server ending.
+            self.send(number)
+            child.stop()
+        if not child.wait(_STOP_SECONDS):
+            child.kill()
+            child.wait(_STOP_SECONDS)
+        self._child = None
+
+    def pause(self) -> None:
+        """SIGSTOP for the server and each of its processes: connections stay open, and nobody answers."""
+        self.send(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT; return when it answers."""
+        self.send(signal.SIGCONT)
+        until(self._answers, _START_SECONDS, f"{self.name} answers again")
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the server; those that stop and continue a process go to all of its processes."""
+        pid = None if self._child is None else self._child.pid
+        if pid is None:
+            return
+        whole = number in {signal.SIGSTOP, signal.SIGCONT}
+        for one in (pid, *children_of(pid)) if whole else (pid,):
+            with suppress(ProcessLookupError):
+                os.kill(one, number)
+
+
+class Servers:
+    """A Postgres with an empty database `slowwave`, and a Valkey or another program that takes its settings.
+
+    folder: an empty one. redis_server: the program to run in place of Valkey.
+    """
+
+    def __init__(self, folder: Path, say: Say, *, redis_server: Path | None = None) -> None:
+        self._data = DataFolder(folder)
+        self._claim = self._data.claim()
+        self._held = self._claim.__enter__()
+        ports = settle_ports(self._data.ports, {"postgres": 0, "valkey": 0})
+        self._embedded = EmbeddedPostgres(self._data, ports["postgres"], say)
+        valkey = EmbeddedValkey(self._data, ports["valkey"])
+        program = valkey.program(_plain_environment())
+        if redis_server is not None:
+            program = replace(program, command=(str(redis_server), *program.command[1:]))
+        self._embedded.create(self._held, threading.Event())
+        self.postgres = self._server(self._embedded.program(_plain_environment()), self._embedded.answers, say)
+        self.valkey = self._server(program, valkey.answers, say)
+        self.database_url = self._embedded.url
+        self.broker_url = valkey.url
+
+    def _server(self, program: Program, answers: Callable[[], bool], say: Say) -> Server:
+        return Server(program, answers, self._data.logs / f"{program.name}.log", say, self._held)
+
+    @property
+    def folder(self) -> DataFolder:
+        return self._data
+
+    @property
+    def held(self) -> int:
+        """The descriptor that whoever runs on these servers keeps open."""
+        return self._held
+
+    def start(self) -> None:
+        """Start both; the database is there, and empty."""
+        self.postgres.start()
+        self._embedded.prepare_database()
+        self.valkey.start()
+
+    def close(self) -> None:
+        """Stop what still runs, paused or not."""
+        for server in (self.valkey, self.postgres):
+            server.send(signal.SIGCONT)
+            server.stop()
+        self._claim.__exit__(None, None, None)
+
+
+def _plain_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PG", "SLOWWAVE_"))}
+
+
+def children_of(pid: int) -> list[int]:
+    """The direct children of a process; none where it is gone."""
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            found += [int(child) for child in (thread / "children").read_text(encoding="ascii").split()]
+    return found
+
+
+def until(condition: Callable[[], bool], seconds: float, what: str) -> float:
+    """Wait for a condition; answer the seconds that it took. Raises TimeoutError with what was awaited."""
+    began = time.monotonic()
+    while not condition():
+        if time.monotonic() - began > seconds:
+            raise TimeoutError(f"not within {seconds:g} s: {what}")
+        time.sleep(_POLL_SECONDS)
+    return time.monotonic() - began
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder of a run, whoever owns what is in it."""
+    shutil.rmtree(folder, ignore_errors=True)
