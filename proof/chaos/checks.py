@@ -13,6 +13,7 @@ from pathlib import Path
 from redis import Redis
 from sqlalchemy import Engine
 
+from proof.chaos import checks_changes, checks_days, checks_events, checks_progress, checks_windows
 from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding
 from proof.chaos.journal import read
@@ -20,7 +21,13 @@ from proof.chaos.journal import read
 __all__ = ["CHECKS", "Finding", "check_all"]
 
 Check = Callable[[Evidence], list[Finding]]
-CHECKS: tuple[Check, ...] = ()
+CHECKS: tuple[Check, ...] = (
+    *checks_events.CHECKS,
+    *checks_windows.CHECKS,
+    *checks_progress.CHECKS,
+    *checks_days.CHECKS,
+    *checks_changes.CHECKS,
+)
 
 
 def check_all(engine: Engine, redis_client: Redis, folder: Path, now: datetime) -> list[Finding]:

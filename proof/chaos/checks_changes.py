@@ -1,0 +1,88 @@
+"""I6, no silent overwrite: the changes of each memory lead, one after the other, to what it is now.
+
+Must not know: who changes memories, and why.
+"""
+
+from collections import defaultdict
+from typing import Any
+
+from proof.chaos.evidence import Evidence
+from proof.chaos.findings import Finding, none_of, rows, some
+
+_DECIDED = frozenset({"status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason"})
+_CHANGES = "SELECT memory_id, action, before, after FROM slowwave.memory_changes ORDER BY memory_id, id"
+# As JSON holds them: the same text for the same moment whatever the session's time zone is.
+_MEMORIES = """
+    SELECT m.id, to_jsonb(m) - 'search' AS now, m.valid_to FROM slowwave.memories m
+"""
+_DELETED = """
+    SELECT c.memory_id, count(*) FROM slowwave.memory_changes c
+    WHERE NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = c.memory_id) GROUP BY 1
+"""
+_SILENT = """
+    SELECT m.id FROM slowwave.memories m
+    WHERE NOT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = m.id AND c.before IS NULL)
+"""
+_ONE_SIDED = """
+    SELECT c.id FROM slowwave.memory_conflicts c
+    LEFT JOIN slowwave.memories m ON m.id = c.memory_id LEFT JOIN slowwave.memories n ON n.id = c.conflicting_memory_id
+    WHERE m.id IS NULL OR n.id IS NULL
+       OR (c.status = 'open' AND 'archived' IN (m.status, n.status))
+"""
+_ENDS = """
+    SELECT m.id FROM slowwave.memories m LEFT JOIN slowwave.memories n ON n.id = m.superseded_by
+    WHERE m.superseded_by IS NOT NULL AND (m.valid_to IS NULL OR n.id IS NULL)
+       OR m.merged_into IS NOT NULL AND m.status <> 'archived'
+       OR m.status = 'archived' AND m.archive_reason IS NULL
+"""
+
+
+def changes_lead_to_what_is(evidence: Evidence) -> list[Finding]:
+    """Of each decided field: what a change says was before is what the one before it left, and the last one holds."""
+    now = {row.id: row.now for row in rows(evidence.engine, _MEMORIES)}
+    state: dict[Any, dict[str, Any]] = defaultdict(dict)
+    broken = []
+    for change in rows(evidence.engine, _CHANGES):
+        before, after = change.before or {}, change.after or {}
+        fields = set(before) & set(after) & _DECIDED
+        known = state[change.memory_id]
+        broken += [(change.memory_id, name) for name in fields if name in known and known[name] != before[name]]
+        known |= {name: after[name] for name in fields}
+        if change.action == "created" and "status" in after:
+            known["status"] = after["status"]
+    ended = [
+        (memory, name)
+        for memory, known in state.items()
+        if memory in now
+        for name, value in known.items()
+        if not _same(value, now[memory][name])
+    ]
+    return [
+        Finding("I6", f"{len(found)} {what}", some((str(memory), name) for memory, name in found))
+        for what, found in (
+            ("changes do not begin where the one before ended", broken),
+            ("memories are not what their changes made of them", ended),
+        )
+        if found
+    ]
+
+
+def nothing_goes_in_silence(evidence: Evidence) -> list[Finding]:
+    """No memory without a word of how it came, none that is gone while its changes stay; both sides of a conflict."""
+    engine = evidence.engine
+    return [
+        *none_of(engine, "I6", "memories are there that no change made", _SILENT),
+        *none_of(engine, "I6", "memories are gone without a forget", _DELETED),
+        *none_of(engine, "I6", "conflicts have lost a side", _ONE_SIDED),
+        *none_of(engine, "I6", "memories ended without saying how", _ENDS),
+    ]
+
+
+CHECKS = (changes_lead_to_what_is, nothing_goes_in_silence)
+
+
+def _same(noted: Any, there: Any) -> bool:
+    """Whether a value as a change notes it is the memory's: times stand there in two spellings."""
+    if noted == there or noted is None or there is None:
+        return bool(noted == there)
+    return str(noted).replace("Z", "+00:00")[:19] == str(there).replace("Z", "+00:00")[:19]
