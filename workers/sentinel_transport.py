@@ -3,7 +3,7 @@
 Must not know: tasks, settings.
 """
 
-from kombu.transport import redis
+from kombu.transport import TRANSPORT_ALIASES, redis
 
 from workers.transport import Channel, Transport
 
@@ -17,3 +17,8 @@ class SentinelTransport(Transport):
 
     Channel = SentinelChannel
     default_port = redis.SentinelTransport.default_port
+
+
+# When a sentinel is away, kombu goes on to the next URL and takes the transport from its scheme, not from the settings:
+# without this a worker would come back from a fail-over without the guards.
+TRANSPORT_ALIASES["sentinel"] = f"{__name__}:{SentinelTransport.__name__}"

@@ -1,12 +1,15 @@
 """Where the broker is: URLs of one server and of sentinels, for our clients and for Celery alike."""
 
 import pytest
+from celery import Celery
 from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.coordination.broker import Sentinels, connect_broker, sentinels_of, shown
 from slowwave.settings import Settings
 from workers.celery_settings import broker_settings, celery_settings
+from workers.sentinel_transport import SentinelTransport
+from workers.transport import QoS
 
 TWO = "sentinel://:s%3Aecret@one:26380;sentinel://two/3"
 
@@ -51,6 +54,17 @@ def test_celery_and_our_own_clients_ask_the_same_sentinels_for_the_same_master()
     assert second == "sentinel://:s%3Aecret@two:26379/3"
     pool = connect_broker(settings).connection_pool
     assert (pool.service_name, pool.connection_kwargs["db"]) == ("memories", 3)
+
+
+def test_a_worker_that_goes_on_to_the_next_sentinel_keeps_its_guards() -> None:
+    app = Celery(set_as_current=False)
+    app.conf.update(broker_settings(Settings(broker_url=TWO)))
+    with app.connection_for_read() as connection:
+        assert connection.get_transport_cls() is SentinelTransport
+        connection.maybe_switch_next()
+        assert connection.hostname == "two"
+        assert connection.get_transport_cls() is SentinelTransport
+        assert connection.get_transport_cls().Channel.QoS is QoS
 
 
 def test_messages_hold_no_password() -> None:
