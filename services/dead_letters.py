@@ -19,21 +19,34 @@ MAX_NAME = 1000
 def bury(
     connection: Connection, *, task: str, tenant: str | None, payload: Mapping[str, Any], error: str, now: datetime
 ) -> int:
-    """Keep a payload that can't be taken; answers the letter's id. Larger payloads are kept as cut text, and say so.
+    """Keep a payload that can't be taken; answers the letter's id.
 
-    The names in a larger one are kept beside its text: by these it is found when they are forgotten.
+    One that is too large, or that Postgres can't hold as JSON, is kept as cut text, and says so. Its names are kept
+    beside the text: by these it is found when they are forgotten.
     """
-    text = _storable(json.dumps(payload, default=repr, ensure_ascii=False).replace("\\u0000", "\\ufffd"))
-    if len(text) > MAX_PAYLOAD_CHARACTERS:
+    text, whole = _written(payload)
+    if not whole or len(text) > MAX_PAYLOAD_CHARACTERS:
         named = {name: payload[name][:MAX_NAME] for name in NAMES if isinstance(payload.get(name), str)}
         cut = {"cut": text[:MAX_PAYLOAD_CHARACTERS], "characters": len(text), **named}
-        text = _storable(json.dumps(cut, ensure_ascii=False).replace("\\u0000", "\\ufffd"))
+        text, _ = _written(cut)
     letter: int = connection.exec_driver_sql(
         "INSERT INTO slowwave.dead_letters (tenant, task, payload, error, created_at)"
         " VALUES (%s, %s, %s, %s, %s) RETURNING id",
         (None if tenant is None else _storable(tenant), task, text, _storable(error)[:MAX_ERROR_CHARACTERS], now),
     ).scalar_one()
     return letter
+
+
+def _written(payload: Mapping[str, Any]) -> tuple[str, bool]:
+    """The payload as text, and whether that is JSON to Postgres. What nests too deeply to be written is left out."""
+    for strict in (True, False):
+        try:
+            # Python reads and writes NaN and Infinity, which are no JSON.
+            text = json.dumps(payload, default=repr, ensure_ascii=False, allow_nan=not strict)
+        except (ValueError, RecursionError):
+            continue
+        return _storable(text.replace("\\u0000", "\\ufffd")), strict
+    return "", False
 
 
 def _storable(text: str) -> str:

@@ -35,7 +35,7 @@ def redrive(
     refused: dict[int, str] = {}
     for row in rows:
         if "cut" in row.payload:
-            refused[row.id] = "its payload was too large to be kept whole"
+            refused[row.id] = "its payload could not be kept whole"
             continue
         try:
             send(row.task, row.payload)

@@ -16,13 +16,13 @@ from services.search_statistics import refresh_grown_scopes
 from services.sweep import sweep, wake_stale
 from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.queue_messages import envelope, new_id, publish
+from slowwave.maintenance import RunMaintenance
 from slowwave.messages import (
     MAINTENANCE_TICK,
     REFRESH_SEARCH,
     RUN_MAINTENANCE,
     SWEEP_SESSIONS,
     WAKE_STALE,
-    RunMaintenance,
 )
 from tasks.base import Runtime, SlowwaveTask
 from tasks.chain import continue_sweep, is_next_link

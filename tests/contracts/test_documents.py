@@ -19,7 +19,7 @@ from redis import Redis
 
 import slowwave
 from domain.waiting_facts import Reason
-from slowwave import curation, days, errors, files, messages, unread, working
+from slowwave import curation, days, errors, files, maintenance, messages, unread, working
 from slowwave.coordination.keys import QUEUES
 from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
@@ -39,7 +39,7 @@ PAYLOADS: dict[str, type[BaseModel]] = {
     messages.CONSOLIDATE_SCOPE: working.ConsolidateScope,
     messages.CURATE_SCOPE: curation.CurateScope,
     messages.DELIVER_OUTBOX: files.DeliverOutbox,
-    messages.RUN_MAINTENANCE: messages.RunMaintenance,
+    messages.RUN_MAINTENANCE: maintenance.RunMaintenance,
     messages.SUMMARIZE_DAY: days.SummarizeDay,
     unread.READ_SESSION: unread.ReadSession,
 }

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from slowwave.errors import InvalidMessage
+from slowwave.errors import InvalidMessage, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.messages import YEARS
 
@@ -24,7 +24,7 @@ def day_of(value: Any) -> date:
     except ValueError:
         day = None
     if day is None:
-        raise InvalidMessage(f"a day is written like 2026-03-05, not {value!r:.60}")
+        raise InvalidMessage(f"a day is written like 2026-03-05, not {shown(value)}")
     if not YEARS[0] <= day.year <= YEARS[1]:
         raise InvalidMessage(f"a day lies in the years {YEARS[0]} to {YEARS[1]}, not {day.year}")
     return day

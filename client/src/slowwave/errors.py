@@ -16,6 +16,16 @@
 Must not know: the code that raises them.
 """
 
+SHOWN_CHARACTERS = 60
+
+
+def shown(value: object) -> str:
+    """Answer the beginning of a value as an error shows what it was given; never fails, whatever that is."""
+    try:
+        return repr(value[: SHOWN_CHARACTERS * 2] if isinstance(value, (str, bytes)) else value)[:SHOWN_CHARACTERS]
+    except Exception:  # noqa: BLE001 (of a class of the caller's, of an integer with too many digits, of endless depth)
+        return f"one {type(value).__name__}"
+
 
 class SlowwaveError(Exception):
     """The root: `except SlowwaveError` catches whatever Slowwave raises on purpose, and nothing else."""

@@ -6,7 +6,7 @@ Must not know: Redis, Postgres, how a name is quoted in a key or a path.
 import unicodedata
 from dataclasses import dataclass
 
-from slowwave.errors import InvalidName
+from slowwave.errors import InvalidName, shown
 
 MAX_NAME_CHARACTERS = 200
 SHARED_KINDS = ("room", "team")
@@ -39,7 +39,7 @@ def shared_scope(scope: str) -> tuple[str, str]:
     """Answer ("room" or "team", name) for "room:NAME" or "team:NAME". Raises `InvalidName`."""
     kind, colon, name = scope.partition(":") if isinstance(scope, str) else ("", "", "")
     if not colon or kind not in SHARED_KINDS:
-        raise InvalidName(f'scope: "room:NAME" or "team:NAME" is meant, not {scope!r:.60}')
+        raise InvalidName(f'scope: "room:NAME" or "team:NAME" is meant, not {shown(scope)}')
     return kind, check_name(kind, name)
 
 

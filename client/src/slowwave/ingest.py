@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from slowwave.capture import Delivery, Entry, about_of
-from slowwave.errors import InvalidMessage, InvalidName
+from slowwave.errors import InvalidMessage, InvalidName, shown
 from slowwave.identity import SessionRef, check_name
 from slowwave.messages import event_of
 from slowwave.store import Store
@@ -209,7 +209,7 @@ def _parsed(line: str) -> Mapping[str, Any]:
     if not isinstance(fields, dict):
         raise InvalidMessage("a line must hold a JSON object")
     if not fields.keys() <= FIELDS:
-        raise InvalidMessage(f"unknown field {min(fields.keys() - FIELDS)!r}; known: {', '.join(sorted(FIELDS))}")
+        raise InvalidMessage(f"unknown field {shown(min(fields.keys() - FIELDS))}; known: {', '.join(sorted(FIELDS))}")
     for name in ("agent", "session"):
         if name not in fields:
             raise InvalidMessage(f"{name} is missing")

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from slowwave.capture import Entry, Trigger, about_of
-from slowwave.errors import InvalidMessage, ScopeConflict
+from slowwave.errors import InvalidMessage, ScopeConflict, shown
 from slowwave.identity import check_name
 from slowwave.messages import TASK_EVENTS, EventJson, Message, TaskEvent, check_key, event_of, turn_events
 from slowwave.postgres import Statement
@@ -129,7 +129,7 @@ class Memory:
     ) -> Receipt:
         """Record a milestone of a task: run_queued, run_finished, run_failed or run_blocked. Raises as a turn does."""
         if event not in TASK_EVENTS:
-            raise InvalidMessage(f"event must be one of {', '.join(TASK_EVENTS)}, not {event!r:.60}")
+            raise InvalidMessage(f"event must be one of {', '.join(TASK_EVENTS)}, not {shown(event)}")
         message = {"role": "task", "content": text, "at": at, "metadata": {"event": event}}
         recorded = event_of(message, f"{self.store.new_key() if key is None else check_key(key)}:0")
         return self._record(agent, session, [] if recorded is None else [recorded])

@@ -7,13 +7,13 @@ Must not know: where events go.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, Self, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from slowwave.errors import InvalidMessage, InvalidName, TooLarge
+from slowwave.errors import InvalidMessage, InvalidName, TooLarge, shown
 from slowwave.identity import check_name
 
 RECORD_TURN = "slowwave.record_turn"
@@ -90,6 +90,8 @@ def turn_events(messages: Sequence["Message | Mapping[str, Any]"], key: str) -> 
     begins one too. NUL and halves of surrogate pairs, which Postgres can't store, become U+FFFD.
     Raises `InvalidMessage`, `TooLarge` or `InvalidName`, which say which message it is.
     """
+    if not isinstance(messages, Collection) or isinstance(messages, (str, bytes, Mapping)):
+        raise InvalidMessage(f"messages must be a list of messages, not {shown(messages)}")
     if len(messages) > MAX_MESSAGES:
         raise TooLarge(f"a call has at most {MAX_MESSAGES} messages, this one has {len(messages)}")
     events: list[EventJson] = []
@@ -154,7 +156,7 @@ def moment_of(at: Any) -> str:
     try:
         moment = at if isinstance(at, datetime) else datetime.fromisoformat(at)
     except (TypeError, ValueError):
-        raise InvalidMessage(f"at must be a time like 2026-03-01T09:30:00+01:00, not {at!r:.60}") from None
+        raise InvalidMessage(f"at must be a time like 2026-03-01T09:30:00+01:00, not {shown(at)}") from None
     if moment.tzinfo is None:
         raise InvalidMessage(f"at needs a time zone, as in 2026-03-01T09:30:00+01:00; {at!s:.60} has none")
     if not YEARS[0] <= moment.year <= YEARS[1]:
@@ -165,7 +167,7 @@ def moment_of(at: Any) -> str:
 def check_key(key: Any) -> str:
     """Answer an idempotency key unchanged: 1 to 200 characters. Raises InvalidMessage or TooLarge."""
     if not isinstance(key, str) or not key:
-        raise InvalidMessage(f"a key must be text that is not empty, not {key!r:.60}")
+        raise InvalidMessage(f"a key must be text that is not empty, not {shown(key)}")
     if len(key) > MAX_KEY_CHARACTERS:
         raise TooLarge(f"a key has at most {MAX_KEY_CHARACTERS} characters, this one has {len(key)}")
     if clean_text(key) != key:
@@ -194,7 +196,7 @@ def _careful(fields: Any) -> tuple[str, Kind | None, Any]:
         raise InvalidMessage(f'a message is a mapping like {{"role": …, "content": …}}, not {type(fields).__name__}')
     role = fields.get("role")
     if not isinstance(role, str) or role not in KINDS:
-        raise InvalidMessage(f"role must be one of {', '.join(KINDS)}, not {role!r:.60}")
+        raise InvalidMessage(f"role must be one of {', '.join(KINDS)}, not {shown(role)}")
     if KINDS[role] is not None and "content" not in fields:
         raise InvalidMessage("content is missing")
     return role, KINDS[role], fields.get("content")
@@ -254,15 +256,18 @@ class Message(_Payload):
         return self
 
 
-class _OfSession(_Payload):
+class _Named(_Payload):
+    @model_validator(mode="after")
+    def _names_are_names(self) -> Self:
+        for what in ("tenant", "agent", "session"):
+            if (name := getattr(self, what, None)) is not None:
+                check_name(what, name)
+        return self
+
+
+class _OfSession(_Named):
     agent: str
     session: str
-
-    @model_validator(mode="after")
-    def _names_are_names(self) -> "_OfSession":
-        check_name("agent", self.agent)
-        check_name("session", self.session)
-        return self
 
 
 class RecordTurn(_OfSession):
@@ -282,16 +287,10 @@ class PromptArrived(_OfSession):
     tenant: str | None = None
 
 
-class FlushSession(_Payload):
+class FlushSession(_Named):
     """What `slowwave.flush_session` takes. Without a ticket it asks for a flush; with one it is the flush's turn."""
 
     tenant: str | None = None
     agent: str
     session: str
     ticket: str | None = None
-
-
-class RunMaintenance(_Payload):
-    """What `slowwave.run_maintenance` takes: the name of a job, which is run if it is due."""
-
-    job: str = Field(min_length=1, max_length=200)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge, WasForgotten
+from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge, WasForgotten, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, clean_text, moment_of
 from slowwave.postgres import Postgres, Statement
@@ -76,7 +76,14 @@ def scope_of(agent: str | None, scope: str | None) -> tuple[str, str]:
 
 
 def check_note(
-    *, content: Any, importance: Any, kind: Any, ttl_seconds: Any, session: str | None, at: datetime | str | None
+    *,
+    content: Any,
+    importance: Any,
+    kind: Any,
+    marked: Any = False,
+    ttl_seconds: Any,
+    session: str | None,
+    at: datetime | str | None,
 ) -> tuple[str, str]:
     """Answer the content as Postgres can store it, and `at` as ISO text or "". Raises InvalidMessage and its kin."""
     if not isinstance(content, str) or not content or content.isspace():
@@ -84,12 +91,14 @@ def check_note(
     if len(content) > MAX_CONTENT_CHARACTERS:
         raise TooLarge(f"content has at most {MAX_CONTENT_CHARACTERS:,} characters, this one has {len(content):,}")
     if not _number(importance) or not 0 <= importance <= 1:
-        raise InvalidMessage(f"importance must be a number from 0 to 1, not {importance!r:.60}")
+        raise InvalidMessage(f"importance must be a number from 0 to 1, not {shown(importance)}")
+    if not isinstance(marked, bool):
+        raise InvalidMessage(f"marked must be true or false, not {shown(marked)}")
     if kind not in get_args(NoteType):
-        raise InvalidMessage(f"type must be one of {', '.join(get_args(NoteType))}, not {kind!r:.60}")
+        raise InvalidMessage(f"type must be one of {', '.join(get_args(NoteType))}, not {shown(kind)}")
     if ttl_seconds is not None and (not _number(ttl_seconds) or not 0 < ttl_seconds <= MAX_TTL_SECONDS):
         raise InvalidMessage(
-            f"ttl_seconds must be more than 0 and at most {MAX_TTL_SECONDS:,}, not {ttl_seconds!r:.60}"
+            f"ttl_seconds must be more than 0 and at most {MAX_TTL_SECONDS:,}, not {shown(ttl_seconds)}"
         )
     if session is not None:
         check_name("session", session)
@@ -120,7 +129,13 @@ def note(
     """
     check_name("agent", agent)
     text, said_at = check_note(
-        content=content, importance=importance, kind=kind, ttl_seconds=ttl_seconds, session=session, at=at
+        content=content,
+        importance=importance,
+        kind=kind,
+        marked=marked,
+        ttl_seconds=ttl_seconds,
+        session=session,
+        at=at,
     )
     scope_kind, scope_name = scope_of(agent, scope)
     ttl = settings.consolidation.working_ttl_seconds if ttl_seconds is None else ttl_seconds
@@ -171,11 +186,14 @@ class Remember(BaseModel):
     @model_validator(mode="after")
     def _keeps_the_limits(self) -> "Remember":
         check_name("agent", self.agent)
+        if self.tenant is not None:
+            check_name("tenant", self.tenant)
         scope_of(self.agent, self.scope)
         check_note(
             content=self.content,
             importance=self.importance,
             kind=self.type,
+            marked=self.marked,
             ttl_seconds=self.ttl_seconds,
             session=self.session,
             at=self.at,
@@ -217,3 +235,9 @@ class ConsolidateScope(OfScope):
     mode: PassMode = "working"
     tenant: str | None = None
     ticket: str | None = None
+
+    @model_validator(mode="after")
+    def _names_a_tenant(self) -> Self:
+        if self.tenant is not None:
+            check_name("tenant", self.tenant)
+        return self

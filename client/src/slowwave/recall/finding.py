@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slowwave.errors import InvalidQuery
+from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.hits import Hit, choose, hit_of
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.scopes import Reader, scope_label
@@ -63,7 +63,7 @@ def check_question(question: str, limit: int) -> None:
     if not isinstance(question, str):
         raise InvalidQuery(f"query: text is meant, not {type(question).__name__}")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-        raise InvalidQuery(f"limit: a number from 1 to {MAX_LIMIT} is meant, not {limit!r:.40}")
+        raise InvalidQuery(f"limit: a number from 1 to {MAX_LIMIT} is meant, not {shown(limit)}")
 
 
 def search_steps(

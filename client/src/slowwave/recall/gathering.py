@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from slowwave.errors import InvalidQuery
+from slowwave.errors import InvalidQuery, shown
 from slowwave.identity import check_name
 from slowwave.recall.briefing import Context
 from slowwave.recall.finding import check_question, find_steps, library_steps
@@ -52,7 +52,7 @@ def wanted_of(session: str | None, query: str | None, days: int | None, now: dat
     """Check what is asked for. Raises `InvalidName` and `InvalidQuery`."""
     days = DEFAULT_DAYS if days is None else days
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
-        raise InvalidQuery(f"days: a number from 0 to {MAX_DAYS} is meant, not {days!r:.40}")
+        raise InvalidQuery(f"days: a number from 0 to {MAX_DAYS} is meant, not {shown(days)}")
     if now.tzinfo is None:
         raise InvalidQuery("now: a time with its zone is meant")
     if session is not None:

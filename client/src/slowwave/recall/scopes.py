@@ -3,10 +3,10 @@
 Must not know: what is read from them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from slowwave.errors import InvalidName
+from slowwave.errors import InvalidName, shown
 from slowwave.identity import check_name, shared_scope
 
 MAX_SCOPES = 20
@@ -25,8 +25,8 @@ def reader(tenant: str, agent: str, scopes: Sequence[str]) -> Reader:
     """Check the names. `scopes`: "room:NAME" or "team:NAME", at most 20. Raises `InvalidName`."""
     check_name("tenant", tenant)
     check_name("agent", agent)
-    if isinstance(scopes, str):
-        raise InvalidName(f"scopes must be a list of scopes, not the text {scopes[:50]!r}")
+    if isinstance(scopes, (str, bytes)) or not isinstance(scopes, Collection):
+        raise InvalidName(f"scopes must be a list of scopes, not {shown(scopes)}")
     pairs = [("agent", agent), *(shared_scope(scope) for scope in scopes)]
     if len(pairs) > MAX_SCOPES + 1:
         raise InvalidName(f"one reading takes at most {MAX_SCOPES} scopes beside the agent's own, not {len(pairs) - 1}")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from slowwave.errors import InvalidQuery
+from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.briefing import (
     CONFLICTS,
     ELSEWHERE,
@@ -59,11 +59,11 @@ def budget_of(max_tokens: int | None, form: str, count: Count | None) -> Budget 
     """Check a budget; None: there is none. Raises `InvalidQuery`."""
     known = next((name for name in FORMATS if name == form), None)
     if known is None:
-        raise InvalidQuery(f"format: one of {', '.join(FORMATS)} is meant, not {form!r:.40}")
+        raise InvalidQuery(f"format: one of {', '.join(FORMATS)} is meant, not {shown(form)}")
     if max_tokens is None:
         return None
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
-        raise InvalidQuery(f"max_tokens: a number from 0 on is meant, not {max_tokens!r:.40}")
+        raise InvalidQuery(f"max_tokens: a number from 0 on is meant, not {shown(max_tokens)}")
     return Budget(max_tokens, known, count or estimate)
 
 

@@ -1,0 +1,144 @@
+"""Every public call of the client, with anything: taken, or refused by an error of Slowwave, and nothing is written."""
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave import AsyncMemory, Memory, SlowwaveError
+from tests.attacks import strategies as odd
+from tests.attacks.fuzzing import Witness, examples, tried
+from tests.capturing import TURN, broken_sessions, settings_of
+
+pytestmark = pytest.mark.servers
+
+scopes = st.one_of(st.none(), st.sampled_from(["room:kitchen", "team:garden", "agent:atlas", "room:"]), odd.odd_text)
+optional_name = st.one_of(st.none(), odd.names)
+who = {"agent": odd.often(odd.names), "session": odd.often(odd.names)}
+key = st.one_of(st.none(), odd.odd_text)
+whom = {"agent": odd.often(odd.names), "scope": odd.often(scopes)}
+scope_lists = st.lists(scopes, max_size=3)
+
+CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
+    "turn_completed": who
+    | {
+        "messages": odd.message_lists,
+        "room_id": odd.often(optional_name),
+        "thread_id": odd.often(optional_name),
+        "scope": odd.often(scopes),
+        "key": odd.often(key),
+    },
+    "task_event": who
+    | {
+        "event": odd.often(st.sampled_from(["run_queued", "run_finished", "run_failed", "run_blocked"])),
+        "text": odd.often(odd.odd_text),
+        "at": odd.often(st.one_of(st.none(), odd.times, odd.time_texts)),
+        "key": odd.often(key),
+    },
+    "session_idle": who,
+    "session_compacted": who,
+    "session_reset": who,
+    "prompt_arrived": who,
+    "remember": {
+        "agent": odd.often(odd.names),
+        "content": odd.often(odd.odd_text),
+        "importance": odd.often(st.floats(0, 1), odd.numbers),
+        "session": odd.often(optional_name),
+        "type": odd.often(st.sampled_from(["fact", "preference", "decision", "task", "event", "summary", "system"])),
+        "marked": odd.often(st.booleans()),
+        "scope": odd.often(scopes),
+        "ttl_seconds": odd.often(st.one_of(st.none(), st.floats(0, 1e7)), odd.numbers),
+        "key": odd.often(key),
+        "at": odd.often(st.one_of(st.none(), odd.times, odd.time_texts)),
+    },
+    "consolidate_now": whom,
+    "stats": whom,
+    "search": {
+        "agent": odd.often(odd.names),
+        "query": odd.often(odd.odd_text),
+        "limit": odd.often(st.integers(-2, 120)),
+        "scopes": odd.often(scope_lists),
+        "include_review": odd.often(st.booleans()),
+    },
+    "context": {
+        "agent": odd.often(odd.names),
+        "session": odd.often(optional_name),
+        "query": odd.often(st.one_of(st.none(), odd.odd_text)),
+        "days": odd.often(st.one_of(st.none(), st.integers(-1, 400))),
+        "scopes": odd.often(scope_lists),
+        "max_tokens": odd.often(st.one_of(st.none(), st.integers(-1, 500))),
+        "count_tokens": odd.often(st.sampled_from([None, len])),
+        "format": odd.often(st.sampled_from(["markdown", "json", "text", "prompt", "xml"])),
+    },
+    "status": {},
+    "for_tenant": {"tenant": odd.often(optional_name)},
+    "flush": {"timeout": odd.often(st.floats(0, 0.2), st.sampled_from([-1, math.nan, True]))},
+}
+ENDS = {"close", "from_env"}  # the end of it, and settings, which have properties of their own
+LONGEST = 2000
+READERS = {"stats", "search", "context", "status", "for_tenant", "flush", "consolidate_now"}
+
+
+def _public(kind: type) -> dict[str, Callable[..., Any]]:
+    return {name: call for name, call in inspect.getmembers(kind, callable) if not name.startswith("_")}
+
+
+def test_every_public_call_is_fuzzed_with_every_argument() -> None:
+    calls = _public(Memory)
+    assert set(calls) == CALLS.keys() | ENDS
+    for name, arguments in CALLS.items():
+        assert set(inspect.signature(calls[name]).parameters) - {"self"} == set(arguments), name
+
+
+def test_the_async_calls_are_the_same_ones() -> None:
+    for name, call in _public(AsyncMemory).items():
+        assert inspect.signature(call).parameters.keys() == inspect.signature(getattr(Memory, name)).parameters.keys()
+    assert set(_public(AsyncMemory)) == set(_public(Memory)) - {"for_tenant"}
+
+
+@pytest.fixture(scope="module")
+def memory(fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory(settings_of(fuzzed_database, valkey_url, tmp_path_factory.mktemp("client") / "spool")) as memory:
+        memory.turn_completed("atlas", "monday", TURN)
+        yield memory
+
+
+def _call(memory: Memory, witness: Witness, name: str, arguments: Mapping[str, Any]) -> bool:
+    before = witness.look()
+    refusal: SlowwaveError | None = None
+    try:
+        getattr(memory, name)(**odd.made(arguments))
+    except SlowwaveError as error:
+        refusal = error
+    if refusal is not None or name in READERS:
+        assert witness.look() == before, f"{name} wrote, and said {refusal!s:.200}"
+    assert len(str(refusal)) < LONGEST, "a refusal is a sentence"
+    return refusal is None
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_i1_a_call_with_anything_is_taken_or_refused_whole(
+    name: str, memory: Memory, witness: Witness, fuzzed_database: str
+) -> None:
+    needed = frozenset(
+        field
+        for field, parameter in inspect.signature(getattr(Memory, name)).parameters.items()
+        if field != "self" and parameter.default is parameter.empty
+    )
+    arguments = st.fixed_dictionaries(
+        {field: value for field, value in CALLS[name].items() if field in needed},
+        optional={field: value for field, value in CALLS[name].items() if field not in needed},
+    )
+
+    @examples(25)
+    @given(arguments)
+    def holds(given_arguments: dict[str, Any]) -> None:
+        tried(f"Memory.{name}", taken=_call(memory, witness, name, given_arguments))
+
+    holds()
+    assert broken_sessions(fuzzed_database) == []
+    assert not list(memory.store.settings.spool.glob("*.jsonl*")), "Postgres was there: nothing is to be spooled"
