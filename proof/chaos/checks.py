@@ -13,7 +13,18 @@ from pathlib import Path
 from redis import Redis
 from sqlalchemy import Engine
 
-from proof.chaos import checks_changes, checks_days, checks_events, checks_progress, checks_windows
+from proof.chaos import (
+    checks_budget,
+    checks_changes,
+    checks_days,
+    checks_events,
+    checks_facts,
+    checks_forgotten,
+    checks_progress,
+    checks_redis,
+    checks_walls,
+    checks_windows,
+)
 from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding
 from proof.chaos.journal import read
@@ -27,6 +38,11 @@ CHECKS: tuple[Check, ...] = (
     *checks_progress.CHECKS,
     *checks_days.CHECKS,
     *checks_changes.CHECKS,
+    *checks_budget.CHECKS,
+    *checks_walls.CHECKS,
+    *checks_facts.CHECKS,
+    *checks_forgotten.CHECKS,
+    *checks_redis.CHECKS,
 )
 
 

@@ -3,6 +3,9 @@
 Must not know: who holds it, Postgres.
 """
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from redis import Redis
 
 from slowwave.coordination.forgetting import UNACKED, UNACKED_INDEX
@@ -16,7 +19,7 @@ def held_keys(client: Redis) -> list[str]:
 
 def messages(client: Redis) -> dict[str, int]:
     """How many messages lie in each queue or are with a worker; only those of which there are some."""
-    depths = {name: int(client.llen(name)) for name in QUEUES}  # type-checked: a synchronous client answers numbers
+    depths = {name: int(client.llen(name)) for name in QUEUES}
     depths[UNACKED] = int(client.hlen(UNACKED))
     depths[UNACKED_INDEX] = int(client.zcard(UNACKED_INDEX))
     return {name: depth for name, depth in depths.items() if depth}
@@ -44,3 +47,18 @@ def _now_ms(client: Redis) -> int:
 
 def _name(key: bytes | str) -> str:
     return key.decode() if isinstance(key, bytes) else key
+
+
+def everything(client: Redis) -> Iterator[tuple[str, str]]:
+    """All keys of this database with all that they hold, as text."""
+    readers: dict[str, Callable[[str], Any]] = {
+        "string": client.get,
+        "list": lambda key: client.lrange(key, 0, -1),
+        "hash": client.hgetall,
+        "zset": lambda key: client.zrange(key, 0, -1),
+        "set": client.smembers,
+    }
+    for raw in client.scan_iter(count=1000):
+        key = _name(raw)
+        reader = readers.get(_name(client.type(key)))
+        yield key, f"{key} {reader(key) if reader else ''}"

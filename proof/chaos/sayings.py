@@ -22,7 +22,7 @@ _LASTING = (
     "My neighbour {} is allergic to nuts.",
     "Remember that the spare key of {} lies under the mat.",
     "My colleague {} works on the harbour crane.",
-    "My dog is afraid of {}.",
+    "My aunt {} keeps two goats.",
 )
 _PASSING = (
     "How was your walk to {}?",

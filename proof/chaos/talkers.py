@@ -36,7 +36,7 @@ _KINDS: dict[CallKind, int] = {
     "note": 40,
     "read": 10,
     "pass": 8,
-    "forget": 2,
+    "forget": 4,
 }
 _REPEATED_SHARE = 0.04
 _REMEMBERED_CALLS = 200

@@ -1,0 +1,106 @@
+"""I7, budgets hold: what a model costs is set aside before and settled after, and nobody pays less than was used.
+
+Must not know: what was asked.
+"""
+
+import json
+from collections.abc import Iterator
+
+from proof.chaos.evidence import Evidence
+from proof.chaos.findings import Finding, none_of, rows
+from proof.chaos.places import lines_of
+from slowwave.settings import Llm, load_settings
+
+_OPEN = "SELECT id, purpose, reserved_at FROM slowwave.llm_calls WHERE outcome IS NULL"
+_DEARER = "SELECT id, tokens_reserved, tokens_settled FROM slowwave.llm_calls WHERE tokens_settled > tokens_reserved"
+_SET_ASIDE = "SELECT tenant, agent, period, tokens_reserved FROM slowwave.llm_usage WHERE tokens_reserved <> 0"
+_SUMS = """
+    WITH counted AS (
+        SELECT c.tenant, w.agent, p.period, p.starts, count(*) AS calls, sum(c.tokens_settled) AS settled
+        FROM slowwave.llm_calls c
+        CROSS JOIN LATERAL (SELECT '' AS agent UNION SELECT c.agent WHERE c.agent IS NOT NULL) AS w
+        CROSS JOIN LATERAL (VALUES ('day', (c.reserved_at AT TIME ZONE 'UTC')::date),
+            ('week', date_trunc('week', c.reserved_at AT TIME ZONE 'UTC')::date)) AS p (period, starts)
+        GROUP BY 1, 2, 3, 4
+    )
+    SELECT tenant, agent, period, starts, u.calls, c.calls AS counted, u.tokens_settled, c.settled
+    FROM slowwave.llm_usage u FULL JOIN counted c USING (tenant, agent, period, starts)
+    WHERE coalesce(u.calls, 0) <> coalesce(c.calls, 0) OR coalesce(u.tokens_settled, 0) <> coalesce(c.settled, 0)
+"""
+_OVER = """
+    SELECT tenant, agent, period, starts, tokens_settled + tokens_reserved FROM slowwave.llm_usage
+    WHERE (agent = '') = :whole AND period = :period AND tokens_settled + tokens_reserved > :cap
+"""
+_TOTALS = """
+    SELECT count(*) AS calls, coalesce(sum(tokens_settled), 0) AS settled,
+           coalesce(sum(tokens_settled) FILTER (WHERE outcome = 'answered' AND counted), 0) AS answered
+    FROM slowwave.llm_calls
+"""
+
+
+def everything_is_settled(evidence: Evidence) -> list[Finding]:
+    """No call is open, none cost more than was set aside, and the sums are those of the calls."""
+    engine = evidence.engine
+    return [
+        *none_of(engine, "I7", "calls of a model are open", _OPEN),
+        *none_of(engine, "I7", "calls cost more than was set aside for them", _DEARER),
+        *none_of(engine, "I7", "sums still set something aside", _SET_ASIDE),
+        *none_of(engine, "I7", "sums are not those of their calls", _SUMS),
+    ]
+
+
+def caps_hold(evidence: Evidence) -> list[Finding]:
+    """No tenant and no agent used more in a day or a week than the settings allow."""
+    caps = _caps(evidence)
+    if caps is None:
+        return []
+    bounds = (
+        (True, "day", caps.daily_token_budget),
+        (True, "week", caps.weekly_token_budget),
+        (False, "day", caps.agent_daily_token_budget),
+        (False, "week", caps.agent_weekly_token_budget),
+    )
+    return [
+        finding
+        for whole, period, cap in bounds
+        if cap
+        for finding in none_of(
+            evidence.engine,
+            "I7",
+            f"sums are over the cap of {cap} a {period}",
+            _OVER,
+            whole=whole,
+            period=period,
+            cap=cap,
+        )
+    ]
+
+
+def as_the_endpoint_counted(evidence: Evidence) -> list[Finding]:
+    """What reached the endpoint was set aside before, and paid: all of it, and no answer for more than it was."""
+    (ours,) = rows(evidence.engine, _TOTALS)
+    heard = list(lines_of(evidence.places.model_calls))
+    used = sum(line["input"] + line["output"] for line in heard)
+    detail = f"ledger {ours.calls} calls, {ours.settled} tokens; endpoint {len(heard)} calls, {used} tokens"
+    return [
+        Finding("I7", what, detail)
+        for what, wrong in (
+            ("the endpoint was asked more often than the ledger knows", len(heard) > ours.calls),
+            ("the endpoint used more tokens than were paid", used > ours.settled),
+            ("answers were paid with more than the endpoint counted", ours.answered > used),
+        )
+        if wrong
+    ]
+
+
+CHECKS = (everything_is_settled, caps_hold, as_the_endpoint_counted)
+
+
+def _caps(evidence: Evidence) -> Llm | None:
+    return next((load_settings(settings).memory.llm for settings in environments(evidence)), None)
+
+
+def environments(evidence: Evidence) -> Iterator[dict[str, str]]:
+    """The settings with which each producer talked, as variables."""
+    for path in sorted(evidence.folder.glob("environment-*.json")):
+        yield json.loads(path.read_text(encoding="utf-8"))
