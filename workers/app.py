@@ -10,7 +10,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -31,7 +31,8 @@ from services.maintenance import JobRunner
 from services.mem0_backend.choosing import feed_chosen
 from services.sources.build import build_source
 from slowwave import Memory
-from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.coordination.broker import connect_broker
+from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.errors import InvalidSettings
 from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
@@ -49,12 +50,18 @@ class SlowwaveApp(Celery):
     """A Celery app that makes the runtime of its process on first use, and anew after a fork."""
 
     def __init__(
-        self, settings: Settings, extractor: Extractor | None, runners: Mapping[str, JobRunner], **options: Any
+        self,
+        settings: Settings,
+        extractor: Extractor | None,
+        runners: Mapping[str, JobRunner],
+        clock: Callable[[], datetime],
+        **options: Any,
     ) -> None:
         super().__init__("slowwave", **options)
         self.settings = settings
         self._extractor = extractor
         self._runners = runners
+        self.domain_clock = clock
         self._lock = threading.Lock()
         self._runtime: Runtime | None = None
         self._pid = 0
@@ -68,7 +75,8 @@ class SlowwaveApp(Celery):
         """The collaborators of this process. Connections must not be shared with a parent, so a fork makes new ones."""
         with self._lock:
             if self._runtime is None or self._pid != os.getpid():
-                self._runtime, self._pid = build_runtime(self.settings, self._extractor, self._runners), os.getpid()
+                self._runtime = build_runtime(self.settings, self._extractor, self._runners, self.domain_clock)
+                self._pid = os.getpid()
             return self._runtime
 
     def close_runtime(self) -> None:
@@ -80,12 +88,14 @@ class SlowwaveApp(Celery):
             self._runtime.engine.dispose()
 
 
-def build_runtime(settings: Settings, extractor: Extractor | None, runners: Mapping[str, JobRunner]) -> Runtime:
+def build_runtime(
+    settings: Settings, extractor: Extractor | None, runners: Mapping[str, JobRunner], clock: Callable[[], datetime]
+) -> Runtime:
     """Put the collaborators of one process together. extractor None: that of the settings."""
     flushing = settings.memory.auto_flush
     # A flush tries a broken connection's statement again on a new one; a sweep comes again by itself.
     engine = make_engine(settings.database_url, pre_ping=False, autocommit=True)
-    redis = redis_from_url(settings.broker_url)
+    redis = connect_broker(settings)
     queue = FlushQueue(
         redis,
         ticket_seconds=flushing.ticket_seconds,
@@ -96,15 +106,15 @@ def build_runtime(settings: Settings, extractor: Extractor | None, runners: Mapp
         engine=engine,
         queue=queue,
         keeper=LeaseThread(queue, lease_seconds=flushing.lease_seconds),
-        extractor=extractor or build_extractor(settings, engine, redis, utc_now),
+        extractor=extractor or build_extractor(settings, engine, redis, clock),
         settings=flushing,
-        clock=utc_now,
+        clock=clock,
         jitter=random.random,
         pause=_pause,
     )
     due_check = DueCheck(engine, monotonic=time.monotonic)
     source = build_source(settings.memory)
-    return Runtime(settings, engine, redis, queue, flusher, Memory(settings), utc_now, runners, due_check, source)
+    return Runtime(settings, engine, redis, queue, flusher, Memory(settings), clock, runners, due_check, source)
 
 
 def utc_now() -> datetime:
@@ -117,12 +127,16 @@ def _pause(seconds: float) -> None:
 
 
 def make_app(
-    settings: Settings, *, extractor: Extractor | None = None, runners: Mapping[str, JobRunner] | None = None
+    settings: Settings,
+    *,
+    extractor: Extractor | None = None,
+    runners: Mapping[str, JobRunner] | None = None,
+    clock: Callable[[], datetime] = utc_now,
 ) -> SlowwaveApp:
     """A configured app for these settings.
 
     extractor: what turns a window into memories; None: that of the settings. runners: what runs maintenance jobs,
-    by their type; None: those of this version.
+    by their type; None: those of this version. clock: the time now, aware.
     """
     tasks = [
         "tasks.capture",
@@ -136,7 +150,7 @@ def make_app(
         "tasks.retention",
         "tasks.sources",
     ]
-    app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, include=tasks)
+    app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, clock, include=tasks)
     app.conf.update(celery_settings(settings))
     return app
 
@@ -184,7 +198,7 @@ def refuse_a_model_that_is_not_set_up(sender: Any = None, **_: Any) -> None:
         return
     engine = make_engine(app.settings.database_url)
     try:
-        build_extractor(app.settings, engine, redis_from_url(app.settings.broker_url), utc_now)
+        build_extractor(app.settings, engine, connect_broker(app.settings), app.domain_clock)
     except InvalidSettings as error:
         raise SystemExit(f"slowwave: {error}") from None
     finally:
@@ -208,7 +222,7 @@ def feed_the_backend_of_the_settings(sender: Any = None, **_: Any) -> None:
         return
     engine = make_engine(app.settings.database_url)
     try:
-        change = feed_chosen(engine, app.settings, utc_now())
+        change = feed_chosen(engine, app.settings, app.domain_clock())
     except OperationalError as error:
         # With a backend that is fed the next tick does it.
         log.warning("Postgres is not reachable yet, memory.backend was not registered: %s", error.orig)
