@@ -8,6 +8,8 @@ from enum import StrEnum
 
 FIRST_DELAY_SECONDS = 2.0
 LONGEST_DELAY_SECONDS = 300.0
+LONGEST_RETRY_AFTER_SECONDS = 3600.0
+"""Nothing waits longer than this because a server asked for it: then it is asked again."""
 
 
 class FailureKind(StrEnum):
@@ -51,11 +53,11 @@ def backoff(failures: int, jitter: float, *, retry_after: float | None = None) -
     """Seconds to wait after the `failures`-th failure in a row (1, 2, …): 2, 4, 8 … 300, spread by `jitter` in 0..1.
 
     Full jitter on the upper half, so that sessions that failed together do not come back together. A server's own
-    `retry_after` is a floor.
+    `retry_after` is a floor, up to an hour.
     """
     ceiling = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * (1 << min(max(failures - 1, 0), 16)))
     delay = ceiling / 2 + ceiling / 2 * min(max(jitter, 0.0), 1.0)
-    return max(delay, retry_after or 0.0)
+    return max(delay, min(retry_after or 0.0, LONGEST_RETRY_AFTER_SECONDS))
 
 
 def decide(

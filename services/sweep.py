@@ -1,7 +1,8 @@
 """The sweep: offer the sessions whose time has come. It repairs whatever was lost between Postgres and Redis.
 
-It takes what it offers (their due time moves on), so that the next sweep sees others, and it stops where the queue is
-long enough: a backlog waits in Postgres, where it is ordered and fair, and not in a list of messages.
+It takes what it offers (their due time moves on, less far for what is under way), so that the next sweep sees others,
+and it stops where the queue is long enough: a backlog waits in Postgres, where it is ordered and fair, and not in a
+list of messages.
 
 Must not know: Celery, who calls it and how often.
 """
@@ -9,10 +10,11 @@ Must not know: Celery, who calls it and how often.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
+from domain.failures import LONGEST_RETRY_AFTER_SECONDS
 from slowwave.coordination.answers import Offer, Priority
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import NORMAL_QUEUE
@@ -20,6 +22,27 @@ from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 
 _TAKE = "SELECT tenant, agent, session, boosted FROM slowwave.take_due(%s, %s, %s, %s, %s, %s)"
+# What is under way is looked at in each sweep: should its worker die, nobody else would tell of the mark for a rerun.
+_LOOK_AGAIN = """
+    WITH running AS (
+        SELECT s.id FROM unnest(%s::text[], %s::text[], %s::text[]) AS w (tenant, agent, session)
+        JOIN slowwave.agents a ON a.tenant = w.tenant AND a.name = w.agent
+        JOIN slowwave.sessions s ON s.agent_id = a.id AND s.name = w.session
+        ORDER BY s.id FOR NO KEY UPDATE OF s
+    )
+    UPDATE slowwave.sessions s SET flush_due_at = %s FROM running r WHERE s.id = r.id AND s.flush_due_at > %s
+"""
+# Nothing waits longer than the settings and a back-off say: a time further off was written while a clock was ahead.
+# Within the reach of the index on flush_due_at, which nearly all of the time ends before.
+_COME_BACK = """
+    WITH stranded AS (
+        SELECT s.id FROM slowwave.sessions s
+        WHERE s.flush_due_at > %s AND (s.not_before IS NULL OR s.not_before > %s)
+        ORDER BY s.id LIMIT %s FOR UPDATE SKIP LOCKED
+    )
+    UPDATE slowwave.sessions s SET flush_due_at = %s, not_before = NULL FROM stranded x WHERE s.id = x.id
+"""
+_CLOCK_SLACK_SECONDS = 60.0
 _REQUEST = "SELECT place, dirty FROM slowwave.request_flush(%s, %s, %s, %s, %s)"
 # Sessions whose rows one statement locks.
 REQUEST_BATCH = 200
@@ -43,12 +66,31 @@ def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime)
     limit = min(settings.batch.max_sessions_per_cycle, room)
     per_agent = settings.batch.max_sessions_per_agent_per_cycle
     with engine.begin() as connection:
+        _bring_back(connection, settings, now)
         waits = (settings.retry_interval_seconds, settings.idle_seconds, settings.max_dirty_age_seconds)
         rows = connection.exec_driver_sql(_TAKE, (limit, per_agent, *waits, now)).all()
-    answers = queue.offer_many([_offer(row.tenant, row.agent, row.session, boosted=row.boosted) for row in rows])
+    offers = [_offer(row.tenant, row.agent, row.session, boosted=row.boosted) for row in rows]
+    answers = queue.offer_many(offers)
+    running = [ref for (ref, _), answer in zip(offers, answers, strict=True) if answer is Offer.RERUN]
+    if running:
+        _look_again(engine, running, now + timedelta(seconds=settings.flush_interval_seconds))
     of_agents = Counter((row.tenant, row.agent) for row in rows)
     capped = len(rows) >= limit or any(count >= per_agent for count in of_agents.values())
     return SweepReport(len(rows), answers.count(Offer.ENQUEUE), more=capped)
+
+
+def _bring_back(connection: Connection, settings: AutoFlush, now: datetime) -> None:
+    """Make due what waits for a time that no clock which is right has given it (I3)."""
+    waits = (settings.idle_seconds, settings.max_dirty_age_seconds, settings.lease_seconds)
+    longest = max(*waits, settings.retry_interval_seconds) + _CLOCK_SLACK_SECONDS
+    in_back_off = max(longest, LONGEST_RETRY_AFTER_SECONDS + _CLOCK_SLACK_SECONDS)
+    limits = (now + timedelta(seconds=longest), now + timedelta(seconds=in_back_off))
+    connection.exec_driver_sql(_COME_BACK, (*limits, settings.batch.max_sessions_per_cycle, now))
+
+
+def _look_again(engine: Engine, refs: Sequence[SessionRef], at: datetime) -> None:
+    with engine.begin() as connection:
+        connection.exec_driver_sql(_LOOK_AGAIN, (*_names(refs), at, at))
 
 
 def wake_stale(engine: Engine, settings: AutoFlush, now: datetime, *, limit: int = 1000) -> int:
@@ -65,12 +107,16 @@ def request_flush(
     dirty: list[bool | None] = [None] * len(refs)
     for first in range(0, len(refs), REQUEST_BATCH):
         batch = refs[first : first + REQUEST_BATCH]
-        names = ([ref.tenant for ref in batch], [ref.agent for ref in batch], [ref.session for ref in batch])
+        names = _names(batch)
         with engine.begin() as connection:
             for place, is_dirty in connection.exec_driver_sql(_REQUEST, (*names, by, now)):
                 dirty[first + place - 1] = is_dirty
     queue.offer_many([(ref, priority) for ref, is_dirty in zip(refs, dirty, strict=True) if is_dirty])
     return dirty
+
+
+def _names(refs: Sequence[SessionRef]) -> tuple[list[str], list[str], list[str]]:
+    return [ref.tenant for ref in refs], [ref.agent for ref in refs], [ref.session for ref in refs]
 
 
 def _offer(tenant: str, agent: str, session: str, *, boosted: bool) -> tuple[SessionRef, Priority]:

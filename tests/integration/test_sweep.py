@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
+from domain.failures import TransientError
 from services.sweep import sweep, wake_stale
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
@@ -91,6 +92,67 @@ def test_mistake_08_a_crashed_flush_blocks_nothing(scene: Scene) -> None:
     scene.clock.pass_time(scene.settings.lease_seconds + 1)
     assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
     assert scene.flusher.flush(ref).outcome == "stored"
+
+
+def test_i3_a_flush_that_dies_after_a_sweep_saw_it_running_is_offered_by_the_first_sweep_after_its_lease(
+    scene: Scene,
+) -> None:
+    """The mark for a rerun dies with whoever should have told of it, so a sweep that left one soon looks again."""
+    ref = SessionRef("default", "maya", "s1")
+    scene.say("s1", "Maya plays the cello.", trigger="idle")
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+    seen = []
+
+    def outlast_the_lease(_window: object) -> None:
+        scene.clock.pass_time(scene.settings.lease_seconds + 1)  # it was renewed, and lives
+        seen.append(sweep(scene.engine, scene.queue, scene.settings, scene.clock()))
+        raise KeyboardInterrupt
+
+    scene.extractor.interrupt = outlast_the_lease
+    with pytest.raises(KeyboardInterrupt):
+        scene.flusher.flush(ref)
+    assert [(report.taken, report.enqueued) for report in seen] == [(1, 0)]
+    scene.queue._redis.flushall()  # as if the worker had been killed, and its lease had run out
+    scene.extractor.interrupt = lambda _window: None
+    scene.clock.pass_time(scene.settings.flush_interval_seconds)
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+    assert scene.flusher.flush(ref).outcome == "stored"
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_i3_what_was_put_off_while_a_clock_was_ahead_is_due_when_it_is_right_again(scene: Scene, failing: bool) -> None:
+    ref = SessionRef("default", "maya", "s1")
+    scene.say("s1", "Maya plays the cello.", trigger="idle")
+    right = scene.clock()
+    scene.clock.pass_time(6 * 3600)
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+
+    def fail(_window: object) -> None:
+        raise TransientError("nobody answers")
+
+    if failing:
+        scene.extractor.interrupt = fail
+        assert scene.flusher.flush(ref).outcome == "failed"
+    scene.queue._redis.flushall()  # its message is lost
+    scene.extractor.interrupt = lambda _window: None
+    scene.clock.now = right
+    scene.clock.pass_time(1)
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+    assert scene.flusher.flush(ref).outcome == "stored"
+
+
+def test_a_back_off_that_a_server_asked_for_is_no_time_of_a_wrong_clock(scene: Scene) -> None:
+    scene.say("s1", "Maya plays the cello.", trigger="idle")
+
+    def fail(_window: object) -> None:
+        raise TransientError("too many requests", retry_after=86_400)
+
+    scene.extractor.interrupt = fail
+    assert scene.flush("s1").outcome == "failed"
+    assert scene.session("s1").not_before == scene.clock() + timedelta(hours=1)
+    scene.clock.pass_time(scene.settings.flush_interval_seconds)
+    assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).taken == 0
+    assert scene.session("s1").not_before is not None
 
 
 def test_a_backlog_waits_in_postgres_and_not_in_a_growing_queue(scene: Scene) -> None:
