@@ -20,6 +20,7 @@ from models.erasures import ErasedName, Erasure
 from models.files import FileLine, FileState, MemoryBackend, MemoryImport, OutboxItem
 from models.flushes import DeadLetter, Flush
 from models.identity import Agent, Scope
+from models.logins import Login
 from models.maintenance import MaintenanceJob, MaintenanceRun
 from models.memories import Memory, MemorySource
 from models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
@@ -45,6 +46,7 @@ __all__ = [
     "Flush",
     "LlmCall",
     "LlmUsage",
+    "Login",
     "MaintenanceJob",
     "MaintenanceRun",
     "Memory",

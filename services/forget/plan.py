@@ -20,6 +20,7 @@ LEFT = {
     "llm_calls": "names, numbers of runs, versions of prompts, what calls cost, digests of names; for 90 days",
     "llm_usage": "names, and what calls cost",
     "maintenance_jobs": "schedules, and how many of what a job's last run came to",
+    "logins": "names of logins, and whose tenant each belongs to",
     "rebuilds": "names of extractors, and times; what they made goes with its session",
     "vector_spaces": "names of embedding models",
     "erasures": "the receipts: names and numbers",

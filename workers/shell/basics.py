@@ -36,6 +36,7 @@ def migrate(
     """Bring the database to the revision that this version needs."""
     from models.schema import current_revision, head_revision
     from models.schema import migrate as bring_to_head
+    from workers.shell.roles import reapply
 
     shell = shell_of(context)
     if check:
@@ -43,6 +44,7 @@ def migrate(
             before = after = current_revision(connection)
     else:
         before, after = bring_to_head(shell.engine)
+        reapply(shell)
     if as_json:
         print_json({"before": before, "after": after, "needed": head_revision()})
     elif before == after:

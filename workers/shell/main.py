@@ -32,6 +32,7 @@ from workers.shell import (
     recall,
     retention,
     review,
+    roles,
     running,
     runs,
 )
@@ -85,6 +86,7 @@ for _module in (
     files,
     files_backend,
     mem0_backend,
+    roles,
 ):
     _module.register(app)
 

@@ -1,0 +1,24 @@
+"""Logins of Postgres that are not the owner: which part each plays here, and for whose tenant.
+
+Must not know: passwords, which Postgres alone keeps; what a role may do (`services/access`).
+"""
+
+from sqlalchemy import CheckConstraint, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, CreatedAt
+
+
+class Login(Base):
+    """One login. Producers and consoles belong to one tenant; a worker serves all. Only the owner writes here."""
+
+    __tablename__ = "logins"
+    __table_args__ = (
+        CheckConstraint("role IN ('producer', 'console', 'worker')", name="role"),
+        CheckConstraint("(role = 'worker') = (tenant IS NULL)", name="tenant"),
+    )
+
+    login: Mapped[str] = mapped_column(Text, primary_key=True)
+    role: Mapped[str]
+    tenant: Mapped[str | None]
+    created_at: Mapped[CreatedAt]

@@ -1,0 +1,4 @@
+"""Roles of Postgres and users of Redis: what each part of a deployment may do, and what tells the servers so.
+
+Must not know: Celery, how commands are typed.
+"""

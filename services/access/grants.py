@@ -1,0 +1,157 @@
+"""The statements that give each role what `privileges` says, for one database as it is; and whether they still hold.
+
+Run again after every migration: a function that is made anew runs as its caller again, a new table is nobody's.
+
+Must not know: logins, how commands are typed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from psycopg import sql
+from sqlalchemy import Connection, text
+
+from services.access.privileges import (
+    ASKED,
+    DEFINING,
+    ENTRANCES,
+    GROUPS,
+    OWNER_ONLY,
+    READ_ONLY,
+    WORKER,
+    may_call,
+    table_privileges,
+)
+
+MEM0 = "slowwave_mem0"
+APPLY_LOCK = 7_305_118_240_002
+
+_TABLES = text(
+    "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'slowwave'::regnamespace AND c.relkind IN ('r', 'p', 'v')"
+    " AND NOT c.relispartition ORDER BY c.relname"
+)
+_FUNCTIONS = text(
+    "SELECT p.proname, p.oid::regprocedure::text, p.prosecdef, p.prorettype = 'trigger'::regtype"
+    " FROM pg_proc p WHERE p.pronamespace = 'slowwave'::regnamespace ORDER BY 2"
+)
+_GROUPS_HERE = text("SELECT count(*) = 3 FROM pg_roles WHERE rolname = ANY (:groups)")
+_VECTOR = text(
+    "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A function of the schema. signature: as Postgres writes it, schema and types included."""
+
+    name: str
+    signature: str
+    as_owner: bool
+    is_trigger: bool
+
+
+def tables(connection: Connection) -> list[str]:
+    """All tables of the schema; a partition goes with its table."""
+    return list(connection.execute(_TABLES).scalars())
+
+
+def routines(connection: Connection) -> list[Routine]:
+    """All functions of the schema."""
+    return [Routine(*row) for row in connection.execute(_FUNCTIONS)]
+
+
+def in_use(connection: Connection) -> bool:
+    """Whether any login of this database is not the owner's."""
+    return bool(connection.execute(text("SELECT EXISTS (SELECT FROM slowwave.logins)")).scalar_one())
+
+
+def as_caller(connection: Connection) -> list[str]:
+    """Entrances that run as their caller: nobody but the owner gets through. [] where all is as it should be."""
+    return [found.name for found in routines(connection) if found.name in ENTRANCES and not found.as_owner]
+
+
+def apply_grants(connection: Connection) -> None:
+    """Run all of it in the transaction of `connection`. Raises DBAPIError where this login may not."""
+    # Two at once would write the same rows of the catalogue, which Postgres refuses the second.
+    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": APPLY_LOCK})
+    for statement in statements(connection):
+        connection.exec_driver_sql(statement.replace("%", "%%"))
+
+
+def statements(connection: Connection) -> list[str]:
+    """All statements, in their order. Each may be run again; together they take away what is not meant."""
+    found, functions = tables(connection), routines(connection)
+    groups_exist = bool(connection.execute(_GROUPS_HERE, {"groups": list(GROUPS.values())}).scalar_one())
+    database: str = connection.execute(text("SELECT current_database()")).scalar_one()
+    vector: str | None = connection.execute(_VECTOR).scalar_one_or_none()
+    mem0 = connection.execute(text("SELECT to_regnamespace(:name) IS NOT NULL"), {"name": MEM0}).scalar_one()
+    return [
+        *([] if groups_exist else map(_group, GROUPS.values())),
+        *_nothing(database),
+        *_on_tables(found),
+        *_on_functions(functions, vector),
+        *_worker_policies(found),
+        *([] if not mem0 else _on_mem0()),
+    ]
+
+
+def _group(name: str) -> str:
+    # A server that makes no role twice has no IF NOT EXISTS for it either; two commands at once may both try.
+    return (
+        f"DO $$ BEGIN CREATE ROLE {name} NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
+    )
+
+
+def _nothing(database: str) -> Iterator[str]:
+    """What everybody has by default, and what was given before."""
+    everybody = ", ".join(("PUBLIC", *GROUPS.values()))
+    yield f"REVOKE ALL ON SCHEMA slowwave FROM {everybody}"
+    yield f"REVOKE ALL ON ALL TABLES IN SCHEMA slowwave FROM {everybody}"
+    yield f"REVOKE ALL ON ALL FUNCTIONS IN SCHEMA slowwave FROM {everybody}"
+    yield f"GRANT USAGE ON SCHEMA slowwave TO {', '.join(GROUPS.values())}"
+    # The groups are those of the whole server: which database a login may enter is said for each login.
+    yield _sql("REVOKE CONNECT, TEMPORARY ON DATABASE {} FROM PUBLIC", sql.Identifier(database))
+    yield _sql("GRANT TEMPORARY ON DATABASE {} TO {}", sql.Identifier(database), sql.Identifier(WORKER))
+
+
+def _on_tables(found: list[str]) -> Iterator[str]:
+    for table in found:
+        for role, group in GROUPS.items():
+            privileges = table_privileges(role, table)
+            if privileges:
+                yield _sql(f"GRANT {privileges} ON slowwave.{{}} TO {group}", sql.Identifier(table))
+
+
+def _on_functions(functions: list[Routine], vector: str | None) -> Iterator[str]:
+    path = sql.SQL(", ").join(map(sql.Identifier, filter(None, ("pg_catalog", vector, "pg_temp"))))
+    for function in functions:
+        if function.name in ENTRANCES or function.name in DEFINING:
+            # A path that callers can't choose: what runs as the owner must find nothing that they made.
+            yield _sql(f"ALTER FUNCTION {function.signature} SECURITY DEFINER SET search_path = {{}}", path)
+        elif function.as_owner and function.name not in ASKED:
+            yield f"ALTER FUNCTION {function.signature} SECURITY INVOKER"
+        callers = [group for role, group in GROUPS.items() if may_call(role, function.name)]
+        if callers and not function.is_trigger:
+            yield f"GRANT EXECUTE ON FUNCTION {function.signature} TO {', '.join(callers)}"
+
+
+def _worker_policies(found: list[str]) -> Iterator[str]:
+    """A policy that is true by itself is no condition at all to the planner: workers keep the owner's plans."""
+    for table in found:
+        if table not in OWNER_ONLY | READ_ONLY:
+            # Looked for first: making a policy locks the table, and there is nothing to do nearly always.
+            yield (
+                "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_policy p WHERE p.polname = 'workers'"
+                f" AND p.polrelid = 'slowwave.{table}'::regclass) THEN"
+                f" CREATE POLICY workers ON slowwave.{table} TO {WORKER} USING (true) WITH CHECK (true);"
+                " END IF; END $$"
+            )
+
+
+def _on_mem0() -> Iterator[str]:
+    yield f"GRANT USAGE ON SCHEMA {MEM0} TO {WORKER}"
+    yield f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {MEM0} TO {WORKER}"
+
+
+def _sql(template: str, *parts: sql.Composable) -> str:
+    return sql.SQL(template).format(*parts).as_string(None)

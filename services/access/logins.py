@@ -1,0 +1,117 @@
+"""Logins: who is made, for which role and tenant; and who is there.
+
+Only the owner (or who may become it, with the right to make roles) gets through here.
+
+Must not know: how a login's password reaches whoever uses it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from psycopg import sql
+from sqlalchemy import Connection, delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from models import Login
+from services.access.privileges import GROUPS
+from slowwave.errors import InvalidName, SlowwaveError
+from slowwave.identity import check_name
+
+Role = Literal["producer", "console", "worker"]
+LONGEST = 63
+"""Postgres cuts longer names off, and two of them could become one."""
+
+_ROLE = text(
+    "SELECT rolsuper, rolbypassrls, rolcanlogin, pg_has_role(oid, (SELECT nspowner FROM pg_namespace"
+    " WHERE nspname = 'slowwave'), 'MEMBER') AS as_owner FROM pg_roles WHERE rolname = :login"
+)
+
+
+class LoginRefused(SlowwaveError):
+    """This login can't be what was asked for; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLogin:
+    """One login. exists: whether the server knows it; a copied database may name logins of another server."""
+
+    login: str
+    role: str
+    tenant: str | None
+    exists: bool
+
+
+def add_login(
+    connection: Connection, login: str, role: Role, tenant: str | None, *, verifier: str | None = None
+) -> bool:
+    """Register a login, and make it where the server has none; answers whether it was made.
+
+    verifier: its password as the server keeps it (SCRAM-SHA-256), so that no statement holds the password itself; None
+    for a login that exists, or that proves itself by other means. In the transaction of `connection`. Raises
+    LoginRefused, InvalidName, and DBAPIError where this login may not.
+    """
+    _check(login, role, tenant)
+    found = connection.execute(_ROLE, {"login": login}).mappings().first()
+    if found is None:
+        password = sql.SQL("") if verifier is None else sql.SQL(" PASSWORD {}").format(sql.Literal(verifier))
+        _run(connection, sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS{}"), sql.Identifier(login), password)
+    elif found["rolsuper"] or found["rolbypassrls"] or found["as_owner"]:
+        raise LoginRefused(f"{login} owns the tables or passes all policies: no wall would hold it. Make another login")
+    elif verifier is not None:
+        _run(connection, sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}"), sql.Identifier(login), sql.Literal(verifier))
+    _register(connection, login, role, tenant)
+    database = connection.execute(text("SELECT current_database()")).scalar_one()
+    for group in GROUPS.values():
+        if group != GROUPS[role] and found is not None:
+            _run(connection, sql.SQL("REVOKE {} FROM {}"), sql.Identifier(group), sql.Identifier(login))
+    _run(connection, sql.SQL("GRANT {} TO {}"), sql.Identifier(GROUPS[role]), sql.Identifier(login))
+    _run(connection, sql.SQL("GRANT CONNECT ON DATABASE {} TO {}"), sql.Identifier(database), sql.Identifier(login))
+    return found is None
+
+
+def remove_login(connection: Connection, login: str) -> bool:
+    """Take everything here from a login, and leave the role itself; False if it is not registered.
+
+    Its connections go on until they end, and find nothing any more.
+    """
+    gone = connection.execute(delete(Login).where(Login.login == login)).rowcount
+    if gone and connection.execute(_ROLE, {"login": login}).first() is not None:
+        database = connection.execute(text("SELECT current_database()")).scalar_one()
+        for group in GROUPS.values():
+            _run(connection, sql.SQL("REVOKE {} FROM {}"), sql.Identifier(group), sql.Identifier(login))
+        template = sql.SQL("REVOKE CONNECT ON DATABASE {} FROM {}")
+        _run(connection, template, sql.Identifier(database), sql.Identifier(login))
+    return bool(gone)
+
+
+def known_logins(connection: Connection) -> list[KnownLogin]:
+    """All logins, by role and name."""
+    exists = text("EXISTS (SELECT FROM pg_roles r WHERE r.rolname = logins.login) AS is_there")
+    rows = connection.execute(select(Login.login, Login.role, Login.tenant, exists).order_by(Login.role, Login.login))
+    return [KnownLogin(*row) for row in rows]
+
+
+def _check(login: str, role: str, tenant: str | None) -> None:
+    if role not in get_args(Role):
+        raise InvalidName(f"a role is one of {', '.join(get_args(Role))}, not {role!r:.60}")
+    if not login or len(login.encode()) > LONGEST or not login.isprintable():
+        raise InvalidName(f"a login has 1 to {LONGEST} bytes, all printable")
+    if login in GROUPS.values():
+        raise InvalidName(f"{login} is a group, which nobody logs in as")
+    if (role == "worker") != (tenant is None):
+        raise InvalidName("a worker serves all tenants; a producer and a console belong to one")
+    if tenant is not None:
+        check_name("tenant", tenant)
+
+
+def _register(connection: Connection, login: str, role: str, tenant: str | None) -> None:
+    values = {"login": login, "role": role, "tenant": tenant}
+    connection.execute(insert(Login).values(values).on_conflict_do_nothing())
+    known = connection.execute(select(Login.role, Login.tenant).where(Login.login == login)).one()
+    if tuple(known) != (role, tenant):
+        whose = "all tenants" if known.tenant is None else f"tenant {known.tenant!r}"
+        raise LoginRefused(f"{login} is a {known.role} of {whose} already: remove it first, or choose another name")
+
+
+def _run(connection: Connection, template: sql.SQL, *parts: sql.Composable) -> None:
+    connection.exec_driver_sql(template.format(*parts).as_string(None).replace("%", "%%"))

@@ -1,0 +1,142 @@
+"""`slowwave roles …`: logins of Postgres and users of Redis that may do what their part needs, and no more.
+
+Must not know: what each may do, SQL.
+"""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from workers.shell.options import OPERATE, Json
+from workers.shell.output import console, print_json, print_rows
+from workers.shell.sentences import FOUND
+from workers.shell.state import Shell, shell_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+roles = typer.Typer(no_args_is_help=True, help="Logins of Postgres and users of Redis, each for its part alone.")
+
+Login = Annotated[str, typer.Argument(help="The login's name in Postgres.", show_default=False, metavar="LOGIN")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.add_typer(roles, name="roles", rich_help_panel=OPERATE)
+
+
+@roles.command()
+def apply(
+    context: typer.Context,
+    *,
+    only_print: Annotated[bool, typer.Option("--print", help="Print the SQL, for an administrator to run.")] = False,
+) -> None:
+    """Give each role what it needs, and take away the rest. As the owner of the tables; again after each migration."""
+    from services.access.grants import apply_grants, statements
+
+    shell = shell_of(context)
+    if only_print:
+        with shell.connection() as connection:
+            sys.stdout.write("BEGIN;\n" + "".join(f"{statement};\n" for statement in statements(connection)))
+            sys.stdout.write("COMMIT;\n")
+        return
+    with shell.connection() as connection:
+        apply_grants(connection)
+        connection.commit()
+    console().print("Each role may do its part in this database, and nothing else. `slowwave roles add` makes logins.")
+
+
+@roles.command()
+def add(
+    context: typer.Context,
+    login: Login,
+    role: Annotated[
+        Literal["producer", "console", "worker"],
+        typer.Option(
+            help="producer: captures and reads; console: reads and decides; worker: all tenants.", prompt=True
+        ),
+    ],
+    *,
+    no_password: Annotated[
+        bool, typer.Option("--no-password", help="It exists, or proves itself by a certificate or the like.")
+    ] = False,
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")] = False,
+) -> None:
+    """Make a login; a producer's and a console's is for the tenant of --tenant alone. Prints a new password, once."""
+    import secrets
+
+    from services.access.logins import add_login
+
+    shell = shell_of(context)
+    password = None if no_password else secrets.token_urlsafe(24)
+    if password_stdin:
+        password = sys.stdin.readline().rstrip("\r\n")
+    tenant = None if role == "worker" else shell.tenant
+    with shell.connection() as connection:
+        verifier = None if password is None else _verifier(connection, login, password)
+        made = add_login(connection, login, role, tenant, verifier=verifier)
+        connection.commit()
+    whose = "all tenants" if tenant is None else f"tenant {tenant}"
+    console().print(f"{login} is {'made, ' if made else ''}a {role} of {whose}.", soft_wrap=True)
+    if password is not None and not password_stdin:
+        console().print(f"Its password, shown this once: {password}", soft_wrap=True, highlight=False, markup=False)
+
+
+@roles.command()
+def remove(context: typer.Context, login: Login) -> None:
+    """Take everything here from a login; the login itself stays in Postgres. Exit 1 if it is not known."""
+    from services.access.logins import remove_login
+
+    with shell_of(context).connection() as connection:
+        gone = remove_login(connection, login)
+        connection.commit()
+    if not gone:
+        console().print(f"{login} is not registered: `slowwave roles list` shows who is.", soft_wrap=True, markup=False)
+        raise typer.Exit(FOUND)
+    console().print(f"{login} may do nothing here any more. DROP ROLE in Postgres removes it.", markup=False)
+
+
+@roles.command(name="list")
+def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
+    """Show which login has which role, and whose tenant it is."""
+    from services.access.logins import known_logins
+
+    with shell_of(context).connection() as connection:
+        known = known_logins(connection)
+    if as_json:
+        print_json(known)
+    elif known:
+        head = ("login", "role", "tenant", "")
+        rows = [
+            (found.login, found.role, found.tenant or "(all)", "" if found.exists else "not in this Postgres")
+            for found in known
+        ]
+        print_rows(console(), [head, *rows])
+    else:
+        console().print("Everybody logs in as the owner: there is no other login.")
+
+
+def reapply(shell: Shell) -> bool:
+    """After a migration: give roles what they need again, where there are any; answers whether there are."""
+    from services.access.grants import apply_grants, in_use
+
+    with shell.connection() as connection:
+        if not in_use(connection):
+            return False
+        apply_grants(connection)
+        connection.commit()
+        return True
+
+
+def _verifier(connection: "Connection", login: str, password: str) -> str:
+    """The password as Postgres keeps it: no statement, and so no log, holds the password itself."""
+    from slowwave.errors import InvalidSettings
+
+    if not password:
+        raise InvalidSettings("the password is empty")
+    driver = connection.connection.driver_connection
+    if driver is None:
+        raise InvalidSettings("no connection to Postgres")
+    made: bytes = driver.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
+    return made.decode()
