@@ -77,8 +77,8 @@ def _run(seed: int, options: argparse.Namespace, *, disks: bool) -> Outcome:
     print("".join(f"    {fault}\n" for fault in plan.faults), flush=True)
     folder = Path(tempfile.mkdtemp(prefix=f"slowwave-chaos-{seed}-"))
     places = describe_folder(folder)
-    small = Options(seed, 2, 12, options.events, 12.0, 6_000, short=True, redis_server=options.redis_server)
-    large = Options(seed, 4, 40, options.events, 18.0, 40_000, redis_server=options.redis_server)
+    small = Options(seed, 2, 12, options.events, 12.0, 30_000, short=True, redis_server=options.redis_server)
+    large = Options(seed, 4, 40, options.events, 18.0, 150_000, redis_server=options.redis_server)
     with (places.logs / "supervisor.log").open("a", encoding="utf-8") as said:
 
         def say(part: str, line: str) -> None:

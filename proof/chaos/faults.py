@@ -24,7 +24,9 @@ from workers.stack.child import Child
 
 Making = Callable[[World, Fault], AbstractContextManager[str]]
 
-_CLOCK_STEPS = (90.0, 600.0, 3600.0, 6 * 3600.0)
+# Up to an hour is what a server may ask for, and not told from it: a session that fails while a clock is ahead by
+# that waits it out. Everything beyond is brought back.
+_CLOCK_STEPS = (90.0, 2 * 3600.0, 6 * 3600.0)
 _ALIVE_SECONDS = 45.0
 _BALLAST = "ballast"
 _CUT = """

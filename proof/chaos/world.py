@@ -6,6 +6,7 @@ Must not know: which faults there are; what is checked.
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from proof.chaos.places import FOLDER_VARIABLE, VISIBILITY_VARIABLE, Places
 from proof.servers import Servers, until
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import variable_of
+from slowwave.spool import spooled
 from workers.stack.child import Child, Program, Say
 from workers.stack.programs import CeleryPrograms, Worker
 from workers.stack.supervisor import Supervisor
@@ -30,6 +32,7 @@ APP = "proof.chaos.app"
 WORKERS = (Worker("fast", (HIGH_QUEUE,), 1), Worker("main", QUEUES, 2), Worker("threads", QUEUES, 2))
 SPOOL_BYTES = 16_000_000
 _START_SECONDS = 90.0
+_POLL_SECONDS = 0.2
 
 # Leases (8 s), sweeps (5 s), tickets (60 s) and retries (30 s) are the defaults. What is shorter is what would make a
 # run of minutes see nothing: quiet conversations, days, working memory, the ticks of jobs.
@@ -41,6 +44,7 @@ SHORTER = {
     "memory.consolidation.min_age_days": "0",
     "memory.maintenance.tick_seconds": "30",
     "memory.llm.breaker_seconds": "5",
+    "memory.llm.timeout_seconds": "8",
 }
 SHORTEST = {
     "memory.auto_flush.ticket_seconds": "15",
@@ -81,6 +85,7 @@ class World:
         self.servers = Servers(places.root / "servers", say, redis_server=options.redis_server)
         self.supervisor = Supervisor(places.logs, say, held=self.servers.held)
         self.environment: dict[str, str] = {}
+        self._closing = threading.Event()
 
     def __enter__(self) -> Self:
         try:
@@ -155,7 +160,14 @@ class World:
         }
         arguments = [word for name, value in given.items() for word in (f"--{name}", str(value))]
         environment = self.environment | {variable_of("spool"): str(spool)}
-        return self._python(f"talker-{number}", "proof.chaos.talk", *arguments, environment=environment)
+        talker = self._python(f"talker-{number}", "proof.chaos.talk", *arguments, environment=environment)
+        return replace(talker, prepare=lambda: self._rest_when_done(spool))
+
+    def _rest_when_done(self, spool: Path) -> None:
+        """Start a talker again, but none that has ended because the talk is over: raises OSError when the world ends."""
+        while self.places.stop.exists() and not spooled(spool).files:
+            if self._closing.wait(_POLL_SECONDS):
+                raise OSError("the talk is over")
 
     def _python(self, name: str, module: str, *arguments: str, environment: Mapping[str, str]) -> Program:
         command = (sys.executable, "-m", module, *arguments)
@@ -184,6 +196,7 @@ class World:
 
     def close(self) -> None:
         """Stop everything, servers last; whatever was paused or held goes on first."""
+        self._closing.set()
         self.supervisor.stop(20.0)
         self.servers.close()
 
