@@ -164,7 +164,7 @@ class World:
         return replace(talker, prepare=lambda: self._rest_when_done(spool))
 
     def _rest_when_done(self, spool: Path) -> None:
-        """Start a talker again, but none that has ended because the talk is over: raises OSError when the world ends."""
+        """Start a talker again unless the talk is over. Raises OSError when the world ends."""
         while self.places.stop.exists() and not spooled(spool).files:
             if self._closing.wait(_POLL_SECONDS):
                 raise OSError("the talk is over")
