@@ -5,8 +5,6 @@ A name waits for Postgres in the spool as events do, and is dropped like them wh
 Must not know: which program that is, how it is read.
 """
 
-from pydantic import model_validator
-
 from slowwave.capture import Entry, about_of
 from slowwave.errors import ScopeConflict
 from slowwave.identity import check_name
@@ -20,12 +18,6 @@ READ_SESSIONS = "slowwave.read_sessions"
 
 class ReadSession(PromptArrived):
     """What `slowwave.read_session` takes: whose session is read where it is kept, if a run of it was named."""
-
-    @model_validator(mode="after")
-    def _tenant_is_a_name(self) -> "ReadSession":
-        if self.tenant is not None:
-            check_name("tenant", self.tenant)
-        return self
 
 
 def name_run(
