@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workers.shell.options import OPERATE
-from workers.shell.output import console, one_line, print_rows, styled
+from workers.shell.output import console, json_text, one_line, print_rows, styled
 from workers.shell.sentences import USAGE, complain
 from workers.shell.state import Shell, shell_of
 
@@ -100,7 +100,7 @@ def _pair_of(line: bytes) -> tuple[str, tuple[str, str] | None]:
 
 def _print_line(judgement: "Judgement") -> None:
     told = {"verdict": judgement.verdict, "score": round(judgement.score, 4), "reasons": list(judgement.reasons)}
-    sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_text(told) + "\n")
 
 
 def _print_one(judgement: "Judgement") -> None:

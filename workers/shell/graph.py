@@ -3,7 +3,6 @@
 Must not know: SQL, how relations are read from what was said.
 """
 
-import json
 import re
 from collections import Counter
 from io import BytesIO
@@ -16,7 +15,7 @@ from rich.text import Text
 
 from domain.spoken_time import count_words
 from workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
-from workers.shell.output import PIPE_WIDTH, console, one_line, print_rows, styled
+from workers.shell.output import PIPE_WIDTH, XML_ESCAPED, console, json_text, one_line, print_rows, styled
 from workers.shell.state import shell_of
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def _size(found: "EntityGraph") -> str:
 def _as_json(found: "EntityGraph") -> str:
     import networkx as nx
 
-    return json.dumps(nx.node_link_data(found.graph, edges="edges"), ensure_ascii=False, indent=2)
+    return json_text(nx.node_link_data(found.graph, edges="edges"), indent=2)
 
 
 def _as_graphml(found: "EntityGraph") -> str:
@@ -117,7 +116,7 @@ def _as_graphml(found: "EntityGraph") -> str:
         attributes.update({name: _for_xml(value) for name, value in attributes.items()})
     written = BytesIO()
     nx.write_graphml(clean, written)
-    return written.getvalue().decode()
+    return written.getvalue().decode().translate(XML_ESCAPED)
 
 
 def _for_xml(value: Any) -> Any:

@@ -10,7 +10,7 @@ import typer
 
 from domain.spoken_time import count_words, duration_words, moment_words
 from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, document, one_line, print_json, print_rows, styled
+from workers.shell.output import console, document, json_text, one_line, print_json, print_rows, safe, styled
 from workers.shell.sentences import FOUND
 from workers.shell.state import Shell, operator, shell_of
 
@@ -206,7 +206,6 @@ def daemon(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document a tick, each on a line.")] = False,
 ) -> None:
     """Tick until told to stop: for a computer without workers and beat. Ends after the running job; twice: at once."""
-    import json
     import sys
 
     from workers.shell.daemon import run_ticks
@@ -216,10 +215,12 @@ def daemon(
 
     def tell(report: "TickReport") -> None:
         if as_json:
-            line = json.dumps(document(report), ensure_ascii=False)
+            line = json_text(document(report))
         else:
             at = report.at.isoformat(timespec="seconds")
-            line = f"{at} {count_words(len(report.ran), 'job')} run. " + " ".join(_tick_words(report).splitlines())
+            line = f"{at} {count_words(len(report.ran), 'job')} run. " + safe(
+                " ".join(_tick_words(report).splitlines())
+            )
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 

@@ -1,6 +1,7 @@
 """How answers are shown: one JSON document for programs, plain sentences and columns for people.
 
-Conversation text comes from strangers: before it reaches a terminal its control characters are made visible.
+Conversation text comes from strangers: before it reaches a terminal, what a terminal obeys is made visible: control
+characters, and those that change the order in which a line is shown, or end it.
 
 Must not know: what the answers mean.
 """
@@ -20,7 +21,14 @@ from rich.table import Table
 from rich.text import Text
 
 PIPE_WIDTH = 120
-_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+_CONTROLS = [code for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"]
+# Line and paragraph separators, marks that reorder a line, letters that nobody sees.
+_UNSEEN = [0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF, *range(0xE0000, 0xE0080)]
+_VISIBLE = {code: f"\\x{code:02x}" for code in _CONTROLS} | {code: f"\\u{code:04x}" for code in _UNSEEN}
+# The same within JSON, which has its own way to write them and writes only the first 32 so.
+_ESCAPED = {code: json.dumps(chr(code))[1:-1] for code in (*range(128, 160), *_UNSEEN)} | {127: "\\u007f"}
+XML_ESCAPED = {code: f"&#{code};" for code in _ESCAPED}
+"""How XML writes what a terminal would obey, for `str.translate`."""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -31,7 +39,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def safe(text: str) -> str:
-    """Text that a terminal shows and does not obey: control characters become their hexadecimal names."""
+    """Text that a terminal shows and does not obey: what it would obey becomes its hexadecimal name."""
     return text.translate(_VISIBLE)
 
 
@@ -48,7 +56,12 @@ def styled(text: str, style: str = "") -> Text:
 
 def print_json(value: Any) -> None:
     """Print one JSON document to stdout."""
-    sys.stdout.write(json.dumps(document(value), ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(json_text(document(value), indent=2) + "\n")
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON of what JSON holds, in which nothing stands that a terminal obeys."""
+    return json.dumps(value, ensure_ascii=False, indent=indent).translate(_ESCAPED)
 
 
 def document(value: Any) -> Any:

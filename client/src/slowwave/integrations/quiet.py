@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from slowwave.async_memory import AsyncMemory
-from slowwave.errors import InvalidName
+from slowwave.errors import InvalidName, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.memory import Memory
 from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, MAX_MESSAGES, clean_text
@@ -151,7 +151,7 @@ class QuietMemory:
             return call()
         except Exception as error:  # noqa: BLE001 (an agent must answer, whatever became of its memory)
             # The kind alone: what an error says may quote what somebody said.
-            log.warning("%s for %s/%s: %s", complaint, self.agent, session, type(error).__name__)
+            log.warning("%s for %s/%s: %s", complaint, self.agent, _word(session), type(error).__name__)
             return otherwise
 
     def _prompted_then_known(self, session: str, query: str | None) -> Known:
@@ -159,7 +159,7 @@ class QuietMemory:
         return self.known(session, query)
 
     def _too_late(self, session: str) -> Known:
-        log.warning("no context for %s/%s within %s s", self.agent, session, self._patience_seconds)
+        log.warning("no context for %s/%s within %s s", self.agent, _word(session), self._patience_seconds)
         return NOTHING
 
     def _read(self, session: str, query: str | None) -> Known:
@@ -168,6 +168,11 @@ class QuietMemory:
         )
         messages = context.to_messages()
         return Known(messages[0]["content"], messages[1]["content"]) if messages else NOTHING
+
+
+def _word(session: object) -> str:
+    """A session's name as a log has it. Frameworks let callers choose it: one with a line break would forge a line."""
+    return session if isinstance(session, str) and session.isprintable() else shown(session)
 
 
 def is_context(text: str) -> bool:
