@@ -12,27 +12,25 @@ from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding, some
 from proof.chaos.held import held_keys, lasting_keys, messages, model_slots
 
-PATIENCE_SECONDS = 15.0
-"""Beat goes on, so that a sweep may be on its way at any moment: what comes and goes is not left."""
 _POLL_SECONDS = 0.2
 
 
 def nothing_is_held(evidence: Evidence) -> list[Finding]:
-    """Nobody holds anything any more."""
-    client = evidence.redis
+    """Nobody holds anything any more. A sweep may be on its way at any moment: what comes and goes is not left."""
+    client, patience = evidence.redis, evidence.patience
     return [
-        *_left(client, "keys are held: leases, tickets, places or marks for a rerun", held_keys),
-        *_left(client, "queues or lists of unacknowledged messages are not empty", messages),
-        *_left(client, "slots of the model are taken", model_slots),
-        *_left(client, "keys could stay for ever", lasting_keys),
+        *_left(client, patience, "keys are held: leases, tickets, places or marks for a rerun", held_keys),
+        *_left(client, patience, "queues or lists of unacknowledged messages are not empty", messages),
+        *_left(client, patience, "slots of the model are taken", model_slots),
+        *_left(client, patience, "keys could stay for ever", lasting_keys),
     ]
 
 
 CHECKS = (nothing_is_held,)
 
 
-def _left(client: Redis, what: str, look: Callable[[Redis], Iterable[str] | int]) -> list[Finding]:
-    until = time.monotonic() + PATIENCE_SECONDS
+def _left(client: Redis, patience: float, what: str, look: Callable[[Redis], Iterable[str] | int]) -> list[Finding]:
+    until = time.monotonic() + patience
     while found := look(client):
         if time.monotonic() > until:
             number = found if isinstance(found, int) else len(list(found))

@@ -101,7 +101,8 @@ _PATHS = {
     ),
 }
 _TEXTS = [
-    f"SELECT k.tenant, k.kind, k.name, {said} AS content FROM slowwave.{table} t JOIN slowwave.scopes k ON k.id = t.scope_id"
+    f"SELECT k.tenant, k.kind, k.name, {said} AS content FROM slowwave.{table} t"
+    " JOIN slowwave.scopes k ON k.id = t.scope_id"
     for table, said in (
         ("memories", "t.content"),
         ("triples", "t.subject || ' ' || t.object"),

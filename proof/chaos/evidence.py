@@ -17,13 +17,17 @@ from proof.chaos.places import Places
 
 @dataclass(frozen=True)
 class Evidence:
-    """The servers of a run that is over, and its folder. told: all calls, in their order; now: the true time."""
+    """The servers of a run that is over, and its folder. told: all calls, in their order; now: the true time.
+
+    patience: seconds that what comes and goes in Redis has to be gone for once, while beat goes on.
+    """
 
     engine: Engine
     redis: Redis
     folder: Path
     told: list[Told]
     now: datetime
+    patience: float = 15.0
 
     @property
     def places(self) -> Places:

@@ -85,22 +85,34 @@ class Talker:
         if kind == "turn":
             return self._turns(place)
         if kind == "task" and place.scope is None:
-            return self._say(self._call(kind, place, (milestone(word(self.producer, self._serial)),)))
+            return self._say(self._call(kind, place, (milestone(self.next_word),)))
         if kind == "note":
-            return self._say(self._call(kind, place, (note(self.random, word(self.producer, self._serial)),)))
+            return self._say(self._call(kind, place, (note(self.random, self.next_word),)))
         if kind == "forget" and place.forgettable:
-            self._forget(self._call(kind, place, session=self.random.choice(("", place.session))))
+            self.forget(place, whole=self.random.random() < 0.5)
         elif kind in {"prompt", "trigger", "read", "pass"}:
             self._signal(self._call(kind, place))
         return 0
+
+    @property
+    def next_word(self) -> str:
+        """The word of the call that comes next."""
+        return word(self.producer, self._serial)
+
+    def tell(self, place: Conversation, *lines: Line) -> int:
+        """One turn; answers how many lines of it were recorded."""
+        return self._say(self._call("turn", place, lines))
+
+    def forget(self, place: Conversation, *, whole: bool) -> None:
+        """Forget a conversation or, whole, all of its agent; both go on under the same names."""
+        self._forget(self._call("forget", place, session="" if whole else place.session))
 
     def _turns(self, place: Conversation) -> int:
         """A turn, or a few of them at once."""
         said = 0
         for _ in range(self.random.choice((1, 1, 2, 6))):
             now = datetime.now(UTC)
-            lines = turn(self.random, word(self.producer, self._serial), now, facts=place.facts)
-            said += self._say(self._call("turn", place, lines))
+            said += self.tell(place, *turn(self.random, self.next_word, now, facts=place.facts))
         return said
 
     def _call(
