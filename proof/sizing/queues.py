@@ -1,0 +1,47 @@
+"""Queues in strict order, and slots that wait for them: one message a slot, nothing is overtaken that has begun.
+
+Must not know: what messages ask for.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """So many slots (processes or threads) that take from these queues, in this order."""
+
+    slots: int
+    queues: tuple[str, ...]
+
+
+class Queues:
+    """Messages by queue, oldest first; a slot that waits gets the next one that it listens to."""
+
+    def __init__(self, env: Any, names: Sequence[str], pools: Sequence[Pool]) -> None:
+        self._env = env
+        self._messages: dict[str, deque[Any]] = {name: deque() for name in names}
+        self._idle: dict[Pool, deque[Any]] = {pool: deque() for pool in pools}
+
+    def put(self, name: str, message: Any) -> None:
+        """Add a message, for whoever has waited longest or comes next."""
+        for pool, idle in self._idle.items():
+            if name in pool.queues and idle:
+                idle.popleft().succeed(message)
+                return
+        self._messages[name].append(message)
+
+    def take(self, pool: Pool) -> Any:
+        """Answer a message of the first of its queues that has one, or an event that brings one."""
+        event = self._env.event()
+        for name in pool.queues:
+            if self._messages[name]:
+                return event.succeed(self._messages[name].popleft())
+        self._idle[pool].append(event)
+        return event
+
+    def depth(self, name: str) -> int:
+        """How many messages wait in it."""
+        return len(self._messages[name])

@@ -1,0 +1,102 @@
+"""Sessions and agents as the model has them: who may be queued, running or parked, and when a session is due.
+
+These are the steps of `slowwave.coordination` and `slowwave.sweep_sessions`, without lost messages and dead workers.
+
+Must not know: time that passes, what an operation costs.
+"""
+
+import heapq
+import math
+from collections import deque
+from dataclasses import dataclass, field
+
+from slowwave.settings import AutoFlush
+
+HIGH, NORMAL = "flush.high", "flush"
+
+
+@dataclass(slots=True)
+class Agent:
+    """Who may have so many running flushes; parked: sessions that wait for one to end, urgent ones first."""
+
+    running: int = 0
+    parked: list[tuple[int, int, "Session"]] = field(default_factory=list)
+    sessions: dict[int, "Session"] = field(default_factory=dict)
+
+    def park(self, session: "Session", place: int) -> None:
+        """Let it wait: behind those that are urgent, unless it is itself."""
+        self.parked.append((0 if session.queue == HIGH else 1, place, session))
+        self.parked.sort()
+
+    def raise_place(self, session: "Session") -> None:
+        """It has become urgent while it waits."""
+        session.queue = HIGH
+        self.parked = sorted((0 if one is session else rank, place, one) for rank, place, one in self.parked)
+
+
+@dataclass(slots=True)
+class Session:
+    """One conversation. turns: when each that no flush has taken was committed."""
+
+    number: int
+    agent: Agent
+    turns: deque[float] = field(default_factory=deque)
+    state: str = "idle"
+    queue: str = NORMAL
+    ticket: int = 0
+    rerun: bool = False
+    boosted: bool = False
+    invalidated: bool = False
+    last_seen: float = 0.0
+    due_at: float = math.inf
+    failures: int = 0
+
+    def __lt__(self, other: "Session") -> bool:
+        return self.number < other.number
+
+
+class Due:
+    """The sessions by when they are due: what the sweep reads."""
+
+    def __init__(self, rules: AutoFlush) -> None:
+        self._rules = rules
+        self._heap: list[tuple[float, int, Session]] = []
+
+    def reckon(self, session: Session) -> None:
+        """Work out anew when it is due, after a turn or a flush."""
+        if not session.turns:
+            session.due_at = math.inf
+        elif session.invalidated:
+            self.at(session, session.last_seen)
+        else:
+            quiet = session.last_seen + self._rules.idle_seconds
+            self.at(session, min(quiet, session.turns[0] + self._rules.max_dirty_age_seconds))
+
+    def at(self, session: Session, when: float) -> None:
+        """It is due then."""
+        session.due_at = when
+        heapq.heappush(self._heap, (when, session.number, session))
+
+    def take(self, now: float, room: int) -> tuple[list[Session], bool]:
+        """Take what is due, within the caps of one sweep; whether a cap ended it."""
+        limit = min(self._rules.batch.max_sessions_per_cycle, room)
+        most = self._rules.batch.max_sessions_per_agent_per_cycle
+        of_agent: dict[int, int] = {}
+        taken: list[Session] = []
+        left: list[tuple[float, int, Session]] = []
+        while self._heap and self._heap[0][0] <= now and len(taken) < limit and len(left) < 4 * limit:
+            entry = heapq.heappop(self._heap)
+            session = entry[2]
+            if session.due_at != entry[0]:
+                continue
+            who = id(session.agent)
+            if of_agent.get(who, 0) >= most:
+                left.append(entry)
+                continue
+            of_agent[who] = of_agent.get(who, 0) + 1
+            taken.append(session)
+        for entry in left:
+            heapq.heappush(self._heap, entry)
+        for session in taken:
+            self.at(session, now + self._rules.retry_interval_seconds)
+        return taken, len(taken) >= limit or most in of_agent.values()
