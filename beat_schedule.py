@@ -8,6 +8,7 @@ Must not know: what the tasks do.
 from dataclasses import dataclass
 from typing import Any
 
+from slowwave.coordination.keys import HIGH_QUEUE
 from slowwave.messages import (
     CONSOLIDATE_WORKING,
     INDEX_VECTORS,
@@ -35,7 +36,8 @@ class Tick:
 def schedule(settings: Settings) -> dict[str, Tick]:
     """Every tick by name."""
     ticks = {
-        "sweep": Tick(SWEEP_SESSIONS, settings.memory.auto_flush.flush_interval_seconds),
+        # Before all else: it finds the sessions that are quiet, and repairs. Behind a backlog of days it would expire.
+        "sweep": Tick(SWEEP_SESSIONS, settings.memory.auto_flush.flush_interval_seconds, queue=HIGH_QUEUE),
         "wake-stale": Tick(WAKE_STALE, 600),
         "refresh-search": Tick(REFRESH_SEARCH, 60),
         "consolidate-working": Tick(CONSOLIDATE_WORKING, settings.memory.consolidation.interval_seconds),

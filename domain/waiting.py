@@ -177,7 +177,7 @@ def _due_now(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
         Reason.NO_SWEEP,
         f"It has been due for {overdue}, and no sweep offers it: {last}, though one should come every {interval}.",
         due,
-        cure="start beat (`celery -A workers beat`) and a worker on the queue 'maintenance', or run `slowwave up`",
+        cure="start beat (`celery -A workers beat`) and a worker on the queue 'flush.high', or run `slowwave up`",
     )
 
 

@@ -33,6 +33,7 @@ from services.sources.build import build_source
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.keys import HIGH_QUEUE
 from slowwave.errors import InvalidSettings
 from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
@@ -43,7 +44,8 @@ from workers.leases import LeaseThread
 
 log = logging.getLogger(__name__)
 
-_AT_START = ((SWEEP_SESSIONS, "maintenance"), (FINALIZE_DAYS, "days"), (MAINTENANCE_TICK, "maintenance"))
+AT_START = ((SWEEP_SESSIONS, HIGH_QUEUE), (FINALIZE_DAYS, "days"), (MAINTENANCE_TICK, "maintenance"))
+"""What a worker asks for when it is ready: each task with its queue."""
 
 
 class SlowwaveApp(Celery):
@@ -210,7 +212,7 @@ def look_around_at_start(sender: Any = None, **_: Any) -> None:
     """What became due while everything was off, sessions, days and jobs, is seen as soon as a worker is there."""
     app = getattr(sender, "app", None)
     if isinstance(app, SlowwaveApp):
-        for task, queue in _AT_START:
+        for task, queue in AT_START:
             app.send_task(task, queue=queue, expires=60)
 
 

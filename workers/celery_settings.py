@@ -20,6 +20,7 @@ from slowwave.messages import (
     RECORD_TURN,
     REMEMBER,
     SUMMARIZE_DAY,
+    SWEEP_SESSIONS,
 )
 from slowwave.settings import Settings
 from slowwave.unread import READ_SESSION
@@ -49,6 +50,7 @@ _FIXED: dict[str, Any] = {
         CURATE_SCOPE: {"queue": "consolidate"},
         DELIVER_OUTBOX: {"queue": "consolidate"},
         FLUSH_SESSION: {"queue": "flush"},
+        SWEEP_SESSIONS: {"queue": "flush.high"},
         SUMMARIZE_DAY: {"queue": "days"},
         FINALIZE_DAYS: {"queue": "days"},
     },

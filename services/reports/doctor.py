@@ -106,7 +106,7 @@ def check_sweeps(redis: Redis, rules: AutoFlush) -> Check:
         "sweeps",
         "problem",
         f"{last}, though one should come every {interval}",
-        "start beat (`celery -A workers beat`) and a worker on the queue 'maintenance', or run `slowwave up`",
+        "start beat (`celery -A workers beat`) and a worker on the queue 'flush.high', or run `slowwave up`",
     )
 
 

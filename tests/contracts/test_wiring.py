@@ -8,8 +8,9 @@ from celery.schedules import crontab
 
 from beat_schedule import celery_schedule, schedule
 from slowwave.coordination.keys import QUEUES
+from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import Settings
-from workers.app import SlowwaveApp, make_app
+from workers.app import AT_START, SlowwaveApp, make_app
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = [
@@ -30,6 +31,14 @@ def test_mistake_33_every_beat_entry_names_a_task_and_a_queue_that_exist(app: Sl
     for name, tick in schedule(Settings()).items():
         assert tick.task in app.tasks, name
         assert tick.queue in QUEUES, name
+
+
+def test_i3_sweeps_stand_behind_no_other_work(app: SlowwaveApp) -> None:
+    """Nothing else finds what is quiet or was lost. Behind a backlog of days its ticks would all expire, for hours."""
+    first = QUEUES[0]
+    assert schedule(Settings())["sweep"].queue == first
+    assert app.conf.task_routes[SWEEP_SESSIONS]["queue"] == first
+    assert dict(AT_START)[SWEEP_SESSIONS] == first
 
 
 def test_mistake_33_ticks_expire_with_their_period_and_none_is_a_loose_crontab() -> None:
