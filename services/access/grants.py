@@ -12,7 +12,6 @@ from psycopg import sql
 from sqlalchemy import Connection, text
 
 from services.access.privileges import (
-    ASKED,
     DEFINING,
     ENTRANCES,
     GROUPS,
@@ -128,8 +127,6 @@ def _on_functions(functions: list[Routine], vector: str | None) -> Iterator[str]
         if function.name in ENTRANCES or function.name in DEFINING:
             # A path that callers can't choose: what runs as the owner must find nothing that they made.
             yield _sql(f"ALTER FUNCTION {function.signature} SECURITY DEFINER SET search_path = {{}}", path)
-        elif function.as_owner and function.name not in ASKED:
-            yield f"ALTER FUNCTION {function.signature} SECURITY INVOKER"
         callers = [group for role, group in GROUPS.items() if may_call(role, function.name)]
         if callers and not function.is_trigger:
             yield f"GRANT EXECUTE ON FUNCTION {function.signature} TO {', '.join(callers)}"

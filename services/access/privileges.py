@@ -62,8 +62,8 @@ ENTRANCES: Mapping[str, frozenset[str]] = {
 So a search keeps the plan that the owner has: behind a policy, operators of full text may not use their index.
 """
 
-DEFINING = frozenset({"index_space", "prepare_mem0"})
-"""Functions of the worker that make an index or a table, from numbers alone: they run as the owner, too."""
+DEFINING = frozenset({"index_space", "prepare_mem0", "extend_events", "empty_events", "analyze_events"})
+"""Functions of the worker that make an index, a table or a partition, of numbers alone: they run as the owner, too."""
 
 ASKED = frozenset({"own_tenant", "admit", "admit_scopes"})
 """What policies and entrances ask; they run as the owner from the day they are made."""
@@ -72,7 +72,6 @@ CALLED: Mapping[str, frozenset[str]] = {
     "own_tenant": frozenset({"producer", "console"}),
     "working_statistics": frozenset({"producer", "console"}),
     "weigh_memory": frozenset({"console"}),
-    "add_source": frozenset({"console"}),
     "memory_vector": frozenset({"console"}),
     "scoped_vector": frozenset({"console"}),
     "words_vector": frozenset({"console"}),
@@ -83,6 +82,17 @@ CALLED: Mapping[str, frozenset[str]] = {
     "count_documents": frozenset({"console"}),
 }
 """Functions that run as whoever calls them, so that policies hold inside, and who besides the worker calls them."""
+
+WORKERS_ALONE = frozenset(
+    """
+    add_source begin_flush bound_sessions change_usage close_sessions commit_day commit_extraction commit_flush
+    commit_retry count_days event_partitions fail_flush hear_again insert_new_events keep_noted nearest not_forgotten
+    note_again note_unread open_session passage_vector passage_vectors queue_all queue_changed queue_summarized
+    queue_weighed register_backend release_call removable_events remove_events request_flush reserve_call scope_of
+    settle_call settle_days settle_lost store_candidates store_memory take_due unregister_backend wake_stale
+    """.split()
+)
+"""Functions that run as whoever calls them, and that nobody but a worker needs (or a trigger, or an entrance)."""
 
 
 def may_call(role: str, function: str) -> bool:

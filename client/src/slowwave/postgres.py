@@ -38,6 +38,7 @@ _SETTINGS: dict[str, Any] = {
 _TRY_AGAIN = frozenset({"40001", "40P01", "23505", "26000", "0A000"})
 # What is written can't be stored, now or later: data exceptions and integrity constraints.
 _REFUSED_CLASSES = frozenset({"22", "23"})
+_NOT_ALLOWED = "42501"
 _NOT_MIGRATED = frozenset({"3F000", "42P01", "42883"})
 
 Row = tuple[bytes | None, ...]
@@ -241,4 +242,6 @@ def _verdict(error: psycopg.Error) -> SlowwaveError:
         return Refused(f"Postgres refuses it ({code}): {text}")
     if code in _NOT_MIGRATED:
         return StoreUnavailable(f"the database lacks Slowwave's tables or functions, run `slowwave migrate`: {text}")
+    if code == _NOT_ALLOWED:
+        return StoreUnavailable(f"this login may not do that; `slowwave roles list` shows whose tenant it is: {text}")
     return StoreUnavailable(f"Postgres can't be used: {text}")

@@ -55,6 +55,8 @@ BEGIN
 END
 $$;
 
+ALTER TABLE slowwave.maintenance_runs ADD COLUMN tenant text DEFAULT slowwave.own_tenant();
+
 -- Policies: a row is seen and written by logins of its tenant. A table that is not named here shows no row to anybody but
 -- the owner and workers. Each rests on the one above it, whose own policy is applied in turn: agents and scopes name the
 -- tenant. Without FORCE: the owner migrates, and functions that run as the owner have asked already.
@@ -72,7 +74,7 @@ BEGIN
             ('tenant', 'agents scopes erasures erased_names dead_letters llm_calls llm_usage'),
             ('agents agent_id', 'sessions working_memory days day_summaries day_segments session_days rebuilds'),
             ('scopes scope_id', 'memories memory_conflicts review_items triples memory_blocks passages common_terms'),
-            ('scopes scope_id', 'outbox memory_files memory_file_lines maintenance_runs memory_vectors passage_vectors'),
+            ('scopes scope_id', 'outbox memory_files memory_file_lines memory_vectors passage_vectors'),
             ('sessions session_id', 'events flushes source_runs rebuild_windows rebuild_evidence vector_progress'),
             ('memories source_id', 'memory_links'),
             ('memories memory_id', 'memory_sources memory_notes memory_imports memory_changes')
@@ -84,6 +86,11 @@ BEGIN
     END LOOP;
 END
 $$;
+-- A run over several scopes names none of them: it is of the tenant whose console made it, or of nobody.
+ALTER TABLE slowwave.maintenance_runs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON slowwave.maintenance_runs USING (
+    CASE WHEN scope_id IS NULL THEN tenant = (SELECT slowwave.own_tenant())
+         ELSE EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = maintenance_runs.scope_id) END);
 ALTER TABLE slowwave.logins ENABLE ROW LEVEL SECURITY;
 -- These hold nothing of a tenant.
 ALTER TABLE slowwave.maintenance_jobs ENABLE ROW LEVEL SECURITY;

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0016"
-down_revision = "0015" if list(Path(__file__).parent.glob("0015_*.py")) else "0014"
+down_revision = "0015"
 branch_labels = None
 depends_on = None
 
@@ -83,6 +83,7 @@ def downgrade() -> None:
     _before("brief_1.sql", "brief")
     _before("find_2.sql", "find")
     _before("find_hybrid_1.sql", "find_hybrid")
+    op.drop_column("maintenance_runs", "tenant", schema="slowwave")
     for function in ("library", "admit_scopes", "admit", "own_tenant"):
         op.execute(f"DROP FUNCTION slowwave.{function}")
     op.drop_table("logins", schema="slowwave")
