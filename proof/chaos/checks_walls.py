@@ -21,7 +21,7 @@ _READERS = 40
 _SEED = 8
 
 # What has a scope, and what it points to that has one: the two must be the same.
-_PATHS = {
+PATHS = {
     "sessions and agents of two tenants": (
         "SELECT s.id FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
         " JOIN slowwave.scopes k ON k.id = s.scope_id"
@@ -117,7 +117,7 @@ def no_row_crosses(evidence: Evidence) -> list[Finding]:
     """Every path from row to row stays in one tenant and one scope."""
     return [
         finding
-        for what, query in _PATHS.items()
+        for what, query in PATHS.items()
         for finding in none_of(evidence.engine, "I8", f"rows cross a wall: {what}", query)
     ]
 

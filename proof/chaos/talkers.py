@@ -87,7 +87,7 @@ class Talker:
         if kind == "task" and place.scope is None:
             return self._say(self._call(kind, place, (milestone(self.next_word),)))
         if kind == "note":
-            return self._say(self._call(kind, place, (note(self.random, self.next_word),)))
+            return self.note(place)
         if kind == "forget" and place.forgettable:
             self.forget(place, whole=self.random.random() < 0.5)
         elif kind in {"prompt", "trigger", "read", "pass"}:
@@ -102,6 +102,10 @@ class Talker:
     def tell(self, place: Conversation, *lines: Line) -> int:
         """One turn; answers how many lines of it were recorded."""
         return self._say(self._call("turn", place, lines))
+
+    def note(self, place: Conversation) -> int:
+        """One note of the agent's own; answers how many were taken."""
+        return self._say(self._call("note", place, (note(self.random, self.next_word),)))
 
     def forget(self, place: Conversation, *, whole: bool) -> None:
         """Forget a conversation or, whole, all of its agent; both go on under the same names."""
