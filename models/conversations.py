@@ -80,6 +80,8 @@ class Event(Base):
     __table_args__ = (
         Index("events_key_idx", "session_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
         CheckConstraint("kind IN ('user', 'assistant', 'task')", name="kind"),
+        # Which partitions there are is the database's to know: slowwave.extend_events makes them.
+        {"postgresql_partition_by": "RANGE (session_id)"},
     )
 
     # No foreign key: the one writer holds the lock of the session's row, and the check took a sixth of a capture.

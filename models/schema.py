@@ -3,6 +3,7 @@
 Must not know: which process asks.
 """
 
+import re
 from pathlib import Path
 
 from alembic import command
@@ -18,6 +19,9 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = 7_305_118_240_001
 
 
+_PARTITION = re.compile(r"events_(\d+|rest)")
+
+
 class WrongSchema(Exception):
     """The database is at another revision than this code; the message says which command to run."""
 
@@ -29,6 +33,15 @@ def _config(connection: Connection | None = None) -> Config:
     if connection is not None:
         config.attributes["connection"] = connection
     return config
+
+
+def is_described(name: str | None, kind: str, _parents: object = None) -> bool:
+    """Whether the models describe what has this name in the database: all of the schema but partitions, which the
+    database makes as it grows. As Alembic's `include_name` asks.
+    """
+    if kind == "schema":
+        return name == SCHEMA
+    return kind != "table" or name is None or not _PARTITION.fullmatch(name)
 
 
 def head_revision() -> str:

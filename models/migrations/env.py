@@ -7,6 +7,7 @@ from alembic import context
 from sqlalchemy import Connection, text
 
 from models import SCHEMA, Base
+from models.schema import is_described
 
 
 def run(connection: Connection) -> None:
@@ -17,7 +18,7 @@ def run(connection: Connection) -> None:
         target_metadata=Base.metadata,
         version_table_schema=SCHEMA,
         include_schemas=True,
-        include_name=lambda name, kind, _parents: kind != "schema" or name == SCHEMA,
+        include_name=is_described,
         compare_server_default=False,
         transactional_ddl=True,
     )

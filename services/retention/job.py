@@ -1,4 +1,5 @@
-"""The maintenance job `retention`: old events, old calls of models, and old logs of sessions on this host.
+"""The maintenance job `retention`: old events, old calls of models, old logs of sessions on this host, and the
+partitions that events lie in.
 
 Must not know: when the job is due, Celery.
 """
@@ -9,6 +10,7 @@ from domain.spoken_time import count_words
 from services.maintenance import JobContext, JobOutcome, JobRunner
 from services.retention.calls import CallRemoval, remove_old_calls
 from services.retention.events import Removal, remove_old_events
+from services.retention.partitions import Kept, keep_partitions
 from services.session_logs import CleanUp, cleanup_session_logs_older_than
 
 
@@ -24,6 +26,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         go_on=go_on,
     )
     calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
+    kept_room = Kept() if context.dry_run else keep_partitions(context.engine)
     logs = CleanUp(0, 0)
     if rules.session_log_days:
         root = context.settings.memory.files.root
@@ -34,6 +37,8 @@ def run_retention(context: JobContext) -> JobOutcome:
         "days": removal.days,
         "busy": removal.busy,
         "calls": calls.calls,
+        "partitions_made": kept_room.made,
+        "partitions_emptied": kept_room.emptied,
         "logs": logs.files,
         "log_bytes": logs.bytes,
     }

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 
 from models import SCHEMA, Base
 from models.engine import make_engine
-from models.schema import WrongSchema, current_revision, head_revision, migrate, require_current
+from models.schema import WrongSchema, current_revision, head_revision, is_described, migrate, require_current
 from slowwave import Memory, Settings
 
 pytestmark = pytest.mark.servers
@@ -21,7 +21,7 @@ def test_models_and_migrations_describe_the_same_tables(engine: Engine) -> None:
             connection,
             opts={
                 "include_schemas": True,
-                "include_name": lambda name, kind, _parents: kind != "schema" or name == SCHEMA,
+                "include_name": is_described,
                 "version_table_schema": SCHEMA,
             },
         )

@@ -1,0 +1,47 @@
+"""The partitions of events: room for new sessions before it is needed, and the room of those that are empty given back.
+
+Must not know: when it is done, what is removed.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
+
+WIDTH = 1_000_000
+"""So many sessions a partition: about ten million events, whose index is held in memory by a small server."""
+
+_EXTEND = text("SELECT slowwave.extend_events(:width)")
+_EMPTY = text("SELECT slowwave.empty_events()")
+_ANALYZE = text("SELECT slowwave.analyze_events()")
+_LOCK_NOT_AVAILABLE = "55P03"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How many partitions were made and emptied. busy: the table was in use, the next call does the rest."""
+
+    made: int = 0
+    emptied: int = 0
+    busy: bool = False
+
+
+def keep_partitions(engine: Engine, *, width: int = WIDTH) -> Kept:
+    """Make partitions ahead of the sessions to come, empty those of which all was removed, and tell the planner.
+
+    Without it nothing is lost: what comes after the last partition lies in one that has no end. Doing it twice changes
+    nothing more.
+    """
+    made = emptied = 0
+    try:
+        with engine.begin() as connection:
+            made = connection.execute(_EXTEND, {"width": width}).scalar_one()
+        with engine.begin() as connection:
+            emptied = connection.execute(_EMPTY).scalar_one()
+        with engine.begin() as connection:
+            connection.execute(_ANALYZE)
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            raise
+        return Kept(made, emptied, busy=True)
+    return Kept(made, emptied)
