@@ -25,7 +25,8 @@ class Costs:
     flush: of a window of one turn; flush_turn: of each further turn of it. side: what other tasks a flush brings (the
     day's summary and the like). spread: standard deviation over mean of a flush's time. wal_flush_seconds: one write of
     Postgres' log to the disk, which all commits that wait share. sweep: of each session that a sweep offers. *_bytes:
-    what stays in Postgres (with indexes), goes into its log, or stands in Valkey. machine: where it was measured.
+    what stays in Postgres (with indexes), goes into its log, or stands in Valkey, and the memory of a worker with one
+    process. machine: where it was measured.
     """
 
     machine: str = "nominal"
@@ -45,6 +46,7 @@ class Costs:
     memories_per_turn: float = 0.5
     wal_bytes_per_turn: float = 20_000.0
     message_bytes: float = 1200.0
+    worker_bytes: float = 120e6
 
     def save(self, file: Path) -> None:
         """Write it as JSON."""

@@ -1,0 +1,83 @@
+"""What a million turns a day need, reckoned from the costs: workers, Postgres, Valkey, disk, calls of a model.
+
+Must not know: how the costs were measured.
+"""
+
+from dataclasses import dataclass
+
+from proof.sizing.costs import Cost, Costs
+
+DAY_SECONDS = 86_400
+MILLION = 1_000_000
+GB = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """turns_per_flush: read by one window. peak: the busiest time over the mean. busy: how full a part may be then.
+
+    contexts_per_turn: how often a reply reads what is known. model_seconds, tokens: of one call, where there is a model.
+    queued: messages that wait at once, at the worst.
+    """
+
+    turns_per_flush: float = 4.0
+    peak: float = 4.0
+    busy: float = 0.6
+    contexts_per_turn: float = 1.0
+    model_seconds: float = 3.0
+    tokens: float = 1500.0
+    queued: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Per million turns a day. Cores and slots are of the busiest time; commits and writes are a second, then."""
+
+    worker_processes: float
+    model_slots: float
+    postgres_cores: float
+    postgres_cores_reads: float
+    commits_per_second: float
+    disk_writes_per_second: float
+    log_gb_per_day: float
+    gb_per_year: float
+    valkey_cores: float
+    valkey_mb: float
+    calls_per_day: float
+    tokens_per_day: float
+
+
+def needs(costs: Costs, assumed: Assumed) -> Needs:
+    """Reckon it. Reads of contexts are told apart, since a replica can take them."""
+    turn = _per_turn(costs, assumed.turns_per_flush)
+    rate = MILLION / DAY_SECONDS * assumed.peak
+    flushes = rate / assumed.turns_per_flush
+    commits = rate + 3 * flushes
+    day_bytes = MILLION * (costs.turn_bytes + costs.memories_per_turn * costs.memory_bytes)
+    day_bytes += MILLION / assumed.turns_per_flush / 2 * costs.session_bytes
+    return Needs(
+        worker_processes=rate * turn.caller / assumed.busy,
+        model_slots=flushes * (assumed.model_seconds + costs.flush.caller + costs.flush.postgres) / assumed.busy,
+        postgres_cores=rate * turn.postgres / assumed.busy,
+        postgres_cores_reads=rate * assumed.contexts_per_turn * costs.context.postgres / assumed.busy,
+        commits_per_second=commits,
+        disk_writes_per_second=min(commits, 1 / costs.wal_flush_seconds if costs.wal_flush_seconds else commits),
+        log_gb_per_day=MILLION * costs.wal_bytes_per_turn / GB,
+        gb_per_year=365 * day_bytes / GB,
+        valkey_cores=rate * turn.valkey / assumed.busy,
+        valkey_mb=assumed.queued * costs.message_bytes / 1e6,
+        calls_per_day=MILLION / assumed.turns_per_flush,
+        tokens_per_day=MILLION / assumed.turns_per_flush * assumed.tokens,
+    )
+
+
+def _per_turn(costs: Costs, turns: float) -> Cost:
+    """What a turn costs from its capture to its memories, without what the client takes."""
+    further = (turns - 1) / turns
+    each = 1 / turns
+    shared = (costs.flush, costs.side, costs.sweep)
+    return Cost(
+        sum(cost.caller for cost in shared) * each + costs.flush_turn.caller * further,
+        sum(cost.postgres for cost in shared) * each + costs.flush_turn.postgres * further + costs.capture.postgres,
+        sum(cost.valkey for cost in shared) * each + costs.offer.valkey,
+    )

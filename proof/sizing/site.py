@@ -1,0 +1,118 @@
+"""A Postgres, a Valkey and as many workers as asked for, in a folder of their own; nothing stays.
+
+Must not know: what is measured on it.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psycopg
+
+from models.engine import make_engine
+from models.schema import migrate
+from proof.servers import Servers, until
+from slowwave.coordination.broker import connect_broker
+from slowwave.coordination.keys import QUEUES
+from slowwave.settings import PREFIX, Settings, load_settings, variable_of
+
+FLUSHES = "SELECT count(*) FROM slowwave.flushes"
+DEADLINE_SECONDS = 300.0
+
+
+class Site:
+    """changed: settings that differ from their defaults, by key. A context manager."""
+
+    def __init__(self, **changed: object) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="slowwave-sizing-"))
+        self._programs: list[subprocess.Popen[bytes]] = []
+        self._servers = Servers(self._folder / "servers", _silent)
+        urls = {"database_url": self._servers.database_url, "broker_url": self._servers.broker_url}
+        values = urls | {"spool": self._folder / "spool", "memory.files.root": self._folder / "files"} | changed
+        self._environment = {k: v for k, v in os.environ.items() if not k.startswith((PREFIX, "PG", "REMAP_"))}
+        self._environment |= {variable_of(key): str(value) for key, value in values.items()}
+        self.settings: Settings = load_settings({k: v for k, v in self._environment.items() if k.startswith(PREFIX)})
+
+    def __enter__(self) -> Self:
+        self._servers.start()
+        engine = make_engine(self.settings.database_url)
+        migrate(engine)
+        engine.dispose()
+        self.connection = psycopg.connect(self.settings.database_url, autocommit=True)
+        self.redis = connect_broker(self.settings)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop_programs()
+        self.connection.close()
+        self.redis.close()
+        self._servers.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def start_worker(self, processes: int, queues: tuple[str, ...] = QUEUES) -> int:
+        """Start one; answer its pid when it is ready."""
+        log = self._folder / f"worker-{len(self._programs)}.log"
+        options = ("-Q", ",".join(queues), "-c", str(processes), "-l", "INFO", "-n", f"w{len(self._programs)}@sizing")
+        pid = self._start(log, "worker", *options, "--without-gossip", "--without-mingle")
+        until(lambda: "@sizing ready." in log.read_text(errors="replace"), 120, "the worker is ready")
+        return pid
+
+    def start_beat(self) -> None:
+        """Start the schedule, as a deployment has it."""
+        self._start(self._folder / "beat.log", "beat", "--schedule", str(self._folder / "schedule"), "-l", "INFO")
+
+    def stop_programs(self) -> None:
+        """Kill workers and beat, with all that they started."""
+        for program in self._programs:
+            with suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
+        self._programs.clear()
+
+    def value(self, statement: str) -> float:
+        """The first column of the only row."""
+        row = self.connection.execute(statement.encode()).fetchone()
+        return 0.0 if row is None or row[0] is None else float(row[0])
+
+    def until_flushed(self, flushes: float, seconds: float = DEADLINE_SECONDS) -> None:
+        """Return when there are so many in the ledger. Raises TimeoutError."""
+        until(lambda: self.value(FLUSHES) >= flushes, seconds, f"{flushes:.0f} flushes")
+
+    def until_quiet(self, spent: Callable[[], float], seconds: float = DEADLINE_SECONDS) -> None:
+        """Return when all queues are empty and the CPU that workers take is next to none for a second."""
+
+        def quiet() -> bool:
+            if any(self.redis.llen(queue) for queue in QUEUES):
+                return False
+            before = spent()
+            time.sleep(1.0)
+            return spent() - before < 0.1
+
+        until(quiet, seconds, "the queues are empty")
+
+    def _start(self, log: Path, *command: str) -> int:
+        with log.open("wb") as out:
+            program = subprocess.Popen(
+                [sys.executable, "-m", "celery", "-A", "workers", *command],
+                env=self._environment,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+        self._programs.append(program)
+        return program.pid
+
+
+def _silent(_part: str, _line: str) -> None:
+    """Tell nobody: what matters ends in the report."""
