@@ -6,6 +6,7 @@ on; and a library in somebody's process should bring neither threads nor connect
 Must not know: what the statements do, what happens to events that can't be stored.
 """
 
+import select
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,6 +25,8 @@ MAX_CONNECTIONS = 8
 
 WAIT_SECONDS = 10.0
 STATEMENT_MS = 10_000
+ANSWER_SECONDS = STATEMENT_MS / 1000 + 2
+"""A server that stands still can't keep its own limit, and its host's kernel still acknowledges what is sent."""
 _SETTINGS: dict[str, Any] = {
     "connect_timeout": 3,
     "keepalives_idle": 10,
@@ -56,14 +59,17 @@ class Statement:
 class _Link:
     """One connection, and the statements that it knows."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, answer_seconds: float) -> None:
         self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
+        self._answer_ms = round(answer_seconds * 1000)
         try:
             self.connection.execute(f"SET statement_timeout = {STATEMENT_MS}")
         except psycopg.Error:
             self.connection.close()
             raise
         self._known: set[bytes] = set()
+        self._socket = select.poll()
+        self._socket.register(self.connection.pgconn.socket)
 
     @property
     def usable(self) -> bool:
@@ -74,8 +80,8 @@ class _Link:
 
     def call(self, statement: Statement, parameters: Sequence[bytes]) -> list[Row]:
         """Run it through libpq directly: psycopg's cursor would take longer than Postgres does for a small call."""
-        self._teach(statement)
-        return self._rows(self.connection.pgconn.exec_prepared(statement.name, parameters))
+        self.send(statement, parameters)
+        return self.answer()
 
     def send(self, statement: Statement, parameters: Sequence[bytes]) -> None:
         """Begin a call, which `answer` ends; in between the link is of no other use."""
@@ -83,17 +89,34 @@ class _Link:
         self.connection.pgconn.send_query_prepared(statement.name, parameters)
 
     def answer(self) -> list[Row]:
+        """Wait for what was sent, as long as it may take. Raises psycopg.OperationalError for a server that is mute."""
+        return self._rows(self._result())
+
+    def _result(self) -> pq.abc.PGresult:
         pgconn = self.connection.pgconn
+        # The connection doesn't block, so what is long may leave in parts.
+        while pgconn.flush():
+            self._wait(select.POLLIN | select.POLLOUT)
+        while pgconn.is_busy():
+            self._wait(select.POLLIN)
         result = pgconn.get_result()
         if result is None:
             raise psycopg.OperationalError("the server answered nothing")
         while pgconn.get_result() is not None:
             pass  # until nothing is left, the link counts as busy
-        return self._rows(result)
+        return result
+
+    def _wait(self, events: int) -> None:
+        """A plain call of libpq would wait for ever, with a reply behind it."""
+        self._socket.modify(self.connection.pgconn.socket, events)
+        if not self._socket.poll(self._answer_ms):
+            raise psycopg.OperationalError(f"no answer within {self._answer_ms / 1000:g} s")
+        self.connection.pgconn.consume_input()
 
     def _teach(self, statement: Statement) -> None:
         if statement.name not in self._known:
-            self._answered(self.connection.pgconn.prepare(statement.name, statement.sql), pq.ExecStatus.COMMAND_OK)
+            self.connection.pgconn.send_prepare(statement.name, statement.sql)
+            self._answered(self._result(), pq.ExecStatus.COMMAND_OK)
             self._known.add(statement.name)
 
     def _rows(self, result: pq.abc.PGresult) -> list[Row]:
@@ -109,10 +132,12 @@ class _Link:
 class Postgres:
     """Up to eight connections to `url`, each used by one thread at a time. Nothing is sent before the first call.
 
-    setting: what a URL that can't be read is called.
+    setting: what a URL that can't be read is called. answer_seconds: after so long without a sign of life a prepared
+    statement is given up, and its connection with it.
     """
 
-    def __init__(self, url: str, setting: str = "database_url") -> None:
+    def __init__(self, url: str, setting: str = "database_url", *, answer_seconds: float = ANSWER_SECONDS) -> None:
+        self._answer_seconds = answer_seconds
         try:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError as error:
@@ -217,7 +242,7 @@ class Postgres:
                 return link
             link.connection.close()
         try:
-            return _Link(self._url)
+            return _Link(self._url, self._answer_seconds)
         except psycopg.Error as error:
             raise _verdict(error) from error
 

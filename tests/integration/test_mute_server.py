@@ -1,0 +1,82 @@
+"""A Postgres that stands still: its host's kernel still acknowledges, so no time-out of TCP helps who waits for it."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from slowwave.errors import StoreUnavailable
+from slowwave.postgres import Postgres, Statement
+
+pytestmark = pytest.mark.servers
+
+LENGTH = Statement(b"length", b"SELECT length($1)")
+
+
+class Relay:
+    """Carries bytes between clients and a server, until it is mute: then it takes all and answers nothing."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.mute = threading.Event()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def stand_still(self) -> None:
+        """From now on nothing is answered, and nobody new is let in."""
+        self.mute.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._server)
+                threading.Thread(target=self._carry, args=(client, server), daemon=True).start()
+                threading.Thread(target=self._carry, args=(server, client), daemon=True).start()
+
+    def _carry(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError), source, target:
+            while data := source.recv(65536):
+                if not self.mute.is_set():
+                    target.sendall(data)
+
+
+@pytest.fixture
+def relay(database_url: str) -> Iterator[Relay]:
+    given = conninfo_to_dict(database_url)
+    relay = Relay(f"{given['host']}/.s.PGSQL.{given.get('port', 5432)}")
+    yield relay
+    if not relay.mute.is_set():
+        relay.stand_still()
+
+
+@pytest.fixture
+def url(database_url: str, relay: Relay) -> str:
+    return make_conninfo(database_url, host="127.0.0.1", port=relay.port)
+
+
+def test_a_hook_gives_a_server_up_that_stands_still(relay: Relay, url: str) -> None:
+    postgres = Postgres(url, answer_seconds=0.3)
+    assert postgres.call(LENGTH, [b"Maya"]) == [(b"4",)]
+    relay.stand_still()
+    began = time.monotonic()
+    with pytest.raises(StoreUnavailable):
+        postgres.call(LENGTH, [b"Maya"])
+    with pytest.raises(StoreUnavailable):
+        postgres.begin(LENGTH, [b"Maya"])()
+    assert time.monotonic() - began < 5
+    postgres.close()
+
+
+def test_what_is_long_leaves_in_parts_and_arrives_whole(url: str) -> None:
+    postgres = Postgres(url)
+    assert postgres.call(LENGTH, [b"x" * 20_000_000]) == [(b"20000000",)]
+    postgres.close()
