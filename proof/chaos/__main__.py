@@ -86,7 +86,7 @@ def _run(seed: int, options: argparse.Namespace, *, disks: bool) -> Outcome:
             said.flush()
 
         with World(places, small if options.short else large, say, disks=disks) as world:
-            quiet = 75.0 if options.short else 150.0
+            quiet = 180.0 if options.short else 300.0
             outcome = run_plan(world, plan, _print, talk_seconds=90.0, quiet_seconds=quiet)
     _tell(outcome, folder, again=" ".join(sys.argv[1:]), keep=options.keep)
     return outcome
