@@ -12,11 +12,13 @@ import re
 from typing import Any
 
 _TOKENS = r"<br>|<!--|&#[0-9]{1,7};"
-_WRITTEN = re.compile(rf"(\\*)({_TOKENS})")
+# Backslashes are looked at from the first of them on: from each, a run of many would take its length squared.
+_RUN = r"(?<!\\)(\\*)"
+_WRITTEN = re.compile(rf"{_RUN}({_TOKENS})")
 # Characters that end a line somewhere, or can't be seen.
 _UNSEEN = r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
-_SPECIAL = re.compile(rf"(\\*)({_TOKENS}|\n|{_UNSEEN})")
-_SPECIAL_OF_LINES = re.compile(rf"(\\*)({_TOKENS}|{_UNSEEN})")
+_SPECIAL = re.compile(rf"{_RUN}({_TOKENS}|\n|{_UNSEEN})")
+_SPECIAL_OF_LINES = re.compile(rf"{_RUN}({_TOKENS}|{_UNSEEN})")
 _LAST_CODE_POINT = 0x10FFFF
 
 
