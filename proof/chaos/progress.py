@@ -5,6 +5,7 @@ The clock starts when a fault has ended: a kill when it was sent, an outage when
     first   until the first flush committed whose session had been dirty before that moment, if any was
     all     until every session that was asked for by then, and not in a back-off, was flushed once (or was forgotten)
     hook    until a hook of an agent returned; of a talker that was killed: one of its own
+    longest the longest time that a hook took while the fault lasted (one that was under way included)
 
 Whatever hits the system meanwhile counts in, so these are upper bounds.
 
@@ -13,7 +14,7 @@ Must not know: what was done.
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,8 @@ from proof.chaos.places import Places, lines_of
 from proof.chaos.plan import Fault
 
 _POLL_SECONDS = 0.1
+# What stands on the reply path; the rest are reads, passes and forgets.
+_HOOKS = frozenset({"turn", "task", "note", "prompt", "trigger"})
 # Asked for, or offered and not yet done; by Postgres' clock, which no fault changes.
 _ASKED = """
     SELECT s.id, s.processed_until FROM slowwave.sessions s
@@ -50,6 +53,7 @@ class Resumed:
     first: float | None = None
     all: float | None = None
     hook: float | None = None
+    longest: float = 0.0
     newest: int = 0
     dirty: int = 0
     asked: dict[int, int] | None = field(default=None, repr=False)
@@ -61,7 +65,7 @@ class Resumed:
 
     def to_json(self) -> dict[str, Any]:
         """As a line of the run's list of faults."""
-        figures = {"first": self.first, "all": self.all, "hook": self.hook}
+        figures = {"first": self.first, "all": self.all, "hook": self.hook, "longest": self.longest}
         when = {"began": self.began, "ended": self.ended, "dirty": self.dirty, "asked": len(self.asked or {})}
         return {"number": self.fault.number, "kind": self.fault.kind.name, "target": self.target} | when | figures
 
@@ -119,14 +123,36 @@ def _look(connection: Connection, resumed: Resumed) -> None:
 
 
 def add_hooks(resumed: Iterable[Resumed], places: Places) -> None:
-    """Find in the journals when hooks returned again."""
-    returned: list[tuple[float, str]] = []
-    for journal in places.journals():
-        talker = f"talker-{journal.name.split('-')[1]}"
-        returned += [(line["t"], talker) for line in lines_of(journal) if line["state"] == "done"]
-    returned.sort()
+    """Find in the journals when hooks returned again, and how long they took meanwhile."""
+    calls = sorted(_calls(places), key=lambda call: call.returned)
     for one in resumed:
         own = one.target if one.fault.kind.name == "talker" else None
-        later = (moment for moment, talker in returned if moment > one.ended and own in {None, talker})
+        later = (call.returned for call in calls if call.returned > one.ended and own in {None, call.talker})
         first = next(later, None)
         one.hook = None if first is None else first - one.ended
+        during = [call.seconds for call in calls if call.tried <= one.ended and call.returned >= one.began]
+        one.longest = max(during, default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a hook that returned (epoch seconds)."""
+
+    talker: str
+    tried: float
+    returned: float
+
+    @property
+    def seconds(self) -> float:
+        return self.returned - self.tried
+
+
+def _calls(places: Places) -> Iterator[_Call]:
+    for journal in places.journals():
+        talker = f"talker-{journal.name.split('-')[1]}"
+        tried: dict[int, float] = {}
+        for line in lines_of(journal):
+            if line["state"] == "tried" and line["kind"] in _HOOKS:
+                tried[line["serial"]] = line["t"]
+            elif line["state"] == "done" and line["serial"] in tried:
+                yield _Call(talker, tried.pop(line["serial"]), line["t"])

@@ -18,15 +18,16 @@ PAGE = Path(__file__).parents[2] / "docs" / "proof" / "chaos.md"
 _LEGEND = (
     "Seconds after the end of a fault: after the kill, or after the server answers again. *First flush*: the first",
     "commit of a session that was dirty before. *All that was due*: each session that had been asked for by then was",
-    "flushed. *A hook*: one returned; of a killed process of agents its own. Other faults go on meanwhile, and count.",
+    "flushed. *A hook*: one returned; of a killed process of agents its own. *Took*: the longest that one took while",
+    "the fault lasted. Other faults go on meanwhile, and count.",
 )
 _PROMISES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "redis")
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
     """Per kind: how often, and median and maximum of each figure, in seconds."""
-    head = ("fault", "times", "first flush", "", "all that was due", "", "a hook", "")
-    under = ("", "", "median", "max", "median", "max", "median", "max")
+    head = ("fault", "times", "first flush", "", "all that was due", "", "a hook", "", "took", "")
+    under = ("", "", *("median", "max") * 4)
     lines = [_row(head), _row(("---",) * len(head)), _row(under)]
     resumed = [one for outcome in outcomes for one in outcome.resumed]
     for kind in KINDS:
@@ -41,6 +42,7 @@ def _figures(own: Sequence[Resumed]) -> list[str]:
         [one.first for one in own if one.dirty],
         [one.all for one in own],
         [one.hook for one in own],
+        [one.longest for one in own],
     )
     figures: list[str] = []
     for values in columns:
