@@ -41,8 +41,8 @@ class Evidence:
 
     @cached_property
     def doubtful(self) -> set[tuple[int, int]]:
-        """Calls that a forget concerns which never came back: they may be there or not."""
-        begun = [one for one in forgets(self.told) if not one.done]
+        """Calls that a forget concerns which never came back, neither well nor badly: they may be there or not."""
+        begun = [one for one in forgets(self.told) if not one.done and not one.failed]
         return {_id(one.call) for one in self.told if any(_covers(forget, one) for forget in begun)}
 
     @cached_property

@@ -57,7 +57,8 @@ class Call:
 
 @dataclass(slots=True)
 class Told:
-    """What became of a call. done: the hook returned, so that what it promises holds. stored: as its receipt says.
+    """What became of a call. done: the hook returned, so that what it promises holds; failed: it said that it did
+    nothing. Neither: its process was killed, or told to stop, before either. stored: as its receipt says.
 
     at: moment of the first try (epoch seconds); done_at: of the last return, 0 where there was none.
     """
@@ -67,6 +68,7 @@ class Told:
     done: bool = False
     done_at: float = 0.0
     stored: str = ""
+    failed: bool = False
     tries: int = 1
     detail: dict[str, Any] = field(default_factory=dict)
 
@@ -130,6 +132,8 @@ def _note(told: dict[tuple[int, int], Told], producer: int, line: dict[str, Any]
         one = told[key]
         one.done, one.done_at, one.stored = True, max(one.done_at, moment), line["stored"]
         one.detail |= line["detail"]
+    else:
+        told[key].failed = True
 
 
 def forgets(told: Iterable[Told]) -> list[Told]:

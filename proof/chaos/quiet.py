@@ -11,7 +11,8 @@ Must not know: what went wrong before; whether what is there is right.
 
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from redis import Redis
@@ -19,9 +20,11 @@ from sqlalchemy import Engine
 
 from proof.chaos.findings import rows
 from proof.chaos.held import held_keys, messages, model_slots
+from services.consolidation.scope_pass import Order, consolidate
 from services.days.book import ended_days
 from slowwave.coordination.consolidation_queue import ask_for_pass
 from slowwave.coordination.day_queue import ask_for_finalize
+from slowwave.settings import Consolidation
 from slowwave.spool import spooled
 
 _POLL_SECONDS = 0.5
@@ -48,8 +51,12 @@ _UNCHECKED = (
     " JOIN slowwave.scopes k ON k.id = m.scope_id"
     " WHERE m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active') GROUP BY 1, 2, 3"
 )
+_AHEAD = (
+    "SELECT m.scope_id AS id, max(m.recorded_at) AS newest FROM slowwave.memories m"
+    " WHERE m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active') AND m.recorded_at > now()"
+    " GROUP BY 1"
+)
 _RUNS = "SELECT id, kind FROM slowwave.maintenance_runs WHERE status = 'running'"
-_CALLS = "SELECT id, purpose FROM slowwave.llm_calls WHERE outcome IS NULL"
 
 
 class NotQuiet(Exception):
@@ -85,7 +92,6 @@ def _left(engine: Engine, client: Redis, spools: Sequence[Path]) -> Iterator[str
         ("days have events that no summary counts", _DAYS),
         ("scopes have memories that no pass has looked at", _UNCHECKED),
         ("runs are under way", _RUNS),
-        ("calls of a model are open", _CALLS),
     ):
         if found := rows(engine, query):
             shown = "; ".join(str(dict(row._mapping)) for row in found[:_SHOWN])  # noqa: SLF001 (its documented name)
@@ -113,3 +119,16 @@ def _ask(engine: Engine, client: Redis) -> None:
     if not rows(engine, _NOTES):
         for scope in rows(engine, _UNCHECKED):
             ask_for_pass(client, scope.tenant, scope.kind, scope.name, "light")
+        _look_ahead(engine)
+
+
+def _look_ahead(engine: Engine) -> None:
+    """Make the passes that wait for a time which a wrong clock noted. They come by themselves, but hours later."""
+    for scope in rows(engine, _AHEAD):
+        later = scope.newest + timedelta(seconds=1)
+        order, rules = Order(scope.id, "light", "quiet"), Consolidation(min_age_days=0)
+        consolidate(engine, order, settings=rules, clock=partial(_constant, later))
+
+
+def _constant(moment: datetime) -> datetime:
+    return moment

@@ -6,7 +6,7 @@ Must not know: faults, what is checked.
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from random import Random
 
@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 from proof.chaos.cast import Conversation
-from proof.chaos.journal import Call, CallKind, Line, Told, Writer
+from proof.chaos.journal import Call, CallKind, Line, Told, Writer, forgets
 from proof.chaos.sayings import milestone, note, turn
 from proof.chaos.words import word
 from services.forget.forget import Forgetter
@@ -62,15 +62,17 @@ class Talker:
         # What is worth saying again, and what a forget has made unsayable.
         self._said = [one.call for one in self.told if one.call.kind in {"turn", "task", "note"}][-_REMEMBERED_CALLS:]
         self._unsure = [one.call for one in self.told if not one.done and one.call.kind in {"turn", "task", "note"}]
-        self._unfinished = [one.call for one in self.told if not one.done and one.call.kind == "forget"]
-        for one in self.told:
-            if one.call.kind == "forget":
+        self._unfinished = [one.call for one in forgets(self.told) if not one.done and not one.failed]
+        for one in forgets(self.told):
+            if not one.failed:
                 self._unsay(one.call)
 
     def resume(self) -> None:
         """After a kill: finish a forget that did not come back, and say again what may not have been heard."""
         for call in self._unfinished:
-            self._forget(call)
+            # As a call of its own: it takes away what was said up to now.
+            self._serial += 1
+            self._forget(replace(call, serial=self._serial - 1))
         for call in self._unsure[-3:]:
             if self.random.random() < 0.7:
                 self._say(call)
