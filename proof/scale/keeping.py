@@ -1,0 +1,181 @@
+"""Operations in the background: consolidation, days, retention, forgetting, deliveries, what ticks.
+
+Must not know: how they are timed.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from domain.similarity import read
+from domain.statements import content_hash
+from proof.scale.measuring import Operation
+from proof.scale.place import Place
+from proof.scale.world import TEAM, TEAM_SCOPE, TENANT
+from proof.scale.writing import TURN, flush, make_dirty
+from services.consolidation.scope_pass import Order, consolidate
+from services.days.book import DayRef
+from services.days.finalize import settle_ended
+from services.days.summarize import summarize_day
+from services.forget.forget import Forgetter
+from services.forget.target import Target
+from services.maintenance import Scheduler
+from services.memory_files.outbox import mark_delivered, take_waiting, waiting_scopes
+from services.retention.events import remove_old_events
+from services.retention.sessions import bound_sessions
+from services.search_statistics import scopes_to_refresh
+from services.sweep import wake_stale
+from services.working import consolidate_working
+from slowwave.identity import SessionRef
+from workers.jobs import job_runners
+
+BACKEND = "file"
+WAITING = 50
+ENDED = 100
+DAYS_A_ROUND = 10
+_STORE = (
+    "SELECT slowwave.store_memory(%s, s.id, NULL, %s, %s, 'fact', 'inbox', 0.6, 0.5, 'user', '{}', %s,"
+    " ARRAY[1::bigint], 'measured', %s) FROM slowwave.sessions s WHERE s.id = 1"
+)
+_WAIT = (
+    "UPDATE slowwave.outbox SET changes = changes + 1 WHERE backend = %s AND memory_id IN ("
+    "SELECT memory_id FROM slowwave.memory_sources WHERE session_id IN ("
+    "SELECT session_id FROM slowwave.memory_sources ORDER BY session_id OFFSET %s LIMIT %s))"
+)
+_DAY = (
+    "SELECT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id"
+    " JOIN slowwave.agents a ON a.id = s.agent_id WHERE a.tenant = %s AND a.name = %s AND s.name = %s"
+)
+
+
+def add_memory(place: Place, number: int) -> None:
+    """A new memory in the scope of a million, a week old, much like one that is there."""
+    text = place.statements[number % len(place.statements)].replace(" a ", f" a {number}th ", 1)
+    at = place.now() - timedelta(days=8)
+    place.run(_STORE, TEAM_SCOPE, f"{text} {place.now().timestamp():.0f}", content_hash(f"{text} {at}"), at, at)
+    read.cache_clear()
+
+
+def one_pass(place: Place, _number: int, _: Any) -> None:
+    """A light pass over that scope: candidates, the guard, links, the run."""
+    order = Order(TEAM_SCOPE, "light", by="scale")
+    report = consolidate(place.engine, order, settings=place.settings.memory.consolidation, clock=place.now)
+    if (report.state, report.checked, report.failed) != ("completed", 1, 0):
+        raise RuntimeError(f"the pass was {report.state}: {report.summary}")
+
+
+def add_note(place: Place, number: int) -> None:
+    """A note in working memory, for the same scope."""
+    text = place.statements[number % len(place.statements)]
+    name = place.team_member(number).agent
+    place.memory.remember(name, f"{text}, {place.now()}", 0.9, marked=True, scope=f"team:{TEAM}")
+    read.cache_clear()
+
+
+def working_cycle(place: Place, _number: int, _: Any) -> None:
+    """A cycle over it."""
+    rules = place.settings.memory.consolidation
+    if consolidate_working(place.engine, TEAM_SCOPE, settings=rules, clock=place.now).gathered != 1:
+        raise RuntimeError("the cycle did not meet the note")
+
+
+def add_day(place: Place, number: int) -> DayRef:
+    """Twenty turns of today."""
+    ref = place.team_member(number)
+    name = f"day-{place.now().timestamp()}"
+    for _ in range(20):
+        place.memory.turn_completed(ref.agent, name, TURN, scope=f"team:{TEAM}")
+    agent, scope, day = place.run(_DAY, TENANT, ref.agent, name)[0]
+    return DayRef(agent, scope, day, TENANT, ref.agent, f"team:{TEAM}")
+
+
+def summarize(place: Place, _number: int, day: DayRef) -> None:
+    """The summary of one agent's day."""
+    report = summarize_day(place.engine, day, settings=place.settings.memory.days, now=place.now())
+    if report.outcome != "summarized":
+        raise RuntimeError(f"the day was {report.outcome}")
+
+
+def find_ended(place: Place, _number: int, _: Any) -> None:
+    """The first hundred days that are over and not final."""
+    with place.engine.connect() as connection:
+        settle_ended(connection, now=place.now(), limit=ENDED)
+        connection.rollback()
+
+
+@dataclass
+class _Some:
+    left: int
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+
+def retain(place: Place, number: int, _: Any) -> None:
+    """Old events of ten agents' days, other days each round."""
+    remove_old_events(place.engine, 500 - 2 * number, now=place.now(), go_on=_Some(DAYS_A_ROUND))
+
+
+def make_forgettable(place: Place, number: int) -> SessionRef:
+    """A conversation that was flushed."""
+    ref = make_dirty(place, number)
+    flush(place, number, ref)
+    return ref
+
+
+def forget(place: Place, _number: int, ref: SessionRef) -> None:
+    """Forget that conversation."""
+    target = Target.of_session(TENANT, ref.agent, ref.session)
+    Forgetter(place.engine, place.redis, place.settings, place.now).forget(target, by="scale")
+
+
+def make_waiting(place: Place, number: int) -> None:
+    """Some memories wait for a backend."""
+    place.run(_WAIT, BACKEND, number * WAITING, WAITING)
+
+
+def deliver(place: Place, _number: int, _: Any) -> None:
+    """Which scopes wait, what waits in each, and that it was delivered."""
+    with place.engine.begin() as connection:
+        for scope in waiting_scopes(connection, BACKEND, limit=20, now=place.now()):
+            taken = take_waiting(connection, BACKEND, scope.id)
+            mark_delivered(connection, BACKEND, scope.id, taken, place.now())
+
+
+def nothing_planned(place: Place, number: int) -> None:
+    """All jobs are due next year."""
+    if number == 0:
+        place.run("UPDATE slowwave.maintenance_jobs SET next_due_at = now() + interval '1 year'")
+
+
+def tick(place: Place, _number: int, _: Any) -> None:
+    """A tick of maintenance that finds nothing due."""
+    if Scheduler(place.engine, job_runners(), place.settings, clock=place.now, by="scale").tick().ran:
+        raise RuntimeError("a job ran")
+
+
+def grown(place: Place, _number: int, _: Any) -> None:
+    """Which scopes have grown since their words were counted."""
+    with place.engine.connect() as connection:
+        scopes_to_refresh(connection)
+
+
+def bounds(place: Place, _number: int, _: Any) -> None:
+    """Conversations that nobody ends."""
+    wake_stale(place.engine, place.settings.memory.auto_flush, place.now())
+    bound_sessions(place.engine, place.settings.memory.sessions, place.now())
+
+
+OPERATIONS = (
+    Operation("consolidation of one new memory, scope of all these memories", one_pass, add_memory, rounds=40),
+    Operation("working cycle of one note, the same scope", working_cycle, add_note, rounds=40),
+    Operation("summary of one day", summarize, add_day, rounds=20),
+    Operation("days that are over, the first hundred", find_ended, rounds=30),
+    Operation("retention, ten days of an agent", retain, rounds=30),
+    Operation("outbox: find, take and mark fifty", deliver, make_waiting, rounds=30),
+    Operation("maintenance tick, nothing due", tick, nothing_planned),
+    Operation("scopes whose words are to be counted", grown),
+    Operation("bounds of sessions that nobody ends", bounds),
+    Operation("forget of one session", forget, make_forgettable, rounds=20),
+)

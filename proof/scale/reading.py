@@ -1,0 +1,92 @@
+"""Operations that read: contexts, searches, reports.
+
+Must not know: how they are timed.
+"""
+
+import random
+from typing import Any
+
+from proof.scale.measuring import Operation
+from proof.scale.place import Place
+from proof.scale.world import TEAM, TENANT
+from services.reports.doctor import check_letters, check_maintenance, check_postgres, check_quarantine, check_stranded
+from services.reports.status import read_status
+from services.reports.why import why_waiting
+from slowwave.recall import context, search
+
+SCOPES = (f"team:{TEAM}",)
+COMMON = ("Maya", "painted", "borrowed", "teapot")
+
+
+def plain_context(place: Place, number: int, _: Any) -> None:
+    """What an agent asks for before its first word."""
+    ref = place.team_member(number)
+    context(place.connection, TENANT, ref.agent, scopes=SCOPES, now=place.now())
+
+
+def asked_context(place: Place, number: int, _: Any) -> None:
+    """The same with a question."""
+    ref = place.team_member(number)
+    question = f"What about {several(place, number)}?"
+    context(place.connection, TENANT, ref.agent, query=question, scopes=SCOPES, now=place.now())
+
+
+def several(place: Place, number: int) -> str:
+    """Four words of a memory."""
+    words = place.statements[number % len(place.statements)].split()
+    return " ".join(random.Random(number).sample(words, k=min(4, len(words))))
+
+
+def search_rare(place: Place, number: int, _: Any) -> None:
+    """One word that was said once."""
+    _search(place, number, place.rare[number % len(place.rare)])
+
+
+def search_common(place: Place, number: int, _: Any) -> None:
+    """One word that a tenth, or a hundredth, of all say."""
+    _search(place, number, COMMON[number % len(COMMON)])
+
+
+def search_several(place: Place, number: int, _: Any) -> None:
+    """Four words of a memory."""
+    _search(place, number, several(place, number))
+
+
+def _search(place: Place, number: int, question: str) -> None:
+    search(place.connection, TENANT, place.team_member(number).agent, question, scopes=SCOPES)
+
+
+def status(place: Place, _number: int, _: Any) -> None:
+    """`slowwave status`."""
+    with place.engine.connect() as connection:
+        read_status(connection, place.queue, TENANT, place.now())
+
+
+def doctor(place: Place, _number: int, _: Any) -> None:
+    """What `slowwave doctor` asks of Postgres."""
+    memory = place.settings.memory
+    list(check_postgres(place.engine))
+    with place.engine.connect() as connection:
+        check_stranded(connection, memory.auto_flush, now=place.now())
+        check_maintenance(connection, memory.maintenance, now=place.now())
+        check_quarantine(connection)
+        check_letters(connection)
+
+
+def why(place: Place, number: int, _: Any) -> None:
+    """`slowwave why` of a conversation."""
+    with place.engine.connect() as connection:
+        ref = place.own[number % len(place.own)]
+        why_waiting(connection, place.queue, ref, place.settings.memory.auto_flush, now=place.now())
+
+
+OPERATIONS = (
+    Operation("context", plain_context),
+    Operation("context with a question", asked_context),
+    Operation("search, a rare word", search_rare),
+    Operation("search, a common word", search_common),
+    Operation("search, four words", search_several),
+    Operation("status", status),
+    Operation("doctor", doctor),
+    Operation("why", why),
+)

