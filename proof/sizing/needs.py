@@ -16,7 +16,7 @@ GB = 1e9
 class Assumed:
     """turns_per_flush: read by one window. peak: the busiest time over the mean. busy: how full a part may be then.
 
-    contexts_per_turn: how often a reply reads what is known. model_seconds, tokens: of one call, where there is a model.
+    contexts_per_turn: how often a reply reads what is known. model_seconds, tokens: of one call, if there is a model.
     queued: messages that wait at once, at the worst.
     """
 
