@@ -98,9 +98,12 @@ def _lines(name: str) -> Iterator[str]:
     return (line for line in text.splitlines() if line and not line.startswith("#"))
 
 
-@lru_cache(_CACHED)
 def lemma(word: str) -> str:
     """The dictionary form of `word` (lower case); `word` itself where none is known."""
+    return _remembered_lemma(word) if word.isalpha() else _lemma(word)
+
+
+def _lemma(word: str) -> str:
     words, irregular = _lines_by_word()
     word = _american(word)
     if word in irregular:
@@ -116,6 +119,10 @@ def lemma(word: str) -> str:
     return word
 
 
+# Words come again. Numbers and identifiers hardly do: remembered, they would fill a worker's memory for weeks.
+_remembered_lemma = lru_cache(_CACHED)(_lemma)
+
+
 def _american(word: str) -> str:
     """One spelling of what has two."""
     if "our" in word:
@@ -126,10 +133,16 @@ def _american(word: str) -> str:
     return _SPELLINGS.get(word, word)
 
 
-@lru_cache(_CACHED)
 def stem(word: str) -> str:
     """What the forms and derivations of a word have in common: "allergi" of allergic and allergies."""
+    return _remembered_stem(word) if word.isalpha() else _stem(word)
+
+
+def _stem(word: str) -> str:
     return str(Stemmer("english").stemWord(word))
+
+
+_remembered_stem = lru_cache(_CACHED)(_stem)
 
 
 def is_common_word(word: str) -> bool:

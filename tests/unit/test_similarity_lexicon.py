@@ -4,6 +4,7 @@ from importlib.resources import files
 
 import pytest
 
+from domain.similarity import lexicon
 from domain.similarity.lexicon import are_kin, are_opposites, are_synonyms, is_common_word, is_kind_of, lemma
 
 OWN = [
@@ -69,3 +70,12 @@ def test_proper_nouns_are_no_common_words() -> None:
     assert is_common_word("deploys")
     assert not is_common_word("paris")
     assert not is_common_word("lindqvist")
+
+
+def test_numbers_and_identifiers_leave_nothing_in_memory() -> None:
+    before = lexicon._remembered_stem.cache_info().currsize, lexicon._remembered_lemma.cache_info().currsize
+    for number in range(100):
+        word = f"no{number}"
+        assert (lexicon.stem(word), lexicon.lemma(word)) == (word, word)
+    assert lexicon.stem("1990s") == "1990s"
+    assert (lexicon._remembered_stem.cache_info().currsize, lexicon._remembered_lemma.cache_info().currsize) == before
