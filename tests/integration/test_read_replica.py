@@ -107,6 +107,27 @@ def follows(replica: Replica) -> bool:
         return bool(connection.execute("SELECT count(*) FROM pg_stat_wal_receiver").fetchall()[0][0])
 
 
+def test_a_login_without_rights_sees_whether_its_replica_follows(replica: Replica, database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as primary:
+        primary.execute("CREATE ROLE replica_reader LOGIN")
+        try:
+            url = replica.of(database_url).replace("//postgres@", "//replica_reader@")
+            wait_until(lambda: can_connect(url), 20, "the replica knows the role")
+            reads = Reads(Postgres(database_url), url)
+            assert reads.read(lambda connection: connection.info.user) == "replica_reader"
+            reads.close()
+        finally:
+            primary.execute("DROP ROLE replica_reader")
+
+
+def can_connect(url: str) -> bool:
+    try:
+        psycopg.connect(url).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
 def test_a_replica_that_is_away_is_asked_again_after_a_rest(database_url: str) -> None:
     now = 0.0
     primary = Postgres(database_url)
