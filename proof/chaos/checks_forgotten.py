@@ -53,7 +53,19 @@ def fences_stand(evidence: Evidence) -> list[Finding]:
     ]
 
 
-CHECKS = (nothing_is_left, fences_stand)
+def logs_hold_nothing_said(evidence: Evidence) -> list[Finding]:
+    """No log of a program holds a word that anybody said: logs outlive every forget."""
+    logs = evidence.places.logs
+    found = [file.name for file in sorted(logs.glob("*")) if file.is_file() and _holds_words(file)]
+    return [Finding("I10", f"words that were said stand in {len(found)} logs", some(found))] if found else []
+
+
+CHECKS = (nothing_is_left, fences_stand, logs_hold_nothing_said)
+
+
+def _holds_words(file: Path) -> bool:
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        return any(words_in(line) for line in lines)
 
 
 def _places(evidence: Evidence) -> Iterator[tuple[str, set[str]]]:

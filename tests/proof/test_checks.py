@@ -365,6 +365,13 @@ PLANTS: list[tuple[str, Check, Plant]] = [
         checks_forgotten.nothing_is_left,
         lambda evidence: line("files/daily.md", said=forgotten_word(evidence))(evidence),
     ),
+    (
+        "a word in a log",
+        checks_forgotten.logs_hold_nothing_said,
+        lambda evidence: line(
+            "logs/worker.log", error=next(one.call.lines[0].word for one in evidence.certain if one.call.lines)
+        )(evidence),
+    ),
     ("a fence that fell", checks_forgotten.fences_stand, sql("DELETE FROM slowwave.erased_names")),
     ("an epoch that stood still", checks_forgotten.fences_stand, sql("UPDATE slowwave.agents SET epoch = 0")),
     ("a ticket", checks_redis.nothing_is_held, key("slowwave:{default/maya}:session:s", "pending normal x")),
