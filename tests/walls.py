@@ -5,7 +5,7 @@ The names of tenants' agents, rooms and sessions' kinds are the same on both sid
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -100,11 +100,11 @@ class World:
         return [row.id for row in self.sql(query, scope=self.scope_id(place))]
 
 
-def settle(world: World) -> None:
+def settle(world: World, places: Sequence[Place] = PLACES) -> None:
     """Fill every place, by the ways in which things get there."""
-    for place in PLACES:
+    for place in places:
         _talk(world, place)
-    for place in PLACES:
+    for place in places:
         _keep(world, place)
         _summarise(world, place)
 
@@ -232,13 +232,15 @@ def _summarise(world: World, place: Place) -> None:
         assert report.outcome == "summarized", report
 
 
-def open_world(engine: Engine, settings: Settings, redis: Redis, folder: Path) -> Iterator[World]:
+def open_world(
+    engine: Engine, settings: Settings, redis: Redis, folder: Path, places: Sequence[Place] = PLACES
+) -> Iterator[World]:
     """A filled world on an empty database. folder: where exports go."""
     rules = settings.memory.auto_flush
     queue = FlushQueue(redis, ticket_seconds=60, lease_seconds=30, per_agent_concurrency=rules.per_agent_concurrency)
     with Memory(settings) as memory:
         world = World(engine, memory, queue, folder)
-        settle(world)
+        settle(world, places)
         yield world
 
 

@@ -3,15 +3,24 @@
 Must not know: who reads them.
 """
 
-from typing import Literal
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+_PASSWORD = re.compile(r"(://[^/@:\s]*:)[^@\s]*@")
 
 
 class Section(BaseModel):
     """A part of the tree: an unknown key is an error, and nothing changes once it is read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Without the passwords of URLs: what is shown of settings ends in logs and in reports of errors."""
+        for name, value in super().__repr_args__():
+            yield name, _PASSWORD.sub(r"\1***@", value) if isinstance(value, str) else value
 
 
 class Llm(Section):
