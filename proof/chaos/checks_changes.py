@@ -15,9 +15,11 @@ _CHANGES = "SELECT memory_id, action, before, after FROM slowwave.memory_changes
 _MEMORIES = """
     SELECT m.id, to_jsonb(m) - 'search' AS now, m.valid_to FROM slowwave.memories m
 """
+# A run that had to do with what was forgotten keeps a row that says so, and nothing else.
 _DELETED = """
     SELECT c.memory_id, count(*) FROM slowwave.memory_changes c
-    WHERE NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = c.memory_id) GROUP BY 1
+    WHERE NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = c.memory_id)
+      AND NOT (c.action = 'forgotten' AND c.before IS NULL AND c.after IS NULL) GROUP BY 1
 """
 _SILENT = """
     SELECT m.id FROM slowwave.memories m
