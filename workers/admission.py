@@ -13,9 +13,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from slowwave.coordination.keys import CAPTURE_QUEUE
+from slowwave.coordination.keys import CAPTURE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.coordination.queue_messages import new_id
-from slowwave.messages import PROMPT_ARRIVED, RECORD_TURN, REMEMBER
+from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, REMEMBER, SWEEP_SESSIONS
 from slowwave.unread import READ_SESSION
 
 MAX_BODY_CHARACTERS = 20_000_000
@@ -24,7 +24,9 @@ MAX_ID_CHARACTERS = 200
 MAX_SHOWN_CHARACTERS = 5000
 
 ON_CAPTURE = frozenset((RECORD_TURN, PROMPT_ARRIVED, REMEMBER, READ_SESSION))
-"""Who may write into `capture` alone may have these run, and no other."""
+"""What brings words in. Who may write into `capture` alone may have these run and no other; and from no other queue."""
+ON_FLUSH = frozenset((FLUSH_SESSION, SWEEP_SESSIONS))
+"""What clients may ask for: all that it says stands in Postgres already."""
 
 _JSON = "application/json"
 _BUILT_IN = "celery."
@@ -110,8 +112,9 @@ def _properties(given: Mapping[str, Any], task_id: str, queue: str) -> dict[str,
 def _may_run(task: str, queue: str) -> None:
     if task.startswith(_BUILT_IN):
         raise Inadmissible("it names a task of Celery itself, which runs other tasks")
-    if queue == CAPTURE_QUEUE and task not in ON_CAPTURE:
-        raise Inadmissible(f"its task is none of those that {CAPTURE_QUEUE} carries")
+    meant = {CAPTURE_QUEUE: ON_CAPTURE, HIGH_QUEUE: ON_FLUSH, NORMAL_QUEUE: ON_FLUSH}.get(queue)
+    if task in ON_CAPTURE if meant is None else task not in meant:
+        raise Inadmissible(f"its task is none of those that {queue} carries")
 
 
 def _rewritten(body: str, encoding: Any) -> tuple[str, list[str]]:

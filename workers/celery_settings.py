@@ -8,7 +8,7 @@ from typing import Any
 from kombu import Queue
 
 from beat_schedule import celery_schedule
-from slowwave.coordination.broker import sentinels_of
+from slowwave.coordination.broker import sentinels_of, tls_options
 from slowwave.coordination.keys import QUEUES
 from slowwave.messages import (
     CONSOLIDATE_SCOPE,
@@ -107,6 +107,7 @@ def broker_settings(settings: Settings, **options: float) -> dict[str, Any]:
     found = sentinels_of(settings.broker_url)
     return {
         "broker_url": settings.broker_url if found is None else found.url(),
+        "broker_use_ssl": tls_options(settings.broker_url, settings.broker_ca) or None,
         "broker_transport": _ONE_SERVER if found is None else _SENTINELS,
         "broker_transport_options": _TRANSPORT | {"master_name": settings.broker_master} | options,
     }

@@ -117,6 +117,30 @@ def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
         console().print("Everybody logs in as the owner: there is no other login.")
 
 
+@roles.command()
+def redis(
+    context: typer.Context,
+    part: Annotated[
+        Literal["worker", "producer", "sender", "flower"],
+        typer.Argument(help="Whose user; a producer's is for the tenant of --tenant alone.", show_default=False),
+    ],
+    *,
+    name: Annotated[str | None, typer.Option(help="The user's name; the part's unless given.")] = None,
+    as_line: Annotated[bool, typer.Option("--line", help="As a line of a file of users (aclfile).")] = False,
+) -> None:
+    """Print the command that makes a user of the broker; its new password goes to stderr, this once."""
+    import hashlib
+    import secrets
+
+    from services.access.broker_users import broker_user
+
+    user = broker_user(part, name or part, shell_of(context).tenant if part == "producer" else None)
+    password = secrets.token_urlsafe(24)
+    digest = hashlib.sha256(password.encode()).hexdigest()
+    sys.stdout.write((user.line(digest) if as_line else user.command(digest)) + "\n")
+    sys.stderr.write(f"The password of {user.name}, shown this once: {password}\n")
+
+
 def reapply(shell: Shell) -> bool:
     """After a migration: give roles what they need again, where there are any; answers whether there are."""
     from services.access.grants import apply_grants, in_use

@@ -185,13 +185,15 @@ class Settings(Section):
 
     database_url: postgresql://…; read_database_url: a streaming replica of it that answers `context` and `search`, or
     nothing; broker_url: redis://…, rediss://… or sentinel://…;sentinel://…; broker_master: what sentinels call the
-    master; spool: the folder in which events wait while Postgres can't be reached; tenant: whose agents these are.
+    master; broker_ca: a file of the authorities that the certificate of a rediss:// broker may be of; spool: the folder
+    in which events wait while Postgres can't be reached; tenant: whose agents these are.
     """
 
     database_url: str = "postgresql://slowwave@localhost:5432/slowwave"
     read_database_url: str = ""
     broker_url: str = "redis://localhost:6379/0"
     broker_master: str = Field("mymaster", min_length=1)
+    broker_ca: str = ""
     tenant: str = Field("default", min_length=1, max_length=200)
     spool: Path = Path("~/.local/state/slowwave/spool")
     memory: MemorySettings = MemorySettings()
@@ -248,7 +250,7 @@ def _read_file(file: Path | None) -> dict[str, Any]:
         return {}
     try:
         tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise InvalidSettings(f"{file} can't be read as YAML: {error}") from None
     if not isinstance(tree, dict):
         raise InvalidSettings(f"{file} must hold keys and values, and holds a {type(tree).__name__}")
@@ -282,6 +284,8 @@ def _put(tree: dict[str, Any], key: str, value: str) -> None:
     *path, leaf = key.split(".")
     for part in path:
         tree = tree.setdefault(part, {})
+        if not isinstance(tree, dict):
+            return  # the file has something else there, which is refused by its name
     tree[leaf] = value
 
 

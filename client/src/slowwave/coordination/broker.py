@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from slowwave.settings import Settings
 
 SENTINEL = "sentinel://"
+TLS = "rediss://"
 DEFAULT_MASTER = "mymaster"
 SENTINEL_PORT = 26379
 _SENTINEL: Any = Sentinel  # without types in redis-py
@@ -62,12 +63,13 @@ def sentinels_of(url: str) -> Sentinels | None:
 
 def connect_broker(settings: "Settings") -> Redis:
     """A client of the broker of these settings. Raises ValueError for a malformed `broker_url`."""
-    return redis_from_url(settings.broker_url, settings.broker_master)
+    return redis_from_url(settings.broker_url, settings.broker_master, settings.broker_ca)
 
 
-def redis_from_url(url: str, master: str = DEFAULT_MASTER) -> Redis:
+def redis_from_url(url: str, master: str = DEFAULT_MASTER, ca: str = "") -> Redis:
     """Answer a client for `url` that gives up in time: 3 s to connect, 10 s for an answer, two more tries.
 
+    ca: a file of the authorities that a rediss:// server's certificate may be of; it is always looked at.
     master: the name that sentinels know it by; a client goes to the new master after a fail-over by itself.
     A call that timed out isn't tried again, since the caller has waited long enough and the sweep will see to it.
     Answers are bytes. Nothing is sent before the first call. Raises ValueError for a malformed `url`.
@@ -81,13 +83,20 @@ def redis_from_url(url: str, master: str = DEFAULT_MASTER) -> Redis:
     }
     found = sentinels_of(url)
     if found is None:
-        return Redis.from_url(url, **options)
+        return Redis.from_url(url, **options | tls_options(url, ca))
     # A sentinel that does not answer is passed over for the next one, so it gets less time.
     asking = {"socket_connect_timeout": 1, "socket_timeout": 1}
     login = {"db": found.database, "username": found.username, "password": found.password}
     watchers: Any = _SENTINEL(found.addresses, sentinel_kwargs=asking)
     client: Redis = watchers.master_for(master, Redis, **options, **login)
     return client
+
+
+def tls_options(url: str, ca: str) -> dict[str, Any]:
+    """What makes a rediss:// connection look at the certificate: of a known authority, and of the host. {}: no TLS."""
+    if not url.startswith(TLS):
+        return {}
+    return {"ssl_cert_reqs": "required", "ssl_check_hostname": True} | ({"ssl_ca_certs": ca} if ca else {})
 
 
 def shown(url: str) -> str:

@@ -1,0 +1,130 @@
+"""Users of the broker on a real one: each does its whole part, from a turn to a memory, and nothing else (I8)."""
+
+import hashlib
+import json
+import urllib.request
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import redis
+from celery import Celery
+from redis.exceptions import NoPermissionError
+
+from services.access.broker_users import Part, broker_user
+from slowwave import Memory
+from slowwave.coordination.keys import QUEUES, agent_keys
+from tests.processes import wait_until
+from tests.workers.fleet import PLAIN_APP, Fleet
+from tests.workers.servers import OwnValkey
+from workers.stack.ports import settle_ports
+
+pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+
+WORD = "a-word-of-tests"
+DIGEST = hashlib.sha256(WORD.encode()).hexdigest()
+LOGIN = "desk:another-word"
+
+
+def url_of(server: OwnValkey, part: str) -> str:
+    return server.url.replace("://", f"://{part}:{WORD}@")
+
+
+@pytest.fixture(scope="module")
+def users(own_valkey: OwnValkey) -> OwnValkey:
+    for part in get_args(Part):
+        user = broker_user(part, part, "acme" if part == "producer" else None)
+        assert own_valkey.client.execute_command(*user.command(DIGEST).split()) in (True, b"OK")
+    own_valkey.client.execute_command("ACL", "LOG", "RESET")
+    return own_valkey
+
+
+@pytest.fixture(scope="module")
+def restricted(module_database: str, users: OwnValkey, folder: Path) -> Iterator[Fleet]:
+    fleet = Fleet(module_database, url_of(users, "worker"), folder, SLOWWAVE_TENANT="acme")
+    yield fleet
+    fleet.end()
+
+
+def refusals(server: OwnValkey) -> list[dict[bytes, Any]]:
+    def fields(entry: Any) -> dict[bytes, Any]:
+        return entry if isinstance(entry, dict) else dict(zip(entry[::2], entry[1::2], strict=True))
+
+    return [fields(entry) for entry in server.client.execute_command("ACL", "LOG")]
+
+
+def test_each_user_does_its_whole_part(users: OwnValkey, restricted: Fleet, tmp_path: Path) -> None:
+    worker = restricted.worker(app=PLAIN_APP)
+    beat = restricted.beat()
+    port = settle_ports(tmp_path / "port.json", {"flower": 0})["flower"]
+    flower = Fleet(restricted.settings().database_url, url_of(users, "flower"), tmp_path)
+    flower.flower(port, LOGIN)
+    settings = restricted.settings().model_copy(update={"broker_url": url_of(users, "producer")})
+    with Memory(settings) as memory:
+        memory.turn_completed("atlas", "s1", [{"role": "user", "content": "I work as a nurse in Leeds."}])
+        assert memory.session_idle("atlas", "s1").due
+        memory.remember("atlas", "Nurses wear blue.", 0.9)
+        assert memory.consolidate_now("atlas")
+        assert set(memory.status().queues) == set(QUEUES)
+        memory.turn_completed("atlas", "s2", [{"role": "user", "content": "My name is Tomas."}])
+        memory.prompt_arrived("atlas", "s1")
+        sender = Celery(broker=url_of(users, "sender"))
+        turn = {"agent": "atlas", "session": "s3", "messages": [{"role": "user", "content": "I live in Leeds."}]}
+        sender.send_task("slowwave.record_turn", kwargs=turn, queue="capture")
+        sender.close()
+        wanted = {"nurse in Leeds", "wear blue", "name is Tomas", "live in Leeds"}
+
+        def known() -> bool:
+            found = memory.search("atlas", "nurse Leeds Tomas blue name", 50)
+            hits = [hit.content for hit in found if hit.kind == "memory"]
+            return all(any(word in hit for hit in hits) for word in wanted)
+
+        wait_until(known, 30, "every user's turn is a memory")
+    wait_until(lambda: _flower(port), 20, "Flower shows the worker and its tasks")
+    flower.end()
+    assert worker.exit_code is None
+    assert beat.exit_code is None
+    assert [(entry[b"username"], entry[b"object"]) for entry in refusals(users)] == []
+
+
+def _flower(port: int) -> bool:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/api/tasks")
+    request.add_header("Authorization", "Basic " + b64encode(LOGIN.encode()).decode())
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310
+            return "flush_session" in json.dumps(json.load(answer))
+    except OSError:
+        return False
+
+
+ALL = [
+    "KEYS *", "FLUSHALL", "FLUSHDB", "CONFIG GET requirepass", "CONFIG SET dir /tmp", "SHUTDOWN NOSAVE",
+    "ACL LIST", "ACL SETUSER worker on >x", "MONITOR", "SCRIPT FLUSH", "FUNCTION LIST", "REPLICAOF NO ONE", "SAVE",
+    "CLIENT KILL TYPE normal", "MODULE LIST", "SLOWLOG GET", "SWAPDB 0 1", "SET other 1", "GET other", "LPUSH other x",
+]  # fmt: skip
+OTHERS = agent_keys("globex", "atlas")
+OWN_NAMES = [
+    "LRANGE flush 0 -1", "RPOP flush", "LPUSH capture x", "LPUSH days x", "LPUSH maintenance x", "RPOP consolidate",
+    "DEL flush", "BRPOP flush 1", "SUBSCRIBE /0.celeryev", "PUBLISH /0.celery.pidbox x", "HGETALL unacked",
+    "SCAN 0", "INFO", "GET slowwave:swept", "EVAL return 0",
+]  # fmt: skip
+FORBIDDEN = {
+    "worker": ALL,
+    "producer": [*ALL, *OWN_NAMES, f"GET {OTHERS.session_prefix.decode()}s1", f"ZADD {OTHERS.running.decode()} 1 s1",
+                 f"EVALSHA {'0' * 40} 1 {OTHERS.running.decode()}"],
+    "sender": [*ALL, "LPUSH flush x", "LPUSH flush.high x", "LRANGE capture 0 -1", "RPOP capture",
+               "LPUSH consolidate x", "GET slowwave:swept", "SUBSCRIBE x", "EVAL return 0", "SCAN 0"],
+    "flower": [*ALL, "LPUSH flush x", "LPUSH capture x", "LRANGE capture 0 -1", "RPOP flush", "ZCARD slowwave:swept",
+               "EVAL return 0", "DEL flush", "SCAN 0"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", get_args(Part))
+def test_i8_no_user_does_more(users: OwnValkey, part: str) -> None:
+    client = redis.Redis.from_url(url_of(users, part))
+    for command in FORBIDDEN[part]:
+        with pytest.raises(NoPermissionError):
+            assert client.execute_command(*command.split()) is None, command
+    client.close()
