@@ -63,12 +63,13 @@ def rise_in_10_minutes(series: Sequence[tuple[float, float]]) -> float:
 class Bounds:
     """When a load counts as carried.
 
-    growth: by how much of a second's turns the number of due, unflushed sessions may rise in a second. p95_due: seconds
-    from due to committed, 95 % of all turns. p95_late: seconds by which hooks began late, since a load whose hooks come
-    late was not offered.
+    growth: by how much of a second's turns the number of due, unflushed sessions may rise in a second; by `least` it
+    may in any case, since sweeps make it a saw. p95_due: seconds from due to committed, 95 % of all turns. p95_late:
+    seconds by which hooks began late, since a load whose hooks come late was not offered.
     """
 
-    growth: float = 0.02
+    growth: float = 0.05
+    least: float = 0.5
     p95_due: float = 10.0
     p95_late: float = 0.5
 
@@ -89,7 +90,7 @@ def why_not_carried(
     reasons = []
     kept = after_warm_up(backlog)
     growth = slope([at for at, _ in kept], [value for _, value in kept])
-    if growth > bounds.growth * load:
+    if growth > max(bounds.growth * load, bounds.least):
         reasons.append(f"the backlog grows by {growth:.1f} sessions a second")
     if p95_due is None or p95_due > bounds.p95_due:
         reasons.append("nothing was flushed" if p95_due is None else f"p95 from due to memory is {p95_due:.1f} s")

@@ -11,6 +11,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,6 +32,7 @@ BUSY_TIMES = 20.0
 HOUR = "hour"
 NEW = "new"
 _BATCH = 400
+_WRITERS = 2
 _CAPTURE = "SELECT count(*) FROM slowwave.capture('default', %s::jsonb, %s, %s, %s, %s, %s, %s)"
 _AGENTS = (
     "SELECT s.name, a.name FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id WHERE s.name LIKE %s"
@@ -97,10 +99,16 @@ def _record(deployment: Deployment, hooks: Sequence[Hook], hour: float) -> int:
         memory.days.cutoff_hour,
     )
     start = datetime.now(UTC) - timedelta(seconds=hour)
+
+    def capture(part: int) -> None:
+        with psycopg.connect(deployment.settings.database_url, autocommit=True) as connection:
+            for batch in batches([hook for hook in hooks if hook.session % _WRITERS == part]):
+                items = json.dumps([_item(hook) for hook in batch])
+                connection.execute(_CAPTURE, (items, *rules, start + timedelta(seconds=batch[-1].at)))
+
+    with ThreadPoolExecutor(_WRITERS) as pool:
+        list(pool.map(capture, range(_WRITERS)))
     with psycopg.connect(deployment.settings.database_url, autocommit=True) as connection:
-        for batch in batches(hooks):
-            items = json.dumps([_item(hook) for hook in batch])
-            connection.execute(_CAPTURE, (items, *rules, start + timedelta(seconds=batch[-1].at)))
         # What autovacuum does within an hour, and has had no time for here.
         connection.execute("ANALYZE slowwave.sessions, slowwave.events, slowwave.session_days")
     return sum(hook.kind == "turn" for hook in hooks)

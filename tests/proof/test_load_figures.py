@@ -51,6 +51,9 @@ def test_what_fills_while_it_warms_up_is_flat_and_what_leaks_is_not() -> None:
 
 def test_a_load_that_is_carried_has_no_reason_against_it() -> None:
     assert why_not_carried(Bounds(), **CARRIED) == []
+    # What waits for the next sweep comes and goes.
+    saw = [(float(at), float(at % 5) * 4) for at in range(40)]
+    assert why_not_carried(Bounds(), **(CARRIED | {"backlog": saw})) == []
 
 
 @pytest.mark.parametrize(
