@@ -29,6 +29,8 @@ class Day(Base):
     __table_args__ = (
         CheckConstraint("status IN ('open', 'settling', 'final')", name="status"),
         Index("days_unsettled_idx", "day", postgresql_where=text("status <> 'final'")),
+        # Retention walks along it, the newest days first.
+        Index("days_final_idx", "day", "agent_id", "scope_id", postgresql_where=text("status = 'final'")),
     )
 
     agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_AGENT), primary_key=True)

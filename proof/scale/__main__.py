@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -90,12 +91,13 @@ def _load_one(url: str, sizes: Sizes) -> None:
     say(f"{sizes.sessions:,} sessions are loaded and checked in {taken:,.0f} s")
 
 
-def measure_all(places: list[Place], only: str) -> list[Line]:
-    """Every operation whose name holds `only`."""
+def measure_all(places: list[Place], only: str, rounds: int) -> list[Line]:
+    """Every operation whose name holds `only`, at most so many rounds of each."""
     lines = []
     for operation in OPERATIONS:
         if only in operation.name:
-            line = Line(operation.name, *measure(operation, places))
+            asked = replace(operation, rounds=min(rounds, operation.rounds))
+            line = Line(operation.name, *measure(asked, places))
             lines.append(line)
             say(f"{line.ratio:6.2f} (cpu {line.cpu_ratio:.2f}, buffers {line.buffer_ratio:.2f})  {line.name}")
     return lines
@@ -130,7 +132,7 @@ def run(options: argparse.Namespace, server: Server, scratch: Path) -> int:
             stack.enter_context(open_place(name, server.url(name), f"{valkey.connection_url}/{place}", scratch, sizes))
             for place, (name, (sizes, _)) in enumerate(zip(NAMES, loaded, strict=True))
         ]
-        lines = measure_all(places, options.only)
+        lines = measure_all(places, options.only, options.rounds)
         plans = [(o.name, explain(o, places[1])) for o in OPERATIONS if options.only in o.name and options.write]
     page = as_markdown(lines, describe(server, loaded, load_now))
     print(page)
@@ -148,6 +150,7 @@ def main() -> int:
     parser.add_argument("--memories", type=int, default=1_000_000, help="in one scope")
     parser.add_argument("--fraction", type=float, default=0.01, help="the size beside which it is measured")
     parser.add_argument("--keep", type=Path, help="a folder for the databases, which stay there")
+    parser.add_argument("--rounds", type=int, default=60, help="at most so many of each operation")
     parser.add_argument("--only", default="", help="operations whose names hold this")
     parser.add_argument("--write", action="store_true", help="write docs/proof/scale.md and scale-plans.md")
     options = parser.parse_args()

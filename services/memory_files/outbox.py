@@ -29,7 +29,8 @@ _MARK = text(
     " FROM (SELECT q.memory_id, r.changes FROM slowwave.outbox q"
     "       JOIN unnest(CAST(:memories AS uuid[]), CAST(:changes AS integer[])) AS r (memory_id, changes)"
     "         ON r.memory_id = q.memory_id"
-    "       WHERE q.backend = :backend AND q.scope_id = :scope FOR UPDATE OF q SKIP LOCKED) AS x"
+    # By memory, each a row: the sum keeps the planner from reading all that was ever delivered of the scope.
+    "       WHERE q.backend = :backend AND q.scope_id + 0 = :scope FOR UPDATE OF q SKIP LOCKED) AS x"
     " WHERE o.memory_id = x.memory_id AND o.backend = :backend"
 )
 _FAIL = text(
@@ -123,13 +124,19 @@ def waiting_scopes(
     connection: Connection, backend: str, *, limit: int, now: datetime, scope_id: int | None = None
 ) -> list[WaitingScope]:
     """Scopes of all tenants (or this one) for which something waits and may be tried now, the longest waiting first."""
+    # The few are found before their names are looked up: else the planner reads all scopes.
+    chosen = (
+        select(OutboxItem.scope_id, func.min(OutboxItem.queued_at).label("oldest"))
+        .where(waits(backend, now), *(() if scope_id is None else (OutboxItem.scope_id == scope_id,)))
+        .group_by(OutboxItem.scope_id)
+        .order_by(func.min(OutboxItem.queued_at), OutboxItem.scope_id)
+        .limit(limit)
+        .cte("chosen")
+    )
     query = (
         select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
-        .join(OutboxItem, OutboxItem.scope_id == Scope.id)
-        .where(waits(backend, now), *(() if scope_id is None else (Scope.id == scope_id,)))
-        .group_by(Scope.id)
-        .order_by(func.min(OutboxItem.queued_at), Scope.id)
-        .limit(limit)
+        .join(chosen, chosen.c.scope_id == Scope.id)
+        .order_by(chosen.c.oldest, Scope.id)
     )
     return [WaitingScope(**row) for row in connection.execute(query).mappings()]
 
