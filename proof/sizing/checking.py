@@ -23,8 +23,9 @@ LOADS = (0.35, 0.7, 1.5)
 SEED = 11
 AGENTS = 200
 PRODUCERS = 4
-FULL = 0.9
-MOST_OFFERED = 5000.0
+FIRST_OFFERED = 15.0
+BEHIND = 0.75
+"""Of what came in meanwhile; a little is always on its way."""
 NARROW, WIDE = 0.7, 1.4
 _LAGS = """
     SELECT extract(epoch FROM f.committed_at - e.recorded_at),
@@ -77,14 +78,15 @@ def check(costs: Costs, seconds: float) -> Iterator[Compared]:
 
 def saturated(costs: Costs, processes: int, seconds: float) -> float:
     """Turns a second that the model's workers read at most, when more come in than they can bear."""
-    offered, window = 20.0, min(20.0, seconds)
-    while offered < MOST_OFFERED:
-        plan = _plan(processes)
-        outcome = Pipeline(plan, costs, SEED).run(schedule(Traffic(offered, AGENTS), window, SEED), window)
-        if outcome.used["slots"] > FULL:
-            return _read(outcome, window)
-        offered *= 1.5
-    return offered
+    offered, window = FIRST_OFFERED, min(20.0, seconds)
+    while True:
+        traffic = Traffic(offered, AGENTS)
+        outcome = Pipeline(_plan(processes), costs, SEED).run(schedule(traffic, window, SEED), window)
+        came = sum(turn.at >= window / 2 for turn in schedule(traffic, window, SEED)) / (window / 2)
+        read = _read(outcome, window)
+        if read < BEHIND * came:
+            return read
+        offered *= 1.4
 
 
 def _plan(processes: int) -> Plan:

@@ -72,18 +72,18 @@ def cases(most: int) -> tuple[Case, ...]:
     )
 
 
-def grow(costs: Costs, case: Case) -> Iterator[Point]:
-    """One point a number of workers."""
+def grow(costs: Costs, case: Case, turns: int = TURNS) -> Iterator[Point]:
+    """One point a number of workers, each from about so many turns."""
     for workers in case.workers:
-        yield _point(costs, case, workers)
+        yield _point(costs, case, workers, turns)
 
 
-def _point(costs: Costs, case: Case, workers: int) -> Point:
+def _point(costs: Costs, case: Case, workers: int, turns: int) -> Point:
     rules = AutoFlush(per_agent_concurrency=case.per_agent, turn_threshold=0, idle_seconds=600)
     if case.by_sweep:
         rules = AutoFlush(turn_threshold=1000, idle_seconds=1)
     offered = OVER * bound(costs, case, workers)
-    seconds = max(TURNS / offered, 8 * case.model_seconds, 3 * rules.flush_interval_seconds if case.by_sweep else 0.0)
+    seconds = max(turns / offered, 8 * case.model_seconds, 3 * rules.flush_interval_seconds if case.by_sweep else 0.0)
     plan = Plan(
         (Pool(workers, ALL),), postgres_cores=case.postgres_cores, model_seconds=case.model_seconds, rules=rules
     )

@@ -61,7 +61,7 @@ def _check(rows: Sequence[Compared]) -> Iterator[str]:
         yield "Not run: `python -m proof.sizing check`.\n"
         return
     yield "One and two worker processes get an open load, a part of what the model says that they can bear; the model"
-    yield "gets the very same turns, at the costs below. Due is a session of more than two turns, or quiet for two seconds.\n"
+    yield "gets the very same turns, at the costs below. A session is due after three turns, or two quiet seconds.\n"
     yield "| ratio | near | processes | load | turns offered a second | figure | measured | model |"
     yield "| ---: | --- | ---: | ---: | ---: | --- | ---: | ---: |"
     for row in rows:
