@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long lint types contracts check bench chaos chaos-short load mutants scale sizing audit lock clean
+.PHONY: setup demo example test long lint types contracts check bench chaos chaos-short load mutants scale sizing fuzz audit lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -63,6 +63,9 @@ scale: setup  ## what each operation costs at a size, beside a hundredth of it
 
 sizing: setup  ## how many workers a load needs: a model, checked against this machine
 	@$(BIN)/python -m proof.sizing
+
+fuzz: setup  ## anything at every entrance, other examples each time: make fuzz [MINUTES=10]
+	@$(BIN)/python -m proof.fuzz $(if $(MINUTES),--minutes $(MINUTES))
 
 audit: setup  ## known vulnerabilities in what is pinned, or a plain word that it can't be found out: make audit [ADVISORIES=folder]
 	@$(BIN)/python -m proof.audit $(if $(ADVISORIES),--advisories $(ADVISORIES))

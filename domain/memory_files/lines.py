@@ -18,6 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.memory_files.escapes import comment_json, escape, unescape
+from slowwave.messages import YEARS
 
 TYPES = ("fact", "preference", "decision", "task", "event", "summary")
 STATUSES = ("inbox", "episode", "active", "archived", "review")
@@ -150,6 +151,8 @@ def parse_time(written: object) -> datetime:
         moment = datetime.fromisoformat(str(written))
         if moment.tzinfo is None:
             raise BadMark(f"{written!r:.40} has no time zone")
+        if not YEARS[0] <= moment.year <= YEARS[1]:
+            raise BadMark(f"{written!r:.40} lies outside the years {YEARS[0]} to {YEARS[1]}")
         return moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise error if isinstance(error, BadMark) else BadMark(f"{written!r:.40} is no time") from None

@@ -19,6 +19,7 @@ from datetime import date, datetime
 from hashlib import blake2b
 from pathlib import Path
 
+from slowwave.messages import YEARS
 from slowwave.spool import sync_folder
 
 TEMPORARY_PREFIX = ".slowwave-"
@@ -67,9 +68,11 @@ def day_of(name: str) -> date | None:
     """The local day of a day's file, by its name; None for any other."""
     found = _DAY_FILE.fullmatch(name)
     try:
-        return None if found is None else date.fromisoformat(found[1])
+        day = None if found is None else date.fromisoformat(found[1])
     except ValueError:
         return None
+    # Nothing is dated outside these years, and the last day that there is ends on no other.
+    return day if day is not None and YEARS[0] <= day.year <= YEARS[1] else None
 
 
 def day_of_path(path: str) -> date | None:
@@ -79,7 +82,10 @@ def day_of_path(path: str) -> date | None:
 
 def leads_out(root: Path, path: Path) -> bool:
     """Whether a link on its way takes a path below `root` to somewhere else."""
-    return not path.resolve().is_relative_to(root.resolve())
+    try:
+        return not path.resolve().is_relative_to(root.resolve())
+    except RuntimeError:  # round in a circle
+        return True
 
 
 class Disk:
@@ -106,9 +112,9 @@ class Disk:
         return found + sorted(f"{DAILY}/{name}" for name in names if day_of(name) is not None)
 
     def read(self, path: Path) -> FileContent | None:
-        """What stands in a file; None where there is none."""
+        """What stands in a file; None where there is none. Raises OSError, also for what is no file."""
         try:
-            data = path.read_bytes()
+            data = _bytes_of(path)
         except FileNotFoundError:
             return None
         return FileContent(data, digest_of(data))
@@ -143,6 +149,18 @@ class Disk:
             if written_to.is_dir():
                 for left in written_to.glob(f"{TEMPORARY_PREFIX}*"):
                     left.unlink(missing_ok=True)
+
+
+def _without_waiting(name: str, flags: int) -> int:
+    return os.open(name, flags | os.O_NONBLOCK)
+
+
+def _bytes_of(path: Path) -> bytes:
+    # Whoever waits for the other end of a pipe waits for ever.
+    with open(path, "rb", opener=_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "this is no file", str(path))
+        return file.read()
 
 
 def _mode_of(path: Path) -> int:

@@ -43,7 +43,7 @@ class Manifest:
         found = disk.read(folder / NAME)
         try:
             files = {path: _written(entry) for path, entry in json.loads(found.data)["files"].items()} if found else {}
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             files = {}
         return cls(files)
 

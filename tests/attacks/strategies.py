@@ -3,6 +3,7 @@
 Each strategy mixes what is right with what is wrong, so that a call gets past the first check as often as not.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -181,6 +182,16 @@ json_values = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(odd_text, inner, max_size=4)),
     max_leaves=8,
 )
+
+
+def _written(value: Any) -> str:
+    try:
+        return json.dumps(made(value), default=str)
+    except (ValueError, RecursionError):
+        return "[" * 5000
+
+
+json_texts = json_values.map(_written)
 
 
 def deep(levels: int, *, leaf: Any = 1) -> Any:

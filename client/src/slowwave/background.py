@@ -114,7 +114,12 @@ class Writer:
                 self._thread.start()
 
     def flush(self, timeout: float) -> bool:
-        """Wait until everything is committed, trying at once; False if that took longer than `timeout` seconds."""
+        """Wait until everything is committed, trying at once; False if that took longer than `timeout` seconds.
+
+        What processes that are gone have left in the spool is part of it, whether or not it was found before.
+        """
+        if self._spool.adopt():
+            self.start()
         with self._lock:
             if not self._busy():
                 return True

@@ -34,6 +34,7 @@ __all__ = [
 PREFIX = "SLOWWAVE_"
 FILE_VARIABLE = "SLOWWAVE_CONFIG"
 DEFAULT_FILE = "slowwave.yaml"
+LONGEST_NAME = 200  # of what is shown, and compared with names that are known
 # Read by the shell or the tests and not part of the tree.
 OTHER_VARIABLES = frozenset({FILE_VARIABLE, "SLOWWAVE_SHARED", "SLOWWAVE_TEST_MODEL_URL"})
 
@@ -265,27 +266,28 @@ def _check_keys(tree: Mapping[str, Any], where: str, prefix: str = "") -> None:
         if isinstance(value, Mapping) and any(k.startswith(f"{key}.") for k in known):
             _check_keys(value, where, f"{key}.")
         elif key not in known and not any(k.startswith(f"{key}.") for k in known):
-            raise InvalidSettings(f"{where}: unknown key {key!r}{_nearest(key, known)}")
+            raise InvalidSettings(f"{where}: unknown key {key[:LONGEST_NAME]!r}{_nearest(key, known)}")
 
 
 def _key_of(variable: str) -> str:
     known = {variable_of(key): key for key in known_keys()}
     if variable not in known:
-        raise InvalidSettings(f"unknown variable {variable}{_nearest(variable, known)}")
+        raise InvalidSettings(f"unknown variable {variable[:LONGEST_NAME]}{_nearest(variable, known)}")
     return known[variable]
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name[:LONGEST_NAME], list(known), n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _put(tree: dict[str, Any], key: str, value: str) -> None:
     *path, leaf = key.split(".")
     for part in path:
-        tree = tree.setdefault(part, {})
-        if not isinstance(tree, dict):
+        inner: Any = tree.setdefault(part, {})
+        if not isinstance(inner, dict):
             return  # the file has something else there, which is refused by its name
+        tree = inner
     tree[leaf] = value
 
 

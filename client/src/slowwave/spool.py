@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import json
 import os
+import stat
 import threading
 import time
 from collections.abc import Sequence
@@ -65,16 +66,21 @@ class Segment:
         A last line without an end was being written when the process died: nobody was told that it is safe.
         """
         entries, unreadable = [], []
-        for line in self.path.read_bytes().split(b"\n")[:-1]:
+        # Through the descriptor: whoever removes the file now takes nothing with it.
+        with os.fdopen(os.dup(self._descriptor), "rb") as file:
+            file.seek(0)
+            lines = file.read().split(b"\n")[:-1]
+        for line in lines:
             try:
-                entries.append(self._dated(Entry(**json.loads(line))))
-            except (ValueError, TypeError, AttributeError) as error:
+                entries.append(self._dated(_entry_of(line)))
+            except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
                 unreadable.append({"error": f"can't be read: {error}", "line": line.decode(errors="replace")})
         return entries, unreadable
 
     def _dated(self, entry: Entry) -> Entry:
         """Say since when events wait of which an older version didn't: since they were said, or the segment began."""
-        begun = datetime.fromtimestamp(self.order / 1e9, UTC)
+        # A name that somebody made up may lie in any year.
+        begun = datetime.fromtimestamp(min(self.order, time.time_ns()) / 1e9, UTC)
         for event in entry.events:
             if "taken" not in event:
                 said = datetime.fromisoformat(event.get("at", begun.isoformat()))
@@ -218,12 +224,13 @@ def hold_segment(path: Path) -> Segment | None:
     """Lock a segment that no process holds; None where one does, or where it was delivered meanwhile."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
-    except FileNotFoundError:
-        return None
+    except OSError:
+        return None  # gone, a folder, or not ours to read
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Between opening and locking another process may have delivered and removed it.
-        if os.fstat(descriptor).st_nlink:
+        found = os.fstat(descriptor)
+        if found.st_nlink and stat.S_ISREG(found.st_mode):
             return Segment(path, descriptor, int(path.name.split("-")[1]))
     except (BlockingIOError, ValueError, IndexError):
         pass
@@ -236,6 +243,17 @@ def database_digest(database_url: str) -> str:
     parts = conninfo_to_dict(database_url)
     place = [str(parts.get(key) or "") for key in ("host", "hostaddr", "port", "dbname")]
     return blake2b("\0".join(place).encode(), digest_size=6).hexdigest()
+
+
+def _entry_of(line: bytes) -> Entry:
+    """The entry of a line, of the shape that is written here. Raises ValueError and its like for any other."""
+    entry = Entry(**json.loads(line))
+    texts = [entry.tenant, entry.agent, entry.session, entry.trigger or "", *(entry.about or {}).values()]
+    texts += [event[name] for event in entry.events for name in ("key", "kind", "content")]
+    if not all(isinstance(text, str) for text in texts) or not all(type(e["step"]) is int for e in entry.events):
+        raise ValueError("a field is of another type")
+    encode(entry.to_json())  # what can't be written again can't be set aside either
+    return entry
 
 
 def _line(value: Any) -> bytes:

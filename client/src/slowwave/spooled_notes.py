@@ -48,7 +48,7 @@ class Recorder:
                     raise
                 except WasForgotten:
                     continue  # meanwhile: it stays forgotten (I10)
-                except SlowwaveError as error:
+                except (SlowwaveError, LookupError, TypeError, ValueError) as error:
                     delivery.rejected.append((entry, str(error)))
         return delivery
 

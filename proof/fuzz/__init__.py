@@ -1,0 +1,4 @@
+"""Fuzzing of every entrance, for as long as one likes: `python -m proof.fuzz --minutes 10`.
+
+Must not know: the product.
+"""

@@ -1,0 +1,107 @@
+"""Run the properties of `tests/attacks/test_fuzz_*.py` in rounds, each with other examples, and tell what was tried.
+
+A round is pytest with a factor over the examples of the suite and a seed that is printed: the same seed tries the same.
+What fails stands in the report with the seed; the failing examples are in the round's log, which is printed.
+
+Must not know: what the properties say.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.machine import machine
+
+ROOT = Path(__file__).parents[2]
+REPORT = ROOT / "docs" / "proof" / "fuzz.md"
+PROPERTIES = ROOT / "tests" / "attacks"
+PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short", "--timeout=0", "-rfE")
+FACTOR = 4
+"""A round tries so many times what the suite tries: long enough to be worth starting servers for."""
+
+
+@dataclass
+class Rounds:
+    """What was tried in all rounds. failed: names of properties, by the seed of the round."""
+
+    seeds: list[int] = field(default_factory=list)
+    tried: Counter[str] = field(default_factory=Counter)
+    failed: dict[int, list[str]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def run(self, factor: float) -> None:
+        """One round more."""
+        seed = random.randrange(2**32)
+        self.seeds.append(seed)
+        with tempfile.TemporaryDirectory() as folder:
+            tally = Path(folder) / "tally.json"
+            variables = {"FUZZ_FACTOR": str(factor), "FUZZ_TALLY": str(tally)}
+            started = time.monotonic()
+            ended = subprocess.run(
+                [*PYTEST, f"--hypothesis-seed={seed}", *sorted(map(str, PROPERTIES.glob("test_fuzz_*.py")))],
+                cwd=ROOT,
+                env=os.environ | variables,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.seconds += time.monotonic() - started
+            if tally.exists():
+                self.tried += Counter(json.loads(tally.read_text(encoding="utf-8")))
+        if ended.returncode:
+            print(ended.stdout[-20_000:], ended.stderr[-2000:])
+            named = [line.split("::")[-1] for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+            self.failed[seed] = named or [f"pytest ended with {ended.returncode}"]
+
+
+def report(rounds: Rounds) -> str:
+    """Markdown: what was tried, what was found, on which machine."""
+    entrances = sorted(name for name in rounds.tried if not name.endswith(" (taken)"))
+    total = sum(rounds.tried[name] for name in entrances)
+    lines = [
+        "# Fuzzing of every entrance",
+        "",
+        f"{total:,} examples at {len(entrances)} entrances in {rounds.seconds / 60:.1f} minutes;",
+        f"{sum(map(len, rounds.failed.values()))} properties failed. Machine: {machine()}.",
+        "",
+        "What is not taken is refused with a reason; nothing of it is written. `python -m proof.fuzz --minutes 10`",
+        f"tries others each time. Seeds of these rounds: {', '.join(map(str, rounds.seeds))}.",
+        "",
+        "| entrance | examples | taken |",
+        "| --- | ---: | ---: |",
+    ]
+    for name in entrances:
+        taken = rounds.tried[f"{name} (taken)"]
+        lines.append(f"| {name} | {rounds.tried[name]:,} | {taken / rounds.tried[name]:.0%} |")
+    for seed, names in rounds.failed.items():
+        lines += ["", f"Failed with seed {seed}:", "", *(f"- `{name}`" for name in names)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Exit 1 where a property failed."""
+    parser = argparse.ArgumentParser(prog="proof.fuzz", description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--minutes", type=float, default=10.0, help="a new round begins until these are over")
+    parser.add_argument("--factor", type=float, default=FACTOR, help="examples of a round, in those of the suite")
+    asked = parser.parse_args()
+    rounds = Rounds()
+    end = time.monotonic() + asked.minutes * 60
+    while not rounds.seeds or time.monotonic() < end:
+        rounds.run(asked.factor)
+        print(f"round {len(rounds.seeds)}, seed {rounds.seeds[-1]}: {rounds.failed.get(rounds.seeds[-1], 'all hold')}")
+    REPORT.parent.mkdir(parents=True, exist_ok=True)
+    REPORT.write_text(report(rounds), encoding="utf-8")
+    print(report(rounds))
+    return 1 if rounds.failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
