@@ -126,8 +126,9 @@ def _lag(result: Mapping[str, Any]) -> list[str]:
         (
             f"{result['agents']} agents; steps of {result['seconds']:g} s. A load is carried if the number of due,"
             f" unflushed sessions rises by less than {bounds.growth:.0%} of the offered turns (Theil-Sen over the last"
-            f" two thirds; {bounds.least:g} a second in any case), 95 % of all turns are memory within {bounds.p95_due:g} s of being due, 95 % of the hooks"
-            f" begin within {bounds.p95_late:g} s of their time, and nothing is left."
+            f" two thirds; {bounds.least:g} a second in any case), 95 % of all turns are memory within"
+            f" {bounds.p95_due:g} s of being due, 95 % of the hooks begin within {bounds.p95_late:g} s of their time,"
+            " and nothing is left."
         ),
         "",
     ]

@@ -59,7 +59,7 @@ def test_a_load_that_is_carried_has_no_reason_against_it() -> None:
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"backlog": [(float(at), 2.0 * at) for at in range(40)]}, "grows by 2.0 sessions"),
+        ({"backlog": [(float(at), 4.0 * at) for at in range(40)]}, "grows by 4.0 sessions"),
         ({"p95_due": 11.0}, "11.0 s"),
         ({"p95_due": None}, "nothing was flushed"),
         ({"p95_late": 0.9}, "0.9 s late"),
