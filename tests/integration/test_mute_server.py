@@ -1,4 +1,7 @@
-"""A Postgres that stands still: its host's kernel still acknowledges, so no time-out of TCP helps who waits for it."""
+"""A Postgres that stands still, or fails in the last moment.
+
+While it stands still its host's kernel acknowledges, so that no time-out of TCP helps who waits for it.
+"""
 
 import socket
 import threading
@@ -6,14 +9,16 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
+import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from slowwave.errors import StoreUnavailable
+from slowwave.errors import Refused, StoreUnavailable
 from slowwave.postgres import Postgres, Statement
 
 pytestmark = pytest.mark.servers
 
+INSERT = Statement(b"insert", b"INSERT INTO lines VALUES ($1) RETURNING word")
 LENGTH = Statement(b"length", b"SELECT length($1)")
 
 
@@ -79,4 +84,18 @@ def test_a_hook_gives_a_server_up_that_stands_still(relay: Relay, url: str) -> N
 def test_what_is_long_leaves_in_parts_and_arrives_whole(url: str) -> None:
     postgres = Postgres(url)
     assert postgres.call(LENGTH, [b"x" * 20_000_000]) == [(b"20000000",)]
+    postgres.close()
+
+
+def test_i1_an_answer_counts_only_when_its_transaction_has_committed(database_url: str) -> None:
+    """Rows arrive before the commit: a server that ends in between has promised nothing."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE lines (word text UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+        connection.execute("INSERT INTO lines VALUES ('Maya')")
+    postgres = Postgres(database_url)
+    with pytest.raises((Refused, StoreUnavailable)):
+        postgres.call(INSERT, [b"Maya"])
+    with pytest.raises((Refused, StoreUnavailable)):
+        postgres.begin(INSERT, [b"Maya"])()
+    assert postgres.call(INSERT, [b"Jonas"]) == [(b"Jonas",)]
     postgres.close()

@@ -97,14 +97,18 @@ class _Link:
         # The connection doesn't block, so what is long may leave in parts.
         while pgconn.flush():
             self._wait(select.POLLIN | select.POLLOUT)
-        while pgconn.is_busy():
-            self._wait(select.POLLIN)
-        result = pgconn.get_result()
-        if result is None:
+        last: pq.abc.PGresult | None = None
+        while True:
+            while pgconn.is_busy():
+                self._wait(select.POLLIN)
+            result = pgconn.get_result()
+            if result is None:
+                break
+            # Rows are sent before their transaction commits. An error behind them, such as the server's end, undoes it.
+            last = result
+        if last is None:
             raise psycopg.OperationalError("the server answered nothing")
-        while pgconn.get_result() is not None:
-            pass  # until nothing is left, the link counts as busy
-        return result
+        return last
 
     def _wait(self, events: int) -> None:
         """A plain call of libpq would wait for ever, with a reply behind it."""
