@@ -3,17 +3,18 @@
 Must not know: who changes memories, and why.
 """
 
-from collections import defaultdict
 from typing import Any
 
 from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding, none_of, rows, some
 
 _DECIDED = frozenset({"status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason"})
-_CHANGES = "SELECT memory_id, action, before, after FROM slowwave.memory_changes ORDER BY memory_id, id"
-# As JSON holds them: the same text for the same moment whatever the session's time zone is.
-_MEMORIES = """
-    SELECT m.id, to_jsonb(m) - 'search' AS now, m.valid_to FROM slowwave.memories m
+# One statement sees one moment, should a pass still be under way. JSON, since changes hold their values as JSON.
+_HISTORIES = """
+    SELECT m.id, to_jsonb(m) - 'search' AS now, (
+        SELECT jsonb_agg(jsonb_build_object('action', c.action, 'before', c.before, 'after', c.after) ORDER BY c.id)
+        FROM slowwave.memory_changes c WHERE c.memory_id = m.id) AS changes
+    FROM slowwave.memories m
 """
 # A run that had to do with what was forgotten keeps a row that says so, and nothing else.
 _DELETED = """
@@ -41,24 +42,17 @@ _ENDS = """
 
 def changes_lead_to_what_is(evidence: Evidence) -> list[Finding]:
     """Of each decided field: what a change says was before is what the one before it left, and the last one holds."""
-    now = {row.id: row.now for row in rows(evidence.engine, _MEMORIES)}
-    state: dict[Any, dict[str, Any]] = defaultdict(dict)
-    broken = []
-    for change in rows(evidence.engine, _CHANGES):
-        before, after = change.before or {}, change.after or {}
-        fields = set(before) & set(after) & _DECIDED
-        known = state[change.memory_id]
-        broken += [(change.memory_id, name) for name in fields if name in known and known[name] != before[name]]
-        known |= {name: after[name] for name in fields}
-        if change.action == "created" and "status" in after:
-            known["status"] = after["status"]
-    ended = [
-        (memory, name)
-        for memory, known in state.items()
-        if memory in now
-        for name, value in known.items()
-        if not _same(value, now[memory][name])
-    ]
+    broken, ended = [], []
+    for row in rows(evidence.engine, _HISTORIES):
+        known: dict[str, Any] = {}
+        for change in row.changes or []:
+            before, after = change["before"] or {}, change["after"] or {}
+            fields = set(before) & set(after) & _DECIDED
+            broken += [(row.id, name) for name in fields if name in known and known[name] != before[name]]
+            known |= {name: after[name] for name in fields}
+            if change["action"] == "created" and "status" in after:
+                known["status"] = after["status"]
+        ended += [(row.id, name) for name, value in known.items() if not _same(value, row.now[name])]
     return [
         Finding("I6", f"{len(found)} {what}", some((str(memory), name) for memory, name in found))
         for what, found in (
