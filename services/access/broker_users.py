@@ -32,6 +32,8 @@ _WORKER = (
 # What offer.lua calls, as its caller; and what the client asks by itself.
 _OFFERING = "+evalsha +script|load +get +set +time +zscore +zadd +zrem +zremrangebyscore +zcard +pttl +pexpire +lpush"
 _OFFERING += " +llen"
+# Celery's sender declares its queue first.
+_SENDING = "+lpush +llen +sadd +smembers +exists +multi +exec +evalsha +script|load +time +zadd +info"
 _ASKING = "+llen +brpop +publish +subscribe +psubscribe +unsubscribe +punsubscribe +smembers +sadd +srem +exists"
 _ASKING += " +multi +exec +watch +unwatch +del +hset +hdel +zadd +zrem +zrangebyscore +zrevrangebyscore +info"
 _ASKING += " +evalsha +script|load +time"
@@ -75,7 +77,7 @@ def _rules(part: Part, tenant: str | None) -> str:
         # It reads nothing of ours: of a queue its length alone.
         return f"{_keys(*_WITH_PRIORITIES, may='R')} {_CELERY} -@all {_HELLO} {_ASKING}"
     if part == "sender":
-        return f"{_keys(CAPTURE_QUEUE, may='W')} ~_kombu.* -@all {_HELLO} +lpush +sadd +smembers +info"
+        return f"{_keys(CAPTURE_QUEUE, may='W')} ~_kombu.* -@all {_HELLO} {_SENDING}"
     # Percent-encoded, a tenant's name holds nothing that a pattern would read as more than itself.
     own = quote(check_name("tenant", tenant or ""), safe="")
     keys = _keys(f"{PREFIX}{{{own}/*}}:*", f"{PREFIX}consolidate:*:{own}/*", HIGH_QUEUE, NORMAL_QUEUE)
