@@ -77,7 +77,8 @@ def _rules(part: Part, tenant: str | None) -> str:
         # It reads nothing of ours: of a queue its length alone.
         return f"{_keys(*_WITH_PRIORITIES, may='R')} {_CELERY} -@all {_HELLO} {_ASKING}"
     if part == "sender":
-        return f"{_keys(CAPTURE_QUEUE, may='W')} ~_kombu.* -@all {_HELLO} {_SENDING}"
+        capture = _keys(f"{CAPTURE_QUEUE}*", may="W")
+        return f"{capture} ~_kombu.* -@all {_HELLO} {_SENDING}"
     # Percent-encoded, a tenant's name holds nothing that a pattern would read as more than itself.
     own = quote(check_name("tenant", tenant or ""), safe="")
     keys = _keys(f"{PREFIX}{{{own}/*}}:*", f"{PREFIX}consolidate:*:{own}/*", HIGH_QUEUE, NORMAL_QUEUE)
