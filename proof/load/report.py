@@ -121,20 +121,10 @@ def _holds(whether: bool) -> str:
 
 
 def _lag(result: Mapping[str, Any]) -> list[str]:
-    bounds = Bounds()
-    lines = [
-        (
-            f"{result['agents']} agents; steps of {result['seconds']:g} s. A load is carried if the number of due,"
-            f" unflushed sessions rises by less than {bounds.growth:.0%} of the offered turns (Theil-Sen over the last"
-            f" two thirds; {bounds.least:g} a second in any case), 95 % of all turns are memory within"
-            f" {bounds.p95_due:g} s of being due, 95 % of the hooks begin within {bounds.p95_late:g} s of their time,"
-            " and nothing is left."
-        ),
-        "",
-    ]
     steps = [*sorted(result["steps"], key=lambda step: float(step["offered"]))]
-    if result.get("at_80"):
-        steps.append(result["at_80"])
+    at_80 = result.get("at_80")
+    full = [step for step in steps if step["why"]] or steps
+    first = min(full, key=lambda step: float(step["offered"]))
     head = (
         "turns/s",
         "carried",
@@ -143,37 +133,42 @@ def _lag(result: Mapping[str, Any]) -> list[str]:
         "from said p50 / p95 / p99",
         "hook p50 / p95",
     )
-    rows = []
-    for step in steps:
-        due, said, hook = (step["parts"][what] for what in ("from_due", "from_said", "hook_turn"))
-        load = f"{step['offered']:.0f}" + (" (80 %)" if step is result.get("at_80") else "")
-        rows.append(
-            (
-                load,
-                "no: " + "; ".join(step["why"]) if step["why"] else "yes",
-                _three(due),
-                seconds(step["told"]["p95"]),
-                _three(said),
-                f"{seconds(hook['p50'])} / {seconds(hook['p95'])}",
-            )
-        )
+    rows = [_step(f"{step['offered']:.0f}", step) for step in steps]
+    lines = [_criterion(result), ""]
+    if at_80:
+        rows.append(_step(f"{at_80['offered']:.0f} (80 %)", at_80))
     lines += table(head, rows)
-    at_80 = result.get("at_80")
     if at_80:
         lines += ["", f"At 80 % of saturation ({at_80['offered']:.0f} turns/s), what a turn waits for:", ""]
         lines += table(("part", "p50", "p95", "p99"), _parts(at_80))
         lines += ["", "and by what made it due:", "", *table(("why it was due", "turns", "p50", "p95"), _asked(at_80))]
-    full = [step for step in steps if step["why"]] or steps
-    first = min(full, key=lambda step: float(step["offered"]))
-    lines += [
-        "",
-        (
-            f"At {first['offered']:.0f} turns/s, {'the first load not carried' if first['why'] else 'the highest'},"
-            f" the limit is {first['bottleneck']}. What Postgres' sessions were seen at: {_waits(first)}. Producers and"
-            " workers share the machine."
-        ),
-    ]
-    return lines
+    which = "the first load not carried" if first["why"] else "the highest"
+    limit = f"At {first['offered']:.0f} turns/s, {which}, the limit is {first['bottleneck']}."
+    seen = f"What Postgres' sessions were seen at: {_waits(first)}. Producers and workers share the machine."
+    return [*lines, "", f"{limit} {seen}"]
+
+
+def _criterion(result: Mapping[str, Any]) -> str:
+    bounds = Bounds()
+    return (
+        f"{result['agents']} agents; steps of {result['seconds']:g} s. A load is carried if the number of due,"
+        f" unflushed sessions rises by less than {bounds.growth:.0%} of the offered turns (Theil-Sen over the last"
+        f" two thirds; {bounds.least:g} a second in any case), 95 % of all turns are memory within"
+        f" {bounds.p95_due:g} s of being due, 95 % of the hooks begin within {bounds.p95_late:g} s of their time,"
+        " and nothing is left."
+    )
+
+
+def _step(load: str, step: Mapping[str, Any]) -> tuple[str, ...]:
+    due, said, hook = (step["parts"][what] for what in ("from_due", "from_said", "hook_turn"))
+    return (
+        load,
+        "no: " + "; ".join(step["why"]) if step["why"] else "yes",
+        _three(due),
+        seconds(step["told"]["p95"]),
+        _three(said),
+        f"{seconds(hook['p50'])} / {seconds(hook['p95'])}",
+    )
 
 
 def _three(values: Mapping[str, float | None]) -> str:
