@@ -40,6 +40,7 @@ _QUICK: dict[str, object] = {
     "memory.auto_flush.idle_seconds": 2,
     "memory.auto_flush.max_dirty_age_seconds": 10,
     "memory.auto_flush.flush_interval_seconds": 1,
+    "memory.auto_flush.retry_interval_seconds": 2,
 }
 
 
