@@ -26,8 +26,8 @@ SHORT_WAITS: dict[str, object] = {
     "memory.auto_flush.retry_interval_seconds": 10,
 }
 """The first two are a tenth or so of their defaults (120, 600): else no step of a minute would see them. The third (30)
-must not be longer than the first, as it is not by default: a session that a sweep took just before it went on talking is
-looked at again after it."""
+must not be longer than the first, as it is not by default: a session that a sweep took just before it went on talking
+is looked at again after it."""
 
 _PLAYED_SECONDS = 30.0
 """How long producers may take beyond the plan's end."""
