@@ -5,6 +5,8 @@
 --keep: leave the loaded databases in that folder, or measure those that are there. --write: docs/proof/scale.md and
 scale-plans.md. Ends with 1 where an operation costs more than twice what it costs at the fraction. The full size takes
 about 25 GB of disk and an hour on two quiet cores.
+
+Must not know: what an operation does.
 """
 
 import argparse
