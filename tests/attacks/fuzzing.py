@@ -1,6 +1,7 @@
 """What the properties of all entrances share: how many examples, what was tried, and whether a call wrote something.
 
-`FUZZ_FACTOR` multiplies the examples of each property; `FUZZ_TALLY` names a file that is told what was tried.
+`FUZZ_FACTOR` multiplies the examples of each property; `FUZZ_TALLY` names a file that is told what was tried;
+`FUZZ_RAW` shows a failing example as it was found, which takes no time.
 """
 
 import atexit
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from psycopg import sql
 
 FACTOR = float(os.environ.get("FUZZ_FACTOR", "1"))
@@ -32,7 +33,9 @@ _SHARED = [
 
 def examples(number: int) -> settings:
     """So many examples in the suite, times `FUZZ_FACTOR` in the long form."""
-    long = {"print_blob": True} if FACTOR > 1 else {}
+    long: dict[str, Any] = {"print_blob": True} if FACTOR > 1 else {}
+    if "FUZZ_RAW" in os.environ:
+        long["phases"] = (Phase.explicit, Phase.reuse, Phase.generate)
     return settings(max_examples=max(1, round(number * FACTOR)), suppress_health_check=_SHARED, deadline=None, **long)
 
 
