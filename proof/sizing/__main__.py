@@ -13,7 +13,7 @@ from typing import Any
 
 from proof.sizing.checking import Compared, check
 from proof.sizing.costs import Costs, load_costs
-from proof.sizing.growing import Point, cases, grow
+from proof.sizing.growing import TURNS, Point, cases, grow
 from proof.sizing.measuring import measure
 from proof.sizing.needs import Assumed
 from proof.sizing.plots import plot_check, plot_growth
@@ -38,7 +38,7 @@ def main() -> int:
     if options.what in (None, "check"):
         _check(costs, options.seconds, folder / CHECKED)
     if options.what in (None, "run"):
-        _run(costs, options.workers, folder / GROWN)
+        _run(costs, options.workers, options.turns, folder / GROWN)
     _report(costs, folder, options)
     return 0
 
@@ -50,6 +50,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--flushes", type=int, default=2000, help="of each size that are measured")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each load that is checked")
     parser.add_argument("--workers", type=int, default=1000, help="to how many the model runs")
+    parser.add_argument("--turns", type=int, default=TURNS, help="of each of its points, about")
     usual = Assumed()
     parser.add_argument("--turns-per-flush", type=float, default=usual.turns_per_flush)
     parser.add_argument("--peak", type=float, default=usual.peak)
@@ -67,19 +68,19 @@ def _check(costs: Costs, seconds: float, file: Path) -> None:
             flush=True,
         )
         rows.append(row.to_json())
-    file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 
 
-def _run(costs: Costs, workers: int, file: Path) -> None:
+def _run(costs: Costs, workers: int, turns: int, file: Path) -> None:
     points = []
     for case in cases(workers):
-        for point in grow(costs, case):
+        for point in grow(costs, case, turns):
             print(
                 f"{case.name}: {point.workers} workers, {point.flushes_per_second:.0f}/s, full: {point.full}",
                 flush=True,
             )
             points.append(point.to_json())
-    file.write_text(json.dumps(points, indent=2) + "\n", encoding="utf-8")
+            file.write_text(json.dumps(points, indent=2) + "\n", encoding="utf-8")
 
 
 def _report(costs: Costs, folder: Path, options: argparse.Namespace) -> None:

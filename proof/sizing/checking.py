@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from proof.sizing.costs import Costs
-from proof.sizing.cpu import spent
 from proof.sizing.pipeline import ALL, Outcome, Pipeline, Plan, at_quantile
 from proof.sizing.queues import Pool
 from proof.sizing.site import Site
@@ -111,7 +110,7 @@ def _compare(
     began = time.time()
     _play(site, list(schedule(traffic, seconds, SEED)), name)
     if load < 1:
-        site.until_quiet(lambda: spent().workers)
+        site.until_read()
     rows = [(float(lag), float(done) - began, float(at) - began) for lag, done, at in _lags(site, name)]
     model = _simulated(costs, processes, traffic, seconds)
     half = seconds / 2
@@ -126,7 +125,7 @@ def _compare(
             measured = at_quantile([lag for lag, _, at in rows if at >= seconds / 6], quantile)
             yield compared(what, "s", measured, model.lag(quantile, seconds / 6))
     else:
-        site.until_quiet(lambda: spent().workers)
+        site.until_read()
 
 
 def _lags(site: Site, name: str) -> list[tuple[float, float, float]]:

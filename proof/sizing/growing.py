@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from proof.sizing.costs import Cost, Costs
-from proof.sizing.pipeline import ALL, Pipeline, Plan
+from proof.sizing.pipeline import ALL, Outcome, Pipeline, Plan
 from proof.sizing.queues import Pool
 from proof.sizing.traffic import Traffic, schedule
 from slowwave.settings import AutoFlush
@@ -91,10 +91,16 @@ def _point(costs: Costs, case: Case, workers: int, turns: int) -> Point:
     outcome = Pipeline(plan, costs, SEED).run(schedule(traffic, seconds, SEED), seconds)
     half = seconds / 2
     rate = sum(at + lag >= half for at, lag in outcome.lags) / half
-    full = next((_WORDS[name] for name in ("valkey", "postgres", "slots", "log") if outcome.used[name] >= FULL), "")
-    if not full:
-        full = "agents: one flush of each at a time" if outcome.parked else "nothing: turns wait to be due"
-    return Point(case.name, workers, rate, offered, full, outcome.used)
+    return Point(case.name, workers, rate, offered, _full(outcome), outcome.used)
+
+
+def _full(outcome: Outcome) -> str:
+    for name in ("valkey", "postgres", "slots"):
+        if outcome.used[name] >= FULL:
+            return _WORDS[name]
+    if outcome.parked > outcome.flushes / 5:
+        return "agents: each at its limit"
+    return _WORDS["log"] if outcome.used["log"] >= FULL else "nothing: turns wait to be due"
 
 
 def bound(costs: Costs, case: Case, workers: int) -> float:

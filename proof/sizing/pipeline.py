@@ -94,7 +94,7 @@ class Pipeline:
         self._due = Due(plan.rules)
         self._agents: dict[int, Agent] = {}
         self._link_alive = False
-        self._slots_busy = 0.0
+        self._slots_busy, self._busy, self._busy_since = 0.0, 0, 0.0
 
     def run(self, turns: Iterable[Turn], seconds: float) -> Outcome:
         """Let these turns come in, and stop after so many seconds."""
@@ -115,6 +115,7 @@ class Pipeline:
         resources = {"workers": self._workers, "postgres": self._postgres, "valkey": self._valkey}
         out.used = {name: cores.used(seconds) for name, cores in resources.items()}
         out.used["log"] = self._log.busy_seconds / seconds
+        self._occupy(0)
         out.used["slots"] = self._slots_busy / (seconds * sum(pool.slots for pool in self.plan.pools))
         return out
 
@@ -164,14 +165,19 @@ class Pipeline:
     def _slot(self, pool: Pool) -> Step:
         while True:
             message = yield self._queues.take(pool)
-            began = self._env.now
+            self._occupy(1)
             if message[0] == SWEEP or message[0] == LINK:
                 yield from self._sweep(*message)
             elif message[0] == SIDE:
                 yield from self._spend(self.costs.side, 1.0, 1.0)
             else:
                 yield from self._flush(*message)
-            self._slots_busy += self._env.now - began
+            self._occupy(-1)
+
+    def _occupy(self, more: int) -> None:
+        """Add up how many slots were busy how long, what is still under way included."""
+        self._slots_busy += self._busy * (self._env.now - self._busy_since)
+        self._busy, self._busy_since = self._busy + more, self._env.now
 
     def _sweep(self, kind: str, sent_at: float) -> Step:
         if kind == LINK:

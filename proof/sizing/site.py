@@ -26,7 +26,10 @@ from slowwave.coordination.keys import QUEUES
 from slowwave.settings import PREFIX, Settings, load_settings, variable_of
 
 FLUSHES = "SELECT count(*) FROM slowwave.flushes"
+DIRTY = "SELECT count(*) FROM slowwave.sessions WHERE last_seq > processed_until"
 DEADLINE_SECONDS = 300.0
+QUIET = 0.2
+"""Seconds of CPU a second, of all workers together: what they take when they have nothing to do, and a little."""
 
 
 class Site:
@@ -89,6 +92,10 @@ class Site:
         """Return when there are so many in the ledger. Raises TimeoutError."""
         until(lambda: self.value(FLUSHES) >= flushes, seconds, f"{flushes:.0f} flushes")
 
+    def until_read(self, seconds: float = DEADLINE_SECONDS) -> None:
+        """Return when no session has events that no flush has taken."""
+        until(lambda: self.value(DIRTY) == 0, seconds, "every session is read")
+
     def until_quiet(self, spent: Callable[[], float], seconds: float = DEADLINE_SECONDS) -> None:
         """Return when all queues are empty and the CPU that workers take is next to none for a second."""
 
@@ -97,7 +104,7 @@ class Site:
                 return False
             before = spent()
             time.sleep(1.0)
-            return spent() - before < 0.1
+            return spent() - before < QUIET
 
         until(quiet, seconds, "the queues are empty")
 
