@@ -1,0 +1,57 @@
+"""All three connections over TLS: a turn becomes a memory, and a server of another authority or name is refused."""
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import psycopg
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from slowwave import Memory, Settings
+from slowwave.coordination.broker import connect_broker
+from tests.processes import wait_until
+from tests.workers.fleet import PLAIN_APP, Fleet
+from tests.workers.servers import OwnValkey
+from tests.workers.tls import authority, certificate, tls_before
+
+pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.long, pytest.mark.timeout(180)]
+
+
+def test_a_turn_becomes_a_memory_over_tls_and_strangers_are_refused(
+    module_database: str, own_valkey: OwnValkey, tmp_path: Path
+) -> None:
+    ca, stranger = authority(tmp_path, "ours"), authority(tmp_path, "theirs")
+    good, elsewhere = certificate(ca, "127.0.0.1"), certificate(ca, "elsewhere.example")
+    address = urlsplit(module_database)
+    socket = f"{parse_qs(address.query)['host'][0]}/.s.PGSQL.5432"
+    valkey = urlsplit(own_valkey.url)
+    behind = (str(valkey.hostname), int(valkey.port or 0))
+    with (
+        tls_before(socket, good, postgres=True) as postgres_port,
+        tls_before(behind, good) as broker_port,
+        tls_before(behind, elsewhere) as misnamed_port,
+    ):
+        database = f"postgresql://postgres@127.0.0.1:{postgres_port}{address.path}?sslmode=verify-full&sslrootcert="
+        broker = f"rediss://127.0.0.1:{broker_port}/0"
+        for settings in (
+            Settings(broker_url=broker, broker_ca=str(stranger)),
+            Settings(broker_url=f"rediss://127.0.0.1:{misnamed_port}/0", broker_ca=str(ca)),
+            Settings(broker_url=broker),
+        ):
+            with pytest.raises(RedisConnectionError, match="certificate verify failed"):
+                connect_broker(settings).ping()
+        with pytest.raises(psycopg.OperationalError, match="certificate verify failed"):
+            psycopg.connect(f"{database}{stranger}")
+        fleet = Fleet(f"{database}{ca}", broker, tmp_path, SLOWWAVE_BROKER_CA=str(ca))
+        try:
+            fleet.worker(app=PLAIN_APP)
+            with Memory(fleet.settings()) as memory:
+                memory.turn_completed("atlas", "s1", [{"role": "user", "content": "I work as a nurse in Leeds."}])
+                memory.session_idle("atlas", "s1")
+                wait_until(lambda: _remembered(memory), 20, "the turn is a memory")
+        finally:
+            fleet.end()
+
+
+def _remembered(memory: Memory) -> bool:
+    return any(hit.kind == "memory" for hit in memory.search("atlas", "nurse in Leeds"))
