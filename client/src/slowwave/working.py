@@ -142,17 +142,20 @@ def note(
     days = settings.days
     values = (tenant, agent, scope_kind, scope_name, session or "", kind, text, importance, marked, check_key(key), ttl)
     values += (said_at, days.timezone, days.cutoff_hour, *(() if taken is None else (taken,)))
-    statement = _REMEMBER if taken is None else _REMEMBER_WAITED
-    try:
-        rows = postgres.call(statement, tuple(str(value).encode() for value in values))
-    except StoreUnavailable as error:
-        if taken is not None:
-            raise  # it waits where it is, and nobody need call again
-        raise StoreUnavailable(f"nothing was noted; call again: {error}") from error
-    item, added, expires = rows[0]
+    item, added, expires = _written(postgres, tuple(str(value).encode() for value in values), waited=taken is not None)
     if item is None:
         raise WasForgotten(f"{agent}: what was to be noted was forgotten meanwhile")
     return Noted(UUID(item.decode()), added == b"t", datetime.fromtimestamp(float(expires or 0), UTC))
+
+
+def _written(postgres: Postgres, values: tuple[bytes, ...], *, waited: bool) -> tuple[Any, ...]:
+    """The one row that the statement answers. Raises StoreUnavailable."""
+    if waited:
+        return tuple(postgres.call(_REMEMBER_WAITED, values)[0])  # it waits where it is, and nobody need call again
+    try:
+        return tuple(postgres.call(_REMEMBER, values)[0])
+    except StoreUnavailable as error:
+        raise StoreUnavailable(f"nothing was noted; call again: {error}") from error
 
 
 def read_stats(connection: Any, tenant: str, kind: str, name: str) -> WorkingStats:
