@@ -199,6 +199,8 @@ class World:
         self._closing.set()
         self.supervisor.stop(20.0)
         self.servers.close()
+        for number in range(self.options.talkers if self.disks else 0):
+            subprocess.run(["umount", str(self.places.spool(number))], check=False, capture_output=True)
 
 
 def _with_pool(program: Program, worker: Worker) -> Program:
