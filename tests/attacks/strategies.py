@@ -184,14 +184,15 @@ json_values = st.recursive(
 )
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
+    """A drawn value as JSON; what can't be written as that is brackets without end."""
     try:
-        return json.dumps(made(value), default=str)
-    except (ValueError, RecursionError):
+        return json.dumps(made(value), default=lambda other: type(other).__name__)
+    except (ValueError, TypeError, RecursionError):
         return "[" * 5000
 
 
-json_texts = json_values.map(_written)
+json_texts = json_values.map(written)
 
 
 def deep(levels: int, *, leaf: Any = 1) -> Any:
