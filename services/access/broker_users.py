@@ -22,8 +22,11 @@ from slowwave.identity import check_name
 Part = Literal["worker", "producer", "sender", "flower"]
 
 _HELLO = "+auth +hello +ping +select +client|setinfo +client|setname +client|no-evict"
-_CELERY = "~unacked* ~_kombu.* ~*.celery.pidbox* ~*.reply.celery.pidbox* ~celeryev* &*celery*"
-"""Keys and channels of Celery's transport: what is under way, who listens, events, and answers to questions."""
+_CELERY = "~unacked* ~_kombu.* ~*.celery.pidbox* ~*.reply.celery.pidbox* ~celeryev* allchannels"
+"""Keys and channels of Celery's transport: what is under way, who listens, events, and answers to questions.
+
+All channels: who subscribes to a pattern needs a rule of just that pattern, and these hold the database's number.
+"""
 
 _WORKER = (
     "-@all +@connection +@read +@write +@string +@list +@hash +@set +@sortedset +@pubsub +@transaction +@scripting"
