@@ -76,6 +76,8 @@ def search_steps(
 ) -> Steps[list[Hit]]:
     """Find what answers the question, best first. Raises `InvalidQuery`."""
     check_question(question, limit)
+    if not isinstance(include_review, bool):
+        raise InvalidQuery(f"include_review: true or false is meant, not {shown(include_review)}")
     library = yield from library_steps(reader, question)
     return (yield from find_steps(library, limit=limit, review=include_review, vector=vector))
 
