@@ -92,8 +92,8 @@ _TRANSPORT: dict[str, Any] = {
     "unacked_restore_throttle": 1,
     # A worker that dies inside a restore blocks all others for this long (300 s as shipped).
     "unacked_mutex_expire": 30,
-    # Queues in the order of `-Q`, strictly.
-    "queue_order_strategy": "priority",
+    # Queues in the order of `-Q`, strictly, but no endless row of urgent ones keeps the next queue waiting for ever.
+    "queue_order_strategy": "workers.queue_order:BoundedPriority",
     # No call waits for ever on a half-open connection.
     "socket_timeout": 10,
     "socket_connect_timeout": 3,
