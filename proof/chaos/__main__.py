@@ -20,7 +20,7 @@ from proof.chaos.world import Options, World
 from proof.servers import remove
 
 _NAMESPACE = "CHAOS_NAMESPACE"
-_FULL = {"faults": 56, "events": 20_000, "seconds": 330.0}
+_FULL = {"faults": 56, "events": 20_000, "seconds": 300.0}
 _SHORT = {"faults": 26, "events": 2_000, "seconds": 55.0}
 
 
@@ -34,7 +34,7 @@ def main() -> int:
     print(report.table(outcomes))
     print(f"{len(outcomes)} seeds in {time.monotonic() - began:.0f} s")
     if options.write:
-        print(f"written: {report.write(outcomes, options.redis_server, disks=disks)}")
+        print(f"written: {report.write(outcomes, options.redis_server, disks=disks, short=options.short)}")
     return 1 if any(outcome.findings for outcome in outcomes) else 0
 
 
@@ -77,8 +77,8 @@ def _run(seed: int, options: argparse.Namespace, *, disks: bool) -> Outcome:
     print("".join(f"    {fault}\n" for fault in plan.faults), flush=True)
     folder = Path(tempfile.mkdtemp(prefix=f"slowwave-chaos-{seed}-"))
     places = describe_folder(folder)
-    small = Options(seed, 2, 12, options.events, 12.0, 30_000, short=True, redis_server=options.redis_server)
-    large = Options(seed, 4, 40, options.events, 18.0, 150_000, redis_server=options.redis_server)
+    small = Options(seed, 2, 12, options.events, plan.seconds, 30_000, short=True, redis_server=options.redis_server)
+    large = Options(seed, 4, 12, options.events, plan.seconds, 150_000, redis_server=options.redis_server)
     with (places.logs / "supervisor.log").open("a", encoding="utf-8") as said:
 
         def say(part: str, line: str) -> None:

@@ -11,6 +11,7 @@ OTHER_TENANT = "globex"
 _OTHER_TENANTS_SHARE = 3
 _MODEL_SHARE = 5
 _ROOMS = 3
+_TEAMS = ("garden", "kitchen", "library")
 SHARED_AGENT = "concierge"
 """One agent in whose conversations all producers speak at once."""
 
@@ -39,12 +40,12 @@ def conversations(producer: int, agents: int) -> list[Conversation]:
     for number in range(agents):
         reader = f"{MODEL_AGENTS}-" if number % _MODEL_SHARE == _MODEL_SHARE - 1 else ""
         agent = f"{reader}agent-{producer}-{number}"
-        room = f"room:hall-{number % _ROOMS}"
+        room, team = f"room:hall-{number % _ROOMS}", f"team:{_TEAMS[number // _ROOMS % len(_TEAMS)]}"
         for tenant in (None, OTHER_TENANT) if number % _OTHER_TENANTS_SHARE == 0 else (None,):
             own = [Conversation(tenant, agent, name, None) for name in ("monday", "tuesday/ä b")]
             shared = [
                 Conversation(tenant, agent, "in the hall", room),
-                Conversation(tenant, agent, "team", "team:garden"),
+                Conversation(tenant, agent, "team", team),
             ]
             found += [*own, *shared]
     return found

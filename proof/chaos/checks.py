@@ -1,17 +1,12 @@
 """Every promise, looked up in the servers after all is quiet and compared with what the producers wrote down.
 
-`check_all` wants a folder in which producers have talked (`journal.py`), and workers that may go on running. Whatever
+Its evidence names a folder in which producers have talked (`journal.py`), and workers that may go on running. Whatever
 clock the system was given must be right again.
 
 Must not know: which faults there were, who talked.
 """
 
 from collections.abc import Callable
-from datetime import datetime
-from pathlib import Path
-
-from redis import Redis
-from sqlalchemy import Engine
 
 from proof.chaos import (
     checks_budget,
@@ -27,7 +22,6 @@ from proof.chaos import (
 )
 from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding
-from proof.chaos.journal import read
 
 __all__ = ["CHECKS", "Finding", "check_all"]
 
@@ -46,7 +40,6 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def check_all(engine: Engine, redis_client: Redis, folder: Path, now: datetime) -> list[Finding]:
+def check_all(evidence: Evidence) -> list[Finding]:
     """All that does not hold; nothing where all does. Raises what the servers raise."""
-    evidence = Evidence(engine, redis_client, folder, read(folder), now)
     return [finding for check in CHECKS for finding in check(evidence)]

@@ -136,6 +136,11 @@ def _note(told: dict[tuple[int, int], Told], producer: int, line: dict[str, Any]
         told[key].failed = True
 
 
+def events_of(told: Iterable[Told]) -> int:
+    """How many events were recorded by calls that returned: each once, forgotten ones too."""
+    return sum(len(one.call.lines) for one in told if one.done and one.call.kind in {"turn", "task"})
+
+
 def forgets(told: Iterable[Told]) -> list[Told]:
     """The forgets among them."""
     return [one for one in told if one.call.kind == "forget"]

@@ -3,16 +3,18 @@
 Must not know: how any of it was measured.
 """
 
-import os
-import platform
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from pathlib import Path
 from statistics import median
 
+from bench.machine import machine
 from proof.chaos.plan import KINDS
 from proof.chaos.progress import Resumed
 from proof.chaos.run import Outcome
-from proof.chaos.world import PATIENT, SHORTER, VISIBILITY_SECONDS
+from proof.chaos.world import shortened
+from slowwave.settings import Settings
+from workers.celery_settings import VISIBILITY_SECONDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "proof" / "chaos.md"
 _LEGEND = (
@@ -20,6 +22,11 @@ _LEGEND = (
     "commit of a session that was dirty before. *All that was due*: each session that had been asked for by then was",
     "flushed. *A hook*: one returned; of a killed process of agents its own. *Took*: the longest that one took while",
     "the fault lasted. Other faults go on meanwhile, and count.",
+)
+_COUNTED = (
+    "Events are counted in the journals of those who talked, what was forgotten later included. Overlaps: pairs of",
+    "flushes of one agent that ran at once because a fault took a lease away or a clock was wrong; no event was in two",
+    "windows all the same.",
 )
 _PROMISES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "redis")
 
@@ -57,45 +64,80 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def write(outcomes: Sequence[Outcome], redis_server: Path | None, *, disks: bool) -> Path:
+def write(outcomes: Sequence[Outcome], redis_server: Path | None, *, disks: bool, short: bool) -> Path:
     """Write the page; answer where it is."""
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text("\n".join(_page(outcomes, redis_server, disks=disks)) + "\n", encoding="utf-8")
+    PAGE.write_text("\n".join(_page(outcomes, redis_server, disks=disks, short=short)) + "\n", encoding="utf-8")
     return PAGE
 
 
-def _page(outcomes: Sequence[Outcome], redis_server: Path | None, *, disks: bool) -> Iterable[str]:
-    found = [finding for outcome in outcomes for finding in outcome.findings]
-    faults = sum(len(outcome.plan.faults) for outcome in outcomes)
-    events = sum(outcome.events for outcome in outcomes)
+def _page(outcomes: Sequence[Outcome], redis_server: Path | None, *, disks: bool, short: bool) -> Iterable[str]:
     yield "# Chaos"
     yield ""
-    yield f"{faults} faults while {events} events were recorded, from {len(outcomes)} seeds: {len(found)} findings."
-    yield "`make chaos` does it again; the same seed draws the same plan. This page is written by that command."
+    yield _verdict(outcomes)
+    yield "The same seed draws the same plan. This page is written by"
+    seeds = " ".join(str(one.plan.seed) for one in outcomes)
+    yield f"`python -m proof.chaos {'--short ' if short else ''}--seeds {seeds} --write`."
     yield ""
-    yield f"- Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()} {platform.release()}"
+    yield f"- Machine: {machine()}"
     yield f"- Broker: {redis_server or 'Valkey of the wheel'}, append-only file, synced every second"
     yield f"- Disk of the spools: {'a file system of its own, filled' if disks else 'a folder made unwritable'}"
-    yield "- Leases, sweeps, tickets and retries at their defaults. Shorter, so that minutes show it:"
-    for key, value in (SHORTER | PATIENT).items():
-        yield f"  `{key}` {value},"
-    yield f"  Celery's visibility timeout {VISIBILITY_SECONDS} s"
+    yield "- Settings: see the end of this page"
     yield ""
-    yield _row(("seed", "faults", "events", "flushes", "quiet after", "findings"))
-    yield _row(("---",) * 6)
-    for one in outcomes:
-        quiet = "never" if one.quiet_seconds is None else f"{one.quiet_seconds:.0f} s"
-        counts = (len(one.plan.faults), one.events, one.flushes, quiet, len(one.findings))
-        yield _row((str(one.plan.seed), *map(str, counts)))
+    yield from _seeds(outcomes)
     yield ""
-    yield _row(("promise", "findings"))
-    yield _row(("---", "---"))
-    for promise in _PROMISES:
-        own = [finding for finding in found if finding.invariant == promise]
-        yield _row((promise, "; ".join(finding.what for finding in own) or "holds"))
+    yield from _promises(outcomes)
     yield ""
     yield "## How long until work went on"
     yield ""
     yield from _LEGEND
     yield ""
     yield table(outcomes)
+    yield ""
+    yield from _settings(short=short)
+
+
+def _verdict(outcomes: Sequence[Outcome]) -> str:
+    found = sum(len(outcome.findings) for outcome in outcomes)
+    faults = sum(len(outcome.plan.faults) for outcome in outcomes)
+    events = sum(outcome.events for outcome in outcomes)
+    seeds = "1 seed" if len(outcomes) == 1 else f"{len(outcomes)} seeds"
+    return f"**{found} findings**: {faults} faults while {events} events were recorded, from {seeds}."
+
+
+def _seeds(outcomes: Sequence[Outcome]) -> Iterable[str]:
+    yield _row(("seed", "faults", "events", "flushes", "explained overlaps", "at rest after", "in all", "findings"))
+    yield _row(("---",) * 8)
+    for one in outcomes:
+        rest = "never" if one.quiet_seconds is None else f"{one.quiet_seconds:.0f} s"
+        counts = (one.plan.seed, len(one.plan.faults), one.events, one.flushes, one.overlaps)
+        yield _row((*map(str, counts), rest, f"{one.seconds:.0f} s", str(len(one.findings))))
+    yield ""
+    yield from _COUNTED
+
+
+def _promises(outcomes: Sequence[Outcome]) -> Iterable[str]:
+    found = [finding for outcome in outcomes for finding in outcome.findings]
+    yield _row(("promise", "findings"))
+    yield _row(("---", "---"))
+    for promise in _PROMISES:
+        own = [finding for finding in found if finding.invariant == promise]
+        yield _row((promise, "; ".join(finding.what for finding in own) or "holds"))
+
+
+def _settings(*, short: bool) -> Iterable[str]:
+    yield "## Settings"
+    yield ""
+    yield "All others are the defaults, leases and sweeps among them. These are shorter, so that minutes show it; what"
+    yield "loses its worker again and again is read again for longer, since here no text is at fault."
+    yield ""
+    yield _row(("setting", "here", "default"))
+    yield _row(("---", "---", "---"))
+    own, visibility = shortened(short=short)
+    for key, value in own.items():
+        yield _row((f"`{key}`", value, _default(key)))
+    yield _row(("Celery's visibility timeout, seconds", str(visibility), f"{VISIBILITY_SECONDS:g}"))
+
+
+def _default(key: str) -> str:
+    return f"{reduce(getattr, key.split('.'), Settings()):g}"

@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy import text
-from sqlalchemy.exc import SQLAlchemyError
 
 from proof.chaos.checks import Finding, check_all
+from proof.chaos.checks_progress import explained_overlaps
+from proof.chaos.evidence import Evidence
 from proof.chaos.faults import MAKE
+from proof.chaos.journal import events_of, read
 from proof.chaos.places import Places, put
 from proof.chaos.plan import Fault, Lane, Plan
 from proof.chaos.progress import Progress, Resumed, add_hooks
@@ -24,21 +26,23 @@ from proof.chaos.world import World
 
 LANES: tuple[Lane, ...] = ("valkey", "postgres", "processes", "around")
 WARM_SECONDS = 5.0
-_EVENTS = "SELECT coalesce(sum(last_seq), 0) FROM slowwave.sessions"
 _FLUSHES = "SELECT count(*) FROM slowwave.flushes"
-_POLL_SECONDS = 0.5
+_POLL_SECONDS = 1.0
 
 Say = Callable[[str], None]
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a run. quiet_seconds: None where it never came to rest; seconds: from start to end."""
+    """What came of a run. events: recorded, forgotten ones too; overlaps: pairs of flushes that ran at once as a fault
+    explains; quiet_seconds: None where it never came to rest; seconds: from start to end.
+    """
 
     plan: Plan
     resumed: list[Resumed]
     events: int = 0
     flushes: int = 0
+    overlaps: int = 0
     quiet_seconds: float | None = None
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
@@ -105,17 +109,10 @@ def _make(world: World, fault: Fault) -> Resumed:
 
 def _until_enough(world: World, seconds: float) -> int:
     """Let agents talk until enough is recorded, or until time is up; answer how much."""
-    engine, deadline, events = world.engine, time.monotonic() + seconds, 0
-    while True:
-        try:
-            with engine.connect() as connection:
-                events = connection.execute(text(_EVENTS)).scalar_one()
-        except SQLAlchemyError:
-            events = 0
-        if events >= world.options.events or time.monotonic() > deadline:
-            engine.dispose()
-            return int(events)
+    deadline = time.monotonic() + seconds
+    while (events := events_of(read(world.places.root))) < world.options.events and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
+    return events
 
 
 def _look(world: World, outcome: Outcome, seconds: float, say: Say) -> list[Finding]:
@@ -130,9 +127,10 @@ def _look(world: World, outcome: Outcome, seconds: float, say: Say) -> list[Find
         except NotQuiet as error:
             unrest.append(Finding("I3", str(error)))
         with engine.connect() as connection:
-            outcome.events = int(connection.execute(text(_EVENTS)).scalar_one())
             outcome.flushes = int(connection.execute(text(_FLUSHES)).scalar_one())
-        findings = unrest + check_all(engine, client, world.places.root, datetime.now(UTC))
+        evidence = Evidence(engine, client, world.places.root, read(world.places.root), datetime.now(UTC))
+        outcome.events, outcome.overlaps = events_of(evidence.told), explained_overlaps(evidence)
+        findings = unrest + check_all(evidence)
     engine.dispose()
     return findings
 

@@ -40,7 +40,9 @@ _ODD = (
 )
 _WEIGHTS: dict[LineKind, int] = {"passing": 50, "lasting": 24, "fact": 15, "both": 4, "odd": 6, "long": 1}
 _LONG_CHARACTERS = 13_000
+_LATE_SHARE = 0.15
 _PAST_DAYS = 3.0
+_PAST_HOURS = 2.0
 
 
 def turn(random: Random, word: str, now: datetime, *, facts: bool) -> tuple[Line, ...]:
@@ -85,5 +87,7 @@ def _templates(kind: LineKind) -> Sequence[str]:
 
 
 def _earlier(random: Random, now: datetime) -> str:
-    """Some time of the last days: also on days that are over, and summarised."""
-    return (now - timedelta(days=random.uniform(0, _PAST_DAYS))).isoformat()
+    """Some time of the last hours, or, of what comes in late, of the last days: these are over, and summarised."""
+    late = random.random() < _LATE_SHARE
+    ago = timedelta(days=random.uniform(0, _PAST_DAYS)) if late else timedelta(hours=random.uniform(0, _PAST_HOURS))
+    return (now - ago).isoformat()

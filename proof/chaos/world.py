@@ -32,6 +32,7 @@ APP = "proof.chaos.app"
 WORKERS = (Worker("fast", (HIGH_QUEUE,), 1), Worker("main", QUEUES, 2), Worker("threads", QUEUES, 2))
 SPOOL_BYTES = 16_000_000
 _START_SECONDS = 90.0
+_HASTE = 1.1
 _POLL_SECONDS = 0.2
 
 # Leases (8 s), sweeps (5 s), tickets (60 s) and retries (30 s) are the defaults. What is shorter is what would make a
@@ -62,16 +63,21 @@ PATIENT = {"memory.auto_flush.extractor.max_retries": "60"}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a world is made of. events: how many are to be recorded in all; rate: of one talker, events a second."""
+    """What a world is made of. agents: of each talker; events: how many to record in all; seconds: in which."""
 
     seed: int
     talkers: int
     agents: int
     events: int
-    rate: float
+    seconds: float
     token_budget: int
     short: bool = False
     redis_server: Path | None = None
+
+    @property
+    def rate(self) -> float:
+        """Events a second of one talker, on average, as long as nothing keeps it from talking."""
+        return self.events / self.seconds / self.talkers * _HASTE
 
 
 class World:
@@ -188,10 +194,11 @@ class World:
             "memory.llm.adjudicate": "false",
             "memory.llm.daily_token_budget": str(self.options.token_budget),
         }
-        given = own | SHORTER | PATIENT | (SHORTEST if self.options.short else {})
+        shorter, visibility = shortened(short=self.options.short)
+        given = own | shorter
         return {variable_of(key): value for key, value in given.items()} | {
             FOLDER_VARIABLE: str(self.places.root),
-            VISIBILITY_VARIABLE: str(SHORT_VISIBILITY_SECONDS if self.options.short else VISIBILITY_SECONDS),
+            VISIBILITY_VARIABLE: str(visibility),
         }
 
     def close(self) -> None:
@@ -209,6 +216,12 @@ def _with_pool(program: Program, worker: Worker) -> Program:
     # Threads have no soft shutdown: there TERM waits for the task.
     environment = {name: value for name, value in program.environment.items() if name != "REMAP_SIGTERM"}
     return replace(program, command=(*program.command, "--pool", "threads"), environment=environment)
+
+
+def shortened(*, short: bool) -> tuple[dict[str, str], int]:
+    """The settings that differ from their defaults, by key, and the visibility timeout in seconds."""
+    own = SHORTER | PATIENT | (SHORTEST if short else {})
+    return own, SHORT_VISIBILITY_SECONDS if short else VISIBILITY_SECONDS
 
 
 def _says(log: Path, text: str) -> bool:
