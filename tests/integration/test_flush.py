@@ -172,6 +172,7 @@ def test_mistake_10_an_outage_uses_up_no_attempt_and_no_event(scene: Scene) -> N
     for _ in range(20):
         assert scene.flush("s1").outcome == "failed"
         assert scene.flush("s1").outcome == "early"  # it waits, it does not burn
+        assert scene.session("s1").flush_due_at == scene.session("s1").not_before, "a back-off stays as it was"
         scene.clock.pass_time(400)
 
     session = scene.session("s1")

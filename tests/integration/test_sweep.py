@@ -25,6 +25,14 @@ def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
     scene.engine.dispose()
 
 
+@pytest.fixture
+def hasty(database_url: str, redis_client: Redis) -> Iterator[Scene]:
+    """Sessions count as quiet sooner than a sweep looks at what it took again."""
+    scene = make_scene(database_url, redis_client, AutoFlush(idle_seconds=5, retry_interval_seconds=30))
+    yield scene
+    scene.engine.dispose()
+
+
 def test_an_idle_session_is_offered_when_its_time_has_come(scene: Scene) -> None:
     scene.say("s1", "Maya plays the cello.")
     assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).taken == 0
@@ -41,6 +49,20 @@ def test_a_session_that_goes_on_talking_is_put_off_until_it_is_really_quiet(scen
     assert scene.session("s1").flush_due_at == scene.clock() + timedelta(seconds=scene.settings.idle_seconds - 20)
     scene.clock.pass_time(scene.settings.idle_seconds - 20)
     assert sweep(scene.engine, scene.queue, scene.settings, scene.clock()).enqueued == 1
+
+
+def test_i3_who_talks_on_after_a_sweep_took_the_session_waits_for_quiet_and_no_longer(hasty: Scene) -> None:
+    settings = hasty.settings
+    hasty.say("s1", "Maya plays the cello.")
+    hasty.clock.pass_time(settings.idle_seconds)
+    assert sweep(hasty.engine, hasty.queue, settings, hasty.clock()).enqueued == 1
+    assert hasty.session("s1").flush_due_at == hasty.clock() + timedelta(seconds=settings.retry_interval_seconds)
+    hasty.say("s1", "Maya has two cats.")
+    assert hasty.flusher.flush(SessionRef("default", "maya", "s1")).outcome == "early"
+    assert hasty.session("s1").flush_due_at == hasty.clock() + timedelta(seconds=settings.idle_seconds)
+    hasty.clock.pass_time(settings.idle_seconds)
+    assert sweep(hasty.engine, hasty.queue, settings, hasty.clock()).enqueued == 1
+    assert hasty.flusher.flush(SessionRef("default", "maya", "s1")).window == (1, 2)
 
 
 def test_mistake_13_a_session_that_never_rests_is_flushed_by_its_age(scene: Scene) -> None:
