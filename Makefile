@@ -41,7 +41,7 @@ types: setup
 contracts: setup  ## which layer may import which
 	@$(BIN)/lint-imports --no-logo
 
-check: lint types contracts test long
+check: lint types contracts audit test long
 
 bench: setup  ## every measured comparison, as one table
 	@$(BIN)/python -m bench
