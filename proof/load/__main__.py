@@ -1,11 +1,11 @@
 """`python -m proof.load`: all parts one after the other, each in a process of its own with a time-out, then the report.
 
-    python -m proof.load --write                    everything, into docs/proof (about 15 minutes, then 30 of memory)
-    python -m proof.load --quick                    all parts in small, into a folder of its own
+    python -m proof.load --write                    everything, into docs/proof (about 14 minutes, then 30 of memory)
+    python -m proof.load --quick                    all parts in small (about 4 minutes), into a new folder
     python -m proof.load --only memory --minutes 5  one part; the others keep the results that stand there
 
 Results are kept as load.json beside the report, after every step: a part that fails or takes too long says so there,
-and takes nothing of the others with it. Not one process is left behind.
+keeps what it had measured, and takes nothing of the others with it. Not one process is left behind.
 
 Must not know: what the parts measure.
 """
@@ -29,10 +29,17 @@ from proof.load.report import render
 PARTS = ("lag", "fairness", "recovery", "memory")
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs" / "proof"
-_PART_SECONDS = {"lag": 1500.0, "fairness": 900.0, "recovery": 1500.0, "memory": 300.0}
-"""After which a part is ended; memory: beyond its minutes. A few times what it takes on a quiet machine."""
+_PART_SECONDS = {"lag": 600.0, "fairness": 480.0, "recovery": 600.0, "memory": 180.0}
+_QUICK_SECONDS = {"lag": 150.0, "fairness": 120.0, "recovery": 120.0, "memory": 90.0}
+"""After which a part is ended; memory: beyond its minutes. About twice what it takes on a quiet machine."""
+
+_MEASURED = {"lag": "steps", "fairness": "stretches", "recovery": "order", "memory": "processes"}
+"""What a part that was cut short must have for its section to be written."""
 
 _END_SECONDS = 20.0
+_BASE = 0.25
+"""Of saturation: what agents offer in the parts fairness (which says why) and recovery."""
+
 _FULL_LOAD = 40.0
 """Taken for saturation where no result tells it."""
 
@@ -40,7 +47,6 @@ _QUICK: dict[str, object] = {
     "memory.auto_flush.idle_seconds": 2,
     "memory.auto_flush.max_dirty_age_seconds": 10,
     "memory.auto_flush.flush_interval_seconds": 1,
-    "memory.auto_flush.retry_interval_seconds": 2,
 }
 
 
@@ -48,7 +54,7 @@ def main() -> int:
     """Run what was asked for; 1 if a part failed."""
     parser = argparse.ArgumentParser(description="what a turn waits to become memory, under load")
     parser.add_argument("--only", help="parts, with commas between: lag, fairness, recovery, memory")
-    parser.add_argument("--minutes", type=float, help="of the part memory (30; 0.5 with --quick; 0 leaves it out)")
+    parser.add_argument("--minutes", type=float, help="of the part memory (30; 0.4 with --quick; 0 leaves it out)")
     parser.add_argument("--load", type=float, help="turns a second that count as saturation for the other parts")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="all of it in small: figures that nobody should quote")
@@ -57,7 +63,7 @@ def main() -> int:
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.minutes is None:
-        options.minutes = 0.5 if options.quick else 30.0
+        options.minutes = 0.4 if options.quick else 30.0
     out = DOCS if options.write else options.out or Path(tempfile.mkdtemp(prefix="slowwave-load-report-"))
     out.mkdir(parents=True, exist_ok=True)
     if options.part:
@@ -74,11 +80,13 @@ def main() -> int:
 def in_a_process(part: str, options: argparse.Namespace, out: Path) -> bool:
     """Run one part, and write the report anew; False if it failed."""
     print(f"== {part}", flush=True)
+    before = read(out).get(part, {})
     given = {"--minutes": options.minutes, "--load": options.load, "--seed": options.seed}
     command = [sys.executable, "-m", "proof.load", "--part", part, "--out", str(out)]
     command += [word for name, value in given.items() if value is not None for word in (name, str(value))]
     command += ["--quick"] if options.quick else []
-    allowed = _PART_SECONDS[part] + (options.minutes * 60 if part == "memory" else 0)
+    bounds = _QUICK_SECONDS if options.quick else _PART_SECONDS
+    allowed = bounds[part] + (options.minutes * 60 if part == "memory" else 0)
     with subprocess.Popen(command, cwd=ROOT, start_new_session=True) as process:
         try:
             code: int | str = process.wait(allowed)
@@ -89,12 +97,20 @@ def in_a_process(part: str, options: argparse.Namespace, out: Path) -> bool:
     results = read(out)
     if code != 0:
         why = code if isinstance(code, str) else f"ended with code {code}"
-        left = results.get(part, {})
-        # What was measured before it failed stays readable in load.json.
-        results[part] = {"error": f"the part {why}", "partial": left.get("partial", left)}
+        results[part] = cut_short(part, before, results.get(part, {}), f"the part {why}")
         keep(out, results)
     write_report(out, results)
     return code == 0
+
+
+def cut_short(part: str, before: dict[str, Any], left: dict[str, Any], why: str) -> dict[str, Any]:
+    """Answer the result of a part that failed: what it measured until then, if that is enough for a section.
+
+    before: the result that stood there when it began; if that is what is left, the part measured nothing.
+    """
+    if left and left != before and left.get(_MEASURED[part]):
+        return left | {"cut": why}
+    return {"error": why}
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -120,18 +136,20 @@ def run_part(options: argparse.Namespace, out: Path) -> None:
         keep(out, read(out) | {part: known | result})
 
     changed: dict[str, object] = _QUICK if options.quick else {}
-    half = (options.load or saturation_of(read(out))) / 2
+    carried = options.load or saturation_of(read(out))
     if part == "lag":
-        small = steps.Size(seconds=8, warm_up=3, first=10, factor=3, closeness=2, steps=4, settle=30)
+        small = steps.Size(seconds=6, warm_up=3, first=10, factor=3, closeness=2, steps=3, settle=20, enough=45)
         steps.measure(small if options.quick else steps.Size(), changed=changed, seed=seed, save=save)
     elif part == "fairness":
-        few = fairness.Size(seconds=8, pairs=2, settle=30, warm_up=3)
-        fairness.measure(few if options.quick else fairness.Size(), load=half, changed=changed, seed=seed, save=save)
+        few = fairness.Size(seconds=8, pairs=1, settle=20, warm_up=3)
+        size = few if options.quick else fairness.Size()
+        fairness.measure(size, load=carried * _BASE, changed=changed, seed=seed, save=save)
     elif part == "recovery":
-        short = recovery.Size(hour=120, fresh=8, settle=60)
-        recovery.measure(short if options.quick else recovery.Size(), load=half, changed=changed, seed=seed, save=save)
+        short = recovery.Size(hour=90, fresh=6, settle=40)
+        hour = short if options.quick else recovery.Size()
+        recovery.measure(hour, load=carried * _BASE, changed=changed, seed=seed, save=save)
     else:
-        save(memory.measure(load=half, minutes=options.minutes, seed=seed))
+        save(memory.measure(load=carried / 2, minutes=options.minutes, seed=seed))
 
 
 def saturation_of(results: dict[str, Any]) -> float:

@@ -19,6 +19,9 @@ Asked = Literal["turns", "end", "prompt", "quiet", "age", "none"]
 """Why a turn was due: by its session's turns, by its end, by a prompt elsewhere, quiet or dirty for long, or nothing
 that is known."""
 
+TOLD = frozenset({"turns", "end", "prompt"})
+"""Of these, somebody asked for the flush: it need not be found by a sweep."""
+
 _CLOCK_SECONDS = 0.05
 """A call's statement runs after the call began: by so much at most a trigger seems to be older than what it covers."""
 

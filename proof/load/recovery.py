@@ -21,7 +21,7 @@ import psycopg
 from proof.load import ledger
 from proof.load.deployment import Deployment
 from proof.load.figures import evenness, spread
-from proof.load.lags import Window
+from proof.load.lags import TOLD, Window
 from proof.load.traffic import Hook, Shape, messages, plan, session_name
 from proof.load.trial import SHORT_WAITS, Trial, run, summary
 from slowwave.messages import turn_events
@@ -44,8 +44,8 @@ class Size:
     """Seconds of traffic that the backlog stands for, of new traffic beside it, and how long it may take to settle."""
 
     hour: float = 3600.0
-    fresh: float = 90.0
-    settle: float = 600.0
+    fresh: float = 60.0
+    settle: float = 240.0
 
 
 def measure(
@@ -141,7 +141,7 @@ def _figures(trial: Trial, windows: dict[str, list[Window]], agents: dict[str, s
     drained = max((w.committed for of in windows.values() for w in of), default=None) if trial.settled else None
     result = summary(trial)
     meanwhile = [t for t in trial.turns if t.from_due is not None and (drained is None or t.said < drained)]
-    told = [t.from_due for t in meanwhile if t.asked in {"turns", "end", "prompt"} and t.from_due is not None]
+    told = [t.from_due for t in meanwhile if t.asked in TOLD and t.from_due is not None]
     prompted = [t.from_due for t in meanwhile if t.asked == "prompt" and t.from_due is not None]
     quiet = [t.from_due for t in meanwhile if t.asked in {"quiet", "age"} and t.from_due is not None]
     return {

@@ -3,10 +3,11 @@
 Must not know: how results come about.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from proof.load.figures import Bounds
+from proof.load.markdown import count, seconds, table, times
 
 _ASKED = {
     "turns": "its turns reached the threshold",
@@ -42,6 +43,7 @@ def render(results: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
         if "error" in result:
             lines += [f"**Not measured: {result['error']}**", ""]
             continue
+        lines += [f"**Incomplete: {result['cut']}.**", ""] if "cut" in result else []
         lines += [f"{_machine(result)}", "", *writing(result)]
         if part in pictures:
             lines += ["", f"![{_TITLES[part]}]({pictures[part]})"]
@@ -54,26 +56,6 @@ _TITLES = {
     "recovery": "An hour without workers",
     "memory": "Memory of each process",
 }
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Answer a Markdown table."""
-    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
-    return [*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)]
-
-
-def seconds(value: float | None) -> str:
-    """Answer a time as people read it: 4 ms, 1.2 s, 3.5 min."""
-    if value is None:
-        return "-"
-    if value < 1:
-        return f"{value * 1000:.0f} ms"
-    return f"{value:.1f} s" if value < 120 else f"{value / 60:.1f} min"
-
-
-def times(value: float | None) -> str:
-    """Answer a ratio."""
-    return "-" if value is None else f"{value:.2f}"
 
 
 def _machine(result: Mapping[str, Any]) -> str:
@@ -197,6 +179,7 @@ def _waits(step: Mapping[str, Any]) -> str:
 
 def _fairness(result: Mapping[str, Any]) -> list[str]:
     compared = result.get("compared", {})
+    shown = ("turns in all", "p95 asked for", "p95 all", "p95 hook", "between p50 / p95", "all flushed", "machine busy")
     names = {"told": "due to memory, asked for", "all": "due to memory, all turns", "hook": "the hook"}
     rows = [
         (title, times(compared[what]["ratio"]), seconds(compared[what]["with"]), seconds(compared[what]["without"]))
@@ -210,20 +193,28 @@ def _fairness(result: Mapping[str, Any]) -> list[str]:
             seconds(stretch["others"]["p95_told"]),
             seconds(stretch["others"]["p95_all"]),
             seconds(stretch["others"]["p95_hook"]),
+            f"{count(stretch['others'].get('p50_between'))} / {count(stretch['others'].get('p95_between'))}",
+            "yes" if stretch["settled"] else "**no**",
             f"{stretch['cores']['busy']:.0%}",
         )
         for stretch in result.get("stretches", [])
     ]
     return [
         (
-            f"{result['agents']} agents together say {result['load']:.0f} turns a second; then one of them has"
-            f" {result['times']:g} times its traffic. In turns, in one run. p95 of the turns of the other"
-            f" {result['agents'] - 1}:"
+            f"{result['agents']} agents together say {result['load']:.0f} turns a second, a quarter of the highest load"
+            f" carried; then one of them has {result['times']:g} times its traffic. It offers a half of that load then,"
+            " and its flushes may take one process: beside the base, that fits. In turns, in one run. p95 of the turns"
+            f" of the other {result['agents'] - 1}:"
         ),
         "",
         *table(("p95 of", "ratio", "with", "without"), rows),
         "",
-        *table(("stretch", "turns in all", "p95 asked for", "p95 all", "p95 hook", "machine busy"), stretches),
+        *table(("stretch", *shown), stretches),
+        "",
+        (
+            "*Between*: flushes of the loud agent that begin after a turn of another one is asked for and before its"
+            " own flush does. A slow machine does not raise this number."
+        ),
     ]
 
 

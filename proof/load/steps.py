@@ -3,6 +3,7 @@
 Must not know: how the report looks.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,16 +20,18 @@ WARM_UP_LOAD = 20.0
 @dataclass(frozen=True, slots=True)
 class Size:
     """How thorough: seconds of a step and of the warm-up, the first load (turns a second), the factor upwards, how
-    close the bounds end, at most how many steps, and how long a step may take to settle.
+    close the bounds end, at most how many steps, how long a step may take to settle, and after how long (seconds) no
+    further step is begun.
     """
 
-    seconds: float = 40.0
-    warm_up: float = 15.0
-    first: float = 10.0
+    seconds: float = 30.0
+    warm_up: float = 8.0
+    first: float = 15.0
     factor: float = 2.0
-    closeness: float = 1.2
-    steps: int = 9
-    settle: float = 75.0
+    closeness: float = 1.25
+    steps: int = 7
+    settle: float = 40.0
+    enough: float = 330.0
 
 
 Save = Callable[[dict[str, Any]], None]
@@ -44,7 +47,8 @@ def measure(size: Size, *, changed: dict[str, object], seed: int, save: Save) ->
         _step(deployment, size, WARM_UP_LOAD, name="warm", seconds=size.warm_up, seed=seed)
         tried: dict[float, bool] = {}
         load: float | None = size.first
-        while load is not None and len(tried) < size.steps:
+        deadline = time.monotonic() + size.enough
+        while load is not None and len(tried) < size.steps and time.monotonic() < deadline:
             step = _step(deployment, size, load, name=f"step{len(tried)}", seconds=size.seconds, seed=seed + len(tried))
             tried[load] = not step["why"]
             result["steps"].append(step)

@@ -14,7 +14,7 @@ from proof.load import ledger
 from proof.load.crowd import Crowd, Deal, by_session
 from proof.load.deployment import Deployment, wait_until
 from proof.load.figures import spread
-from proof.load.lags import Turn, conversations, turns_of
+from proof.load.lags import TOLD, Turn, conversations, turns_of
 from proof.load.memory import roots
 from proof.load.processes import Cores
 from proof.load.traffic import Hook, session_name
@@ -23,11 +23,8 @@ from proof.load.watching import NOTHING, Seen, Watch, count_dirty
 SHORT_WAITS: dict[str, object] = {
     "memory.auto_flush.idle_seconds": 10,
     "memory.auto_flush.max_dirty_age_seconds": 60,
-    "memory.auto_flush.retry_interval_seconds": 10,
 }
-"""The first two are a tenth or so of their defaults (120, 600): else no step of a minute would see them. The third (30)
-must not be longer than the first, as it is not by default: a session that a sweep took just before it went on talking
-is looked at again after it."""
+"""A tenth or so of their defaults (120, 600): else no step of a minute would see them."""
 
 _PLAYED_SECONDS = 30.0
 """How long producers may take beyond the plan's end."""
@@ -131,7 +128,7 @@ def summary(trial: Trial) -> dict[str, Any]:
     for why in sorted({turn.asked for turn in flushed}):
         lags = [turn.from_due for turn in flushed if turn.asked == why and turn.from_due is not None]
         asked[why] = {"turns": len(lags)} | spread(lags)
-    told = [turn.from_due for turn in flushed if turn.asked in {"turns", "end", "prompt"} and turn.from_due is not None]
+    told = [turn.from_due for turn in flushed if turn.asked in TOLD and turn.from_due is not None]
     return {
         "turns": len(trial.turns),
         "left": len(trial.turns) - len(flushed),
@@ -161,9 +158,7 @@ def lags_of(turns: Sequence[Turn], agents: Mapping[int, bool], *, told: bool) ->
     return [
         turn.from_due
         for turn in turns
-        if turn.from_due is not None
-        and agents.get(turn.agent, False)
-        and (not told or turn.asked in {"turns", "end", "prompt"})
+        if turn.from_due is not None and agents.get(turn.agent, False) and (not told or turn.asked in TOLD)
     ]
 
 

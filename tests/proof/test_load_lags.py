@@ -1,9 +1,12 @@
 """What a turn waited, told from what was called, recorded and committed: by hand, second by second."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
+from proof.load.__main__ import cut_short
+from proof.load.fairness import begun_between
 from proof.load.lags import Asked, Conversation, Turn, Window, conversations, turns_of
 from proof.load.recovery import batches
 from proof.load.traffic import Hook, Shape, messages, plan
@@ -105,3 +108,22 @@ def test_what_is_said_in_a_turn_is_the_same_whenever_it_is_asked() -> None:
     hook = Hook(1.0, "turn", 2, 3, 4)
     assert messages(hook) == messages(hook._replace(at=9.0))
     assert messages(hook) != messages(hook._replace(turn=5))
+
+
+def test_flushes_of_the_loud_agent_count_while_another_ones_turn_waits_and_a_window_counts_once() -> None:
+    def turn(due: float, queue: float, asked: Asked = "end") -> Turn:
+        return Turn(1, due, 0.0, 0.0, queue=queue, due=due, asked=asked)
+
+    loud = [turn(0.0, 4.0), turn(1.0, 3.0), turn(5.0, 2.0), turn(9.0, 1.0)]  # begins: 4, 4, 7, 10
+    others = [turn(3.0, 6.0), turn(4.0, 1.0), turn(4.0, 90.0, "quiet"), Turn(1, 3.0, 0.0, 0.0)]
+    assert begun_between(others, loud) == [2.0, 0.0]
+    assert begun_between(others, []) == [0.0, 0.0]
+
+
+def test_a_part_that_is_ended_keeps_what_it_had_measured_and_nothing_of_an_older_run() -> None:
+    old: dict[str, Any] = {"steps": [{"offered": 1}]}
+    assert cut_short("lag", old, old, "was ended") == {"error": "was ended"}
+    assert cut_short("lag", old, {"steps": []}, "was ended") == {"error": "was ended"}
+    assert cut_short("recovery", {}, {"recorded": 5}, "was ended") == {"error": "was ended"}
+    new = {"steps": [{"offered": 2}]}
+    assert cut_short("lag", old, new, "was ended") == {**new, "cut": "was ended"}

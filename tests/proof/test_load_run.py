@@ -6,6 +6,7 @@ import pytest
 
 from proof.load.__main__ import keep, read, write_report
 from proof.load.deployment import Deployment
+from proof.load.fairness import Size, compared, figures_of
 from proof.load.memory import roots
 from proof.load.processes import footprint, members
 from proof.load.traffic import Shape, plan
@@ -13,20 +14,22 @@ from proof.load.trial import backlog, run, summary
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(200)]
 
-SECONDS = 4.0
+SECONDS = 2.0
 SHORT: dict[str, object] = {
     "memory.auto_flush.idle_seconds": 1,
     "memory.auto_flush.max_dirty_age_seconds": 5,
     "memory.auto_flush.flush_interval_seconds": 1,
 }
+QUIET = dict.fromkeys(range(1, 10), True)
 
 
 def test_every_turn_of_a_small_load_is_memory_and_its_waits_add_up(tmp_path: Path) -> None:
-    hooks = plan(Shape(), load=15, seconds=SECONDS, weights=[1.0] * 10, seed=1)
+    hooks = plan(Shape(), load=20, seconds=SECONDS, weights=[1.0] * 10, seed=1)
     said = sum(hook.kind == "turn" for hook in hooks)
     with Deployment(SHORT) as deployment:
         deployment.start_workers()
-        trial = run(deployment, hooks, name="tiny", seconds=SECONDS, settle_seconds=60)
+        # One producer: each is an interpreter that has to start.
+        trial = run(deployment, hooks, name="tiny", seconds=SECONDS, settle_seconds=60, deal=lambda _: 0)
         groups = {group for group, _, process in members(roots(deployment, None)) if footprint(process)}
         assert deployment.died == {}
         folder = deployment.folder.root
@@ -42,12 +45,19 @@ def test_every_turn_of_a_small_load_is_memory_and_its_waits_add_up(tmp_path: Pat
         assert turn.from_due == pytest.approx(turn.queue + turn.work, abs=1e-6)
     figures = summary(trial)
     assert (figures["left"], figures["errors"], figures["spooled"]) == (0, 0, 0)
-    step = figures | {"load": 15.0, "offered": said / SECONDS, "why": [], "bottleneck": "none"}
+    step = figures | {"load": 20.0, "offered": said / SECONDS, "why": [], "bottleneck": "none"}
     step |= {"backlog": backlog(trial, SECONDS)}
-    result = {"agents": 10, "seconds": SECONDS, "steps": [step], "saturation": 15.0, "at_80": step}
-    keep(tmp_path, {"lag": result, "fairness": {"error": "the part was ended after 1 s"}})
+    result = {"agents": 10, "seconds": SECONDS, "steps": [step], "saturation": 20.0, "at_80": step}
+    cut = {"agents": 50, "load": 5.0, "times": 100.0, "bound": 1.5, "cut": "the part was ended after 9 s"}
+    cut |= {
+        "stretches": [figures_of(trial, QUIET, Size()) | {"loud": False}],
+        "compared": compared({False: [trial], True: []}, QUIET),
+    }
+    keep(tmp_path, {"lag": result, "fairness": cut, "recovery": {"error": "the part was ended after 1 s"}})
     write_report(tmp_path, read(tmp_path))
     report = (tmp_path / "load.md").read_text("utf-8")
     assert f"| {said / SECONDS:.0f} | yes |" in report
     assert "**Not measured: the part was ended after 1 s**" in report
+    assert "**Incomplete: the part was ended after 9 s.**" in report
+    assert "| all alike |" in report
     assert (tmp_path / "load-lag.png").stat().st_size > 10_000
