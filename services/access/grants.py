@@ -34,6 +34,14 @@ _FUNCTIONS = text(
     " FROM pg_proc p WHERE p.pronamespace = 'slowwave'::regnamespace ORDER BY 2"
 )
 _GROUPS_HERE = text("SELECT count(*) = 3 FROM pg_roles WHERE rolname = ANY (:groups)")
+_IS_OWNER = text("SELECT pg_has_role(session_user, nspowner, 'MEMBER') FROM pg_namespace WHERE nspname = 'slowwave'")
+_UNREADABLE = text(
+    "SELECT t FROM unnest(CAST(:tables AS text[])) AS t"
+    " WHERE NOT has_table_privilege(:worker, format('slowwave.%I', t), 'SELECT') ORDER BY t"
+)
+_UNCALLABLE = text(
+    "SELECT f FROM unnest(CAST(:functions AS text[])) AS f WHERE NOT has_function_privilege(:worker, f, 'EXECUTE')"
+)
 _VECTOR = text(
     "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
 )
@@ -60,13 +68,33 @@ def routines(connection: Connection) -> list[Routine]:
 
 
 def in_use(connection: Connection) -> bool:
-    """Whether any login of this database is not the owner's."""
+    """Whether any login of this database is not the owner's; who is not the owner knows by being here."""
+    if not connection.execute(_IS_OWNER).scalar_one():
+        return True
     return bool(connection.execute(text("SELECT EXISTS (SELECT FROM slowwave.logins)")).scalar_one())
 
 
 def as_caller(connection: Connection) -> list[str]:
     """Entrances that run as their caller: nobody but the owner gets through. [] where all is as it should be."""
     return [found.name for found in routines(connection) if found.name in ENTRANCES and not found.as_owner]
+
+
+def lacking(connection: Connection) -> list[str]:
+    """Names of groups, entrances, tables and functions that are not as roles need them: made since roles were applied.
+
+    The worker's stand for all roles', since one command gives them together. [] where all is as it should be. Any login
+    may ask.
+    """
+    if not connection.execute(_GROUPS_HERE, {"groups": list(GROUPS.values())}).scalar_one():
+        return sorted(GROUPS.values())
+    wanted = [table for table in tables(connection) if table_privileges("worker", table)]
+    callable_by = [
+        found.signature for found in routines(connection) if may_call("worker", found.name) and not found.is_trigger
+    ]
+    unreadable = connection.execute(_UNREADABLE, {"tables": wanted, "worker": WORKER}).scalars()
+    uncallable = connection.execute(_UNCALLABLE, {"functions": callable_by, "worker": WORKER}).scalars()
+    names = (signature.split("(")[0].removeprefix("slowwave.") for signature in uncallable)
+    return sorted({*as_caller(connection), *unreadable, *names})
 
 
 def apply_grants(connection: Connection) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from models import Login
+from services.access.grants import as_caller
 from services.access.privileges import GROUPS
 from slowwave.errors import InvalidName, SlowwaveError
 from slowwave.identity import check_name
@@ -51,6 +52,9 @@ def add_login(
     LoginRefused, InvalidName, and DBAPIError where this login may not.
     """
     _check(login, role, tenant)
+    if as_caller(connection):
+        # The groups belong to the whole server: that there are some says nothing about this database.
+        raise LoginRefused("nobody but the owner gets in here yet: run `slowwave roles apply` first")
     found = connection.execute(_ROLE, {"login": login}).mappings().first()
     if found is None:
         password = sql.SQL("") if verifier is None else sql.SQL(" PASSWORD {}").format(sql.Literal(verifier))

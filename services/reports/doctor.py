@@ -12,14 +12,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from redis import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import NoPermissionError, RedisError
 from sqlalchemy import ColumnElement, Connection, Engine, ScalarSelect, Select, func, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from domain.spoken_time import count_words, duration_words
 from domain.waiting import SILENT_SWEEPS
 from models import Agent, DeadLetter, Event, Flush, MaintenanceJob, MaintenanceRun, Session
 from models.schema import WrongSchema, require_current
+from services.reports.refusals import cure_of_refusal
 from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush, Maintenance
@@ -52,28 +53,39 @@ def check_postgres(engine: Engine) -> Iterator[Check]:
         with engine.connect() as connection:
             version = connection.exec_driver_sql("SHOW server_version").scalar_one()
             yield Check("postgres", "ok", f"version {version} answers at {where}")
-            try:
-                require_current(connection)
-                yield Check("schema", "ok", "at the revision that this version needs")
-            except WrongSchema as error:
-                yield Check("schema", "problem", str(error), "run `slowwave migrate` with this version")
+            yield _check_schema(connection)
     except DBAPIError as error:
-        yield Check(
-            "postgres",
-            "problem",
-            f"no answer at {where}: {first_line(error)}",
-            "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is",
-        )
+        said, away = first_line(error), "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is"
+        cure = cure_of_refusal("postgres", said)
+        state = "no answer" if cure is None else "refused"
+        yield Check("postgres", "problem", f"{state} at {where}: {said}", cure or away)
+
+
+def _check_schema(connection: Connection) -> Check:
+    try:
+        require_current(connection)
+    except WrongSchema as error:
+        return Check("schema", "problem", str(error), "run `slowwave migrate` with this version")
+    except ProgrammingError as error:  # a login that nobody gave anything
+        said = first_line(error)
+        return Check("schema", "problem", f"this login can't see it: {said}", cure_of_refusal("postgres", said))
+    return Check("schema", "ok", "at the revision that this version needs")
 
 
 def check_broker(redis: Redis) -> Iterator[Check]:
-    """Whether it can be reached, and keeps what it is given."""
+    """Whether it can be reached, and keeps what it is given: the latter as far as this user may ask."""
     try:
+        redis.ping()
         server = redis.info("server")
         memory, persistence = redis.info("memory"), redis.info("persistence")
+    except NoPermissionError:
+        yield Check("broker", "ok", "answers; what it keeps, this user may not ask")
+        return
     except RedisError as error:
-        cure = "start it, or set SLOWWAVE_BROKER_URL to where it is; until then Postgres keeps what is due"
-        yield Check("broker", "problem", f"no answer: {first_line(error)}", cure)
+        said = first_line(error)
+        away = "start it, or set SLOWWAVE_BROKER_URL to where it is; until then Postgres keeps what is due"
+        cure = cure_of_refusal("broker", said)
+        yield Check("broker", "problem", f"{'no answer' if cure is None else 'refused'}: {said}", cure or away)
         return
     version = server.get("valkey_version") or server.get("redis_version", "of an unknown version")
     yield Check("broker", "ok", f"{server.get('server_name', 'redis')} {version} answers")

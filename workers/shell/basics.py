@@ -87,6 +87,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
     from services.reports.copies import check_copies
     from services.reports.files import check_files
     from services.reports.model_check import check_model
+    from services.reports.roles import check_roles
     from services.reports.source import check_source
 
     memory = shell.settings.memory
@@ -103,6 +104,7 @@ def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
         yield checks.check_clocks(shell.engine, shell.redis, shell.now)
     if all(check.verdict == "ok" for check in postgres):
         with shell.connection() as connection:
+            yield check_roles(connection)
             yield checks.check_stranded(connection, rules, now=shell.now())
             yield checks.check_maintenance(connection, shell.settings.memory.maintenance, now=shell.now())
             yield check_files(connection, memory.backend, memory.files.sync_seconds, now=shell.now())

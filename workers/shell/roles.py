@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, print_json, print_rows
+from workers.shell.output import console, print_json, print_rows, styled
 from workers.shell.sentences import FOUND
 from workers.shell.state import Shell, shell_of
 
@@ -31,20 +31,24 @@ def apply(
     context: typer.Context,
     *,
     only_print: Annotated[bool, typer.Option("--print", help="Print the SQL, for an administrator to run.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Give each role what it needs, and take away the rest. As the owner of the tables; again after each migration."""
     from services.access.grants import apply_grants, statements
 
-    shell = shell_of(context)
-    if only_print:
-        with shell.connection() as connection:
-            sys.stdout.write("BEGIN;\n" + "".join(f"{statement};\n" for statement in statements(connection)))
-            sys.stdout.write("COMMIT;\n")
-        return
-    with shell.connection() as connection:
-        apply_grants(connection)
-        connection.commit()
-    console().print("Each role may do its part in this database, and nothing else. `slowwave roles add` makes logins.")
+    with shell_of(context).connection() as connection:
+        if only_print:
+            wanted = statements(connection)
+        else:
+            apply_grants(connection)
+            connection.commit()
+    if as_json:
+        print_json({"applied": not only_print} | ({"statements": wanted} if only_print else {}))
+    elif only_print:
+        sys.stdout.write("BEGIN;\n" + "".join(f"{statement};\n" for statement in wanted) + "COMMIT;\n")
+    else:
+        told = "Each role may do its part in this database, and nothing else. `slowwave roles add` makes logins."
+        console().print(told, soft_wrap=True)
 
 
 @roles.command()
@@ -62,6 +66,7 @@ def add(
         bool, typer.Option("--no-password", help="It exists, or proves itself by a certificate or the like.")
     ] = False,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Make a login; a producer's and a console's is for the tenant of --tenant alone. Prints a new password, once."""
     import secrets
@@ -77,24 +82,33 @@ def add(
         verifier = None if password is None else _verifier(connection, login, password)
         made = add_login(connection, login, role, tenant, verifier=verifier)
         connection.commit()
+    shown = None if password_stdin else password
+    if as_json:
+        print_json({"login": login, "role": role, "tenant": tenant, "made": made, "password": shown})
+        return
     whose = "all tenants" if tenant is None else f"tenant {tenant}"
-    console().print(f"{login} is {'made, ' if made else ''}a {role} of {whose}.", soft_wrap=True)
-    if password is not None and not password_stdin:
-        console().print(f"Its password, shown this once: {password}", soft_wrap=True, highlight=False, markup=False)
+    console().print(styled(f"{login} is {'made, ' if made else ''}a {role} of {whose}."), soft_wrap=True)
+    if shown is not None:
+        console().print(f"Its password, shown this once: {shown}", soft_wrap=True)
 
 
 @roles.command()
-def remove(context: typer.Context, login: Login) -> None:
+def remove(context: typer.Context, login: Login, *, as_json: Json = False) -> None:
     """Take everything here from a login; the login itself stays in Postgres. Exit 1 if it is not known."""
     from services.access.logins import remove_login
 
     with shell_of(context).connection() as connection:
         gone = remove_login(connection, login)
         connection.commit()
+    if as_json:
+        print_json({"login": login, "removed": gone})
+    elif gone:
+        told = f"{login} may do nothing here any more. DROP ROLE in Postgres removes it."
+        console().print(styled(told), soft_wrap=True)
+    else:
+        console().print(styled(f"{login} is not registered: `slowwave roles list` shows who is."), soft_wrap=True)
     if not gone:
-        console().print(f"{login} is not registered: `slowwave roles list` shows who is.", soft_wrap=True, markup=False)
         raise typer.Exit(FOUND)
-    console().print(f"{login} may do nothing here any more. DROP ROLE in Postgres removes it.", markup=False)
 
 
 @roles.command(name="list")
@@ -127,6 +141,7 @@ def redis(
     *,
     name: Annotated[str | None, typer.Option(help="The user's name; the part's unless given.")] = None,
     as_line: Annotated[bool, typer.Option("--line", help="As a line of a file of users (aclfile).")] = False,
+    as_json: Json = False,
 ) -> None:
     """Print the command that makes a user of the broker; its new password goes to stderr, this once."""
     import hashlib
@@ -137,7 +152,11 @@ def redis(
     user = broker_user(part, name or part, shell_of(context).tenant if part == "producer" else None)
     password = secrets.token_urlsafe(24)
     digest = hashlib.sha256(password.encode()).hexdigest()
-    sys.stdout.write((user.line(digest) if as_line else user.command(digest)) + "\n")
+    rule = user.line(digest) if as_line else user.command(digest)
+    if as_json:
+        print_json({"name": user.name, "rule": rule, "password": password})
+        return
+    sys.stdout.write(f"{rule}\n")
     sys.stderr.write(f"The password of {user.name}, shown this once: {password}\n")
 
 

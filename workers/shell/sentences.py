@@ -3,7 +3,7 @@
     0  done, or nothing wrong
     1  problems were found, or what was named is not there
     2  the call or the settings can't be understood
-    3  a server can't be reached or is at another version, or the time is up
+    3  a server can't be reached, refuses this login or is at another version, or the time is up
 
 Must not know: any single command.
 """
@@ -23,6 +23,8 @@ USAGE = 2
 UNAVAILABLE = 3
 INTERRUPTED = 130
 LONGEST_SENTENCE = 1000
+MAY_NOT = "42501"
+"""Postgres: insufficient_privilege."""
 
 Expected = tuple[int, str, str | None]
 
@@ -73,26 +75,45 @@ def _explain_own(error: Exception) -> Expected | None:
 
 
 def _explain_server(error: Exception, shell: Shell) -> Expected | None:
-    from psycopg import OperationalError as DriverError
+    from psycopg import Error as DriverError
     from redis.exceptions import RedisError
+    from sqlalchemy.exc import DBAPIError
+
+    if isinstance(error, (DBAPIError, DriverError)):
+        return _explain_postgres(error, shell)
+    if isinstance(error, RedisError):
+        return _explain_broker(error, shell)
+    return None
+
+
+def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
+    from psycopg import OperationalError as DriverError
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import InterfaceError, OperationalError
 
     from services.reports.doctor import first_line
+    from services.reports.refusals import cure_of_refusal
+
+    where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
+    state, said = getattr(getattr(error, "orig", error), "sqlstate", None), first_line(error)
+    cure = cure_of_refusal("postgres", said)
+    if state == MAY_NOT:
+        return UNAVAILABLE, f"this login may not do that at {where}: {said}", cure
+    if not isinstance(error, (OperationalError, InterfaceError, DriverError)):
+        return None
+    if state is not None:
+        return UNAVAILABLE, f"Postgres at {where} gave up: {said}", "`slowwave doctor` looks at all of it"
+    away = "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is; `slowwave doctor` looks at all of it"
+    return UNAVAILABLE, f"no connection to Postgres at {where}: {said}", cure or away
+
+
+def _explain_broker(error: Exception, shell: Shell) -> Expected:
+    from services.reports.doctor import first_line
+    from services.reports.refusals import cure_of_refusal
     from slowwave.coordination.broker import shown
 
-    if isinstance(error, (OperationalError, InterfaceError, DriverError)):
-        where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
-        if getattr(getattr(error, "orig", error), "sqlstate", None) is not None:
-            return (
-                UNAVAILABLE,
-                f"Postgres at {where} gave up: {first_line(error)}",
-                "`slowwave doctor` looks at all of it",
-            )
-        cure = "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is; `slowwave doctor` looks at all of it"
-        return UNAVAILABLE, f"no connection to Postgres at {where}: {first_line(error)}", cure
-    if isinstance(error, RedisError):
-        where = shown(shell.settings.broker_url)
-        cure = "start it, or set SLOWWAVE_BROKER_URL to where it is; nothing is lost meanwhile"
-        return UNAVAILABLE, f"no connection to the broker at {where}: {first_line(error)}", cure
-    return None
+    where, said = shown(shell.settings.broker_url), first_line(error)
+    away = "start it, or set SLOWWAVE_BROKER_URL to where it is; nothing is lost meanwhile"
+    cure = cure_of_refusal("broker", said)
+    state = "no connection to the broker" if cure is None else "refused by the broker"
+    return UNAVAILABLE, f"{state} at {where}: {said}", cure or away

@@ -1,0 +1,40 @@
+"""What to do where a server answers and refuses: the certificate, the login, or what the login may do.
+
+Libraries tell these apart by their words alone; each word below is one of libpq's, OpenSSL's or the server's.
+
+Must not know: settings' values, how a server is asked.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+Server = Literal["postgres", "broker"]
+
+_POSTGRES: Mapping[str, str] = {
+    "certificate verify failed": "name the authority of the server's certificate: sslrootcert=FILE in"
+    " SLOWWAVE_DATABASE_URL",
+    "does not match host name": "name the host in SLOWWAVE_DATABASE_URL as the server's certificate has it",
+    "root certificate file": "give sslrootcert in SLOWWAVE_DATABASE_URL the file of the authority's certificate",
+    "does not support SSL": "switch TLS on at Postgres (ssl = on), or ask for less than sslmode=require",
+    "no encryption": "it takes TLS alone: add ?sslmode=verify-full&sslrootcert=FILE to SLOWWAVE_DATABASE_URL",
+    "authentication failed|no password supplied|role .* does not exist": "give the login and its password in"
+    " SLOWWAVE_DATABASE_URL; `slowwave roles add` makes one",
+    "permission denied": "as the owner: `slowwave roles list` shows whether this login is there, `slowwave roles"
+    " apply` gives each what it needs",
+}
+_BROKER: Mapping[str, str] = {
+    "ertificate is not valid for": "name the host in SLOWWAVE_BROKER_URL as the server's certificate has it",
+    "certificate verify failed": "name the authority of the server's certificate in SLOWWAVE_BROKER_CA",
+    "No such file": "SLOWWAVE_BROKER_CA names a file that is not there",
+    "WRONG_VERSION_NUMBER|record layer failure": "it speaks no TLS there: ask for its TLS port, or by redis://",
+    "invalid username-password|Authentication required|WRONGPASS|NOAUTH|without any password": "give the user and its"
+    " password in SLOWWAVE_BROKER_URL; `slowwave roles redis` makes one",
+    "no permissions": "use the user that is for this part: `slowwave roles redis` prints what each may do",
+}
+
+
+def cure_of_refusal(server: Server, said: str) -> str | None:
+    """What to do, by what the server or the library said; None where it was no refusal, but no answer."""
+    known = _POSTGRES if server == "postgres" else _BROKER
+    return next((cure for words, cure in known.items() if re.search(words, said)), None)

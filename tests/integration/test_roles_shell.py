@@ -1,0 +1,229 @@
+"""`slowwave roles …` and what the doctor says of logins, on real servers: as a person and as a script use them."""
+
+import base64
+import hashlib
+import hmac
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from redis import Redis
+from sqlalchemy.engine import make_url
+from typer.testing import CliRunner, Result
+
+from models.engine import make_engine
+from services.access.privileges import GROUPS
+from services.reports.roles import check_roles
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+
+class Shell:
+    """Runs commands on the servers of this test, as the owner or another login."""
+
+    def __init__(self, database_url: str, valkey_url: str, folder: Path) -> None:
+        self.database_url = database_url
+        self.variables = {
+            "SLOWWAVE_DATABASE_URL": database_url,
+            "SLOWWAVE_BROKER_URL": valkey_url,
+            "SLOWWAVE_SPOOL": str(folder / "spool"),
+        }
+
+    def __call__(self, *arguments: str, stdin: str | None = None, **variables: str) -> Result:
+        result = CliRunner().invoke(app, list(arguments), env=self.variables | variables, input=stdin)
+        assert "Traceback" not in result.output
+        return result
+
+    def text(self, *arguments: str, **options: Any) -> str:
+        result = self(*arguments, **options)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    def json(self, *arguments: str, **options: Any) -> Any:
+        return json.loads(self.text(*arguments, "--json", **options))
+
+    def as_login(self, login: str) -> str:
+        return make_url(self.database_url).set(username=login).render_as_string(hide_password=False)
+
+    def sql(self, statement: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+
+@pytest.fixture
+def shell(database_url: str, valkey_url: str, tmp_path: Path) -> Shell:
+    return Shell(database_url, valkey_url, tmp_path)
+
+
+@pytest.fixture
+def login(shell: Shell) -> Iterator[str]:
+    """A name that no other test of this server has; whoever has it is gone afterwards."""
+    name = f"desk_{uuid.uuid4().hex[:10]}"
+    yield name
+    if shell.sql(f"SELECT FROM pg_roles WHERE rolname = '{name}'"):
+        shell.sql(f"DROP OWNED BY {name}")
+        shell.sql(f"DROP ROLE {name}")
+
+
+def test_i8_a_login_is_made_sees_its_tenant_alone_is_listed_and_removed(shell: Shell, login: str) -> None:
+    for tenant, note in (("acme", "Priya grows tomatoes."), ("globex", "Jonas keeps bees.")):
+        shell.text("--tenant", tenant, "remember", "atlas", note)
+    early = shell("--tenant", "acme", "roles", "add", login, "--role", "console")
+    assert (early.exit_code, "`slowwave roles apply` first" in early.stderr) == (1, True)
+    assert shell.sql(f"SELECT FROM pg_roles WHERE rolname = '{login}'") == []
+    assert "Everybody logs in as the owner" in shell.text("roles", "list")
+    assert "Each role may do its part" in shell.text("roles", "apply")
+
+    told = shell.text("--tenant", "acme", "roles", "add", login, "--role", "console")
+    assert f"{login} is made, a console of tenant acme." in told
+    assert shell.json("roles", "list") == [{"login": login, "role": "console", "tenant": "acme", "exists": True}]
+    assert "acme" in shell.text("roles", "list")
+    own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
+    assert "tomatoes" in shell.text("--tenant", "acme", "working", "atlas", **own)
+    assert "bees" not in shell("--tenant", "globex", "working", "atlas", **own).output
+
+    again = shell("--tenant", "globex", "roles", "add", login, "--role", "console")
+    assert (again.exit_code, "remove it first" in again.stderr) == (1, True)
+    assert f"{login} may do nothing here any more." in shell.text("roles", "remove", login)
+    gone = shell("roles", "remove", login)
+    assert (gone.exit_code, "is not registered" in gone.stdout) == (1, True)
+    refused = shell("--tenant", "acme", "working", "atlas", **own)
+    assert refused.exit_code == 3
+    assert "permission denied" in refused.stderr
+    assert "roles list" in refused.stderr
+
+
+def _proves(verifier: str, password: str) -> bool:
+    """Whether what Postgres keeps (RFC 5803) is of this password."""
+    kind, rounds, keys = verifier.split("$")
+    count, salt = rounds.split(":")
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), int(count))
+    server = hmac.digest(salted, b"Server Key", "sha256")
+    return kind == "SCRAM-SHA-256" and base64.b64decode(keys.split(":")[1]) == server
+
+
+def test_a_password_is_shown_once_or_read_and_is_the_one_that_postgres_knows(shell: Shell, login: str) -> None:
+    shell.text("roles", "apply")
+
+    def kept() -> str | None:
+        return shell.sql(f"SELECT rolpassword FROM pg_authid WHERE rolname = '{login}'")[0][0]
+
+    made = shell.json("roles", "add", login, "--role", "worker")
+    assert (made["made"], made["tenant"]) == (True, None)
+    assert _proves(str(kept()), made["password"])
+    assert not _proves(str(kept()), "something else")
+    shown = shell.text("roles", "add", login, "--role", "worker").split("shown this once: ")[1].strip()
+    assert _proves(str(kept()), shown)
+    told = shell.text("roles", "add", login, "--role", "worker", "--password-stdin", stdin="a word of ours\n")
+    assert "a word of ours" not in told
+    assert _proves(str(kept()), "a word of ours")
+    assert "shown" not in shell.text("roles", "add", login, "--role", "worker", "--no-password")
+    assert _proves(str(kept()), "a word of ours")
+    assert shell("roles", "add", login, "--role", "worker", "--password-stdin", stdin="\n").exit_code == 2
+
+
+def test_printed_sql_does_for_an_administrator_what_the_command_does(shell: Shell, login: str) -> None:
+    printed = shell.text("roles", "apply", "--print")
+    assert shell.json("roles", "apply", "--print")["statements"][0] in printed
+    before = "SELECT proname FROM pg_proc WHERE prosecdef AND pronamespace = 'slowwave'::regnamespace ORDER BY 1"
+    assert ("capture",) not in shell.sql(before)
+    with psycopg.connect(shell.database_url, autocommit=True) as connection:
+        connection.execute(printed.encode())
+    assert ("capture",) in shell.sql(before)
+    shell.text("roles", "add", login, "--role", "worker")
+    own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
+    assert shell.text("remember", "atlas", "Priya grows tomatoes.", **own)
+    assert "tomatoes" in shell.text("working", "atlas", **own)
+
+
+def test_what_cannot_be_done_is_a_sentence_and_exit_code(shell: Shell, login: str) -> None:
+    shell.text("roles", "apply")
+    shell.text("roles", "add", login, "--role", "worker")
+    own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
+    for call in (("apply",), ("add", "more", "--role", "worker"), ("remove", "x"), ("list",)):
+        result = shell("roles", *call, **own)
+        assert (result.exit_code, result.stdout) == (3, "")
+        assert "this login may not do that" in result.stderr
+        assert "as the owner" in result.stderr
+    for call, code, words in (
+        (("add", "postgres", "--role", "worker"), 1, "no wall would hold it"),
+        (("add", "slowwave_worker", "--role", "worker"), 2, "is a group"),
+        (("add", "maya", "--role", "king"), 2, "king"),
+        (("redis", "king"), 2, "king"),
+        (("redis", "sender", "--name", "two words"), 2, "letters, digits"),
+        (("redis", "sender", "--name", "x\nuser y on nopass"), 2, "letters, digits"),
+    ):
+        result = shell("roles", *call)
+        assert (result.exit_code, result.stdout) == (code, ""), call
+        assert words in result.stderr
+
+
+def test_a_user_of_the_broker_is_what_the_command_prints(shell: Shell, redis_client: Redis) -> None:
+    result = shell("--tenant", "acme", "roles", "redis", "producer", "--name", "acme_app")
+    password = result.stderr.strip().rpartition(" ")[2]
+    assert password not in result.stdout
+    try:
+        assert redis_client.execute_command(*result.stdout.split()) in (True, b"OK")
+        port = redis_client.connection_pool.connection_kwargs["port"]
+        own = {"SLOWWAVE_BROKER_URL": f"redis://acme_app:{password}@127.0.0.1:{port}/0"}
+        found = {
+            check["name"]: check for check in json.loads(shell("doctor", "--quick", "--json", **own).stdout)["checks"]
+        }
+        assert (found["broker"]["verdict"], "may not ask" in found["broker"]["finding"]) == ("ok", True)
+        wrong = {"SLOWWAVE_BROKER_URL": f"redis://acme_app:other@127.0.0.1:{port}/0"}
+        said = shell("doctor", "--quick", **wrong).stdout
+        assert "refused" in said
+        assert "slowwave roles redis" in said
+    finally:
+        redis_client.execute_command("ACL", "DELUSER", "acme_app")
+    line = shell.json("roles", "redis", "sender", "--line")
+    assert line["rule"].startswith("user sender reset ")
+    assert hashlib.sha256(line["password"].encode()).hexdigest() in line["rule"]
+
+
+def _roles(shell: Shell, login: str | None = None) -> tuple[str, str]:
+    engine = make_engine(shell.database_url if login is None else shell.as_login(login))
+    with engine.connect() as connection:
+        found = check_roles(connection)
+    engine.dispose()
+    return found.verdict, f"{found.finding} {found.cure}"
+
+
+def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell: Shell, login: str) -> None:
+    assert _roles(shell)[1].startswith("everybody logs in as the owner")
+    shell.text("roles", "apply")
+    shell.text("roles", "add", login, "--role", "worker")
+    assert _roles(shell)[0] == _roles(shell, login)[0] == "ok"
+    shell.sql("ALTER FUNCTION slowwave.library SECURITY INVOKER")
+    shell.sql("CREATE TABLE slowwave.later ()")
+    shell.sql("CREATE FUNCTION slowwave.newest() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+    shell.sql("REVOKE ALL ON FUNCTION slowwave.newest FROM PUBLIC")
+    for who in (None, login):
+        verdict, said = _roles(shell, who)
+        assert verdict == "problem"
+        assert "3 things" in said
+        assert "later, library, newest" in said
+    told = shell("doctor", SLOWWAVE_DATABASE_URL=shell.as_login(login)).stdout
+    assert "run `slowwave roles apply` as the owner" in told
+    shell.text("migrate")
+    assert _roles(shell, login)[0] == "ok"
+
+
+def test_every_role_sees_that_servers_answer_and_the_schema_is_right(shell: Shell, login: str) -> None:
+    shell.text("roles", "apply")
+    own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login), "SLOWWAVE_TENANT": "acme"}
+    for role in GROUPS:
+        shell.text("--tenant", "acme", "roles", "add", login, "--role", role)
+        assert shell("doctor", "--quick", **own).exit_code == 0
+        shell.text("roles", "remove", login)
+    said = shell("doctor", "--quick", **own)
+    assert said.exit_code == 1
+    assert "slowwave roles list" in said.stdout
+    stranger = shell("doctor", "--quick", SLOWWAVE_DATABASE_URL=shell.as_login("nobody_of_ours"))
+    assert "slowwave roles add" in stranger.stdout
