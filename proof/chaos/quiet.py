@@ -125,10 +125,11 @@ def _ask(engine: Engine, client: Redis) -> None:
 def _look_ahead(engine: Engine) -> None:
     """Make the passes that wait for a time which a wrong clock noted. They come by themselves, but hours later."""
     for scope in rows(engine, _AHEAD):
-        later = scope.newest + timedelta(seconds=1)
+        ahead = scope.newest + timedelta(seconds=1) - datetime.now(UTC)
         order, rules = Order(scope.id, "light", "quiet"), Consolidation(min_age_days=0)
-        consolidate(engine, order, settings=rules, clock=partial(_constant, later))
+        consolidate(engine, order, settings=rules, clock=partial(_ahead, ahead))
 
 
-def _constant(moment: datetime) -> datetime:
-    return moment
+def _ahead(by: timedelta) -> datetime:
+    # It goes on: by a clock that stands still the lease of a long pass would end in its middle.
+    return datetime.now(UTC) + by

@@ -23,6 +23,14 @@ _LASTING = (
     "Remember that the spare key of {} lies under the mat.",
     "My colleague {} works on the harbour crane.",
     "My aunt {} keeps two goats.",
+    "My friend {} lives in a lighthouse.",
+    "My dentist {} speaks Portuguese.",
+    "My teacher {} collects old stamps.",
+    "My landlord {} repairs clocks in the cellar.",
+    "My grandmother {} swims in the lake every morning.",
+    "My flatmate {} studies geology.",
+    "My doctor {} rides a tandem to work.",
+    "Remember that {} brings the tent on Fridays.",
 )
 _PASSING = (
     "How was your walk to {}?",

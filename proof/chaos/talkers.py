@@ -35,7 +35,7 @@ _KINDS: dict[CallKind, int] = {
     "task": 40,
     "note": 40,
     "read": 10,
-    "pass": 8,
+    "pass": 20,
     "forget": 4,
 }
 _REPEATED_SHARE = 0.04
