@@ -13,7 +13,7 @@ SQL = Path(__file__).parent.parent / "sql"
 
 
 def upgrade() -> None:
-    op.execute((SQL / "flush_2.sql").read_text(encoding="utf-8").replace(":", r"\:"))
+    op.execute((SQL / "begin_1.sql").read_text(encoding="utf-8").replace(":", r"\:"))
 
 
 def downgrade() -> None:
