@@ -276,6 +276,7 @@ NOT_CALLED = {
     "doctor.check_stranded": "of the whole installation, for its operator: counts, no names of sessions",
     "doctor.check_maintenance": "jobs belong to the installation",
     "doctor.check_quarantine": "of the whole installation: counts by tenant",
+    "roles.check_roles": "of the installation: names of its tables and functions",
     "doctor.check_letters": "of the whole installation: counts by tenant",
     "embeddings.read_embeddings": "of the whole installation, for its operator: names of models, counts",
     "files.check_files": "of the whole installation: counts",
