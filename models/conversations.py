@@ -41,6 +41,7 @@ class Session(Base):
             postgresql_include=["agent_id"],
             postgresql_where=text("flush_due_at IS NOT NULL"),
         ),
+        Index("sessions_dirty_idx", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
         Index("sessions_agent_dirty_idx", "agent_id", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
         Index("sessions_scope_dirty_idx", "scope_id", postgresql_where=text("dirty_since IS NOT NULL")),
         {"postgresql_with": {"fillfactor": 70}},
@@ -113,6 +114,8 @@ class SessionDay(Base):
         Index("session_days_agent_idx", "agent_id", "day"),
         # By scope first: a context asks for its own scopes' pending days, among those of all agents that speak now.
         Index("session_days_pending_idx", "scope_id", "day", "agent_id", postgresql_where=text("pending")),
+        # In the order in which ended days are made final.
+        Index("session_days_open_idx", "day", "agent_id", "scope_id", postgresql_where=text("pending")),
         CheckConstraint("pending = (total_messages > summarized)", name="pending"),
         CheckConstraint("removed <= total_messages", name="removed"),
         {"postgresql_with": {"fillfactor": 70}},

@@ -28,7 +28,7 @@ class Day(Base):
     __tablename__ = "days"
     __table_args__ = (
         CheckConstraint("status IN ('open', 'settling', 'final')", name="status"),
-        Index("days_unsettled_idx", "day", postgresql_where=text("status <> 'final'")),
+        Index("days_unsettled_idx", "day", "agent_id", "scope_id", postgresql_where=text("status <> 'final'")),
         # Retention walks along it, the newest days first.
         Index("days_final_idx", "day", "agent_id", "scope_id", postgresql_where=text("status = 'final'")),
     )

@@ -3,10 +3,24 @@
 Must not know: sessions, memories, or how tenants are told apart by callers.
 """
 
-from sqlalchemy import BigInteger, CheckConstraint, Float, Integer, SmallInteger, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Computed,
+    Float,
+    Index,
+    Integer,
+    SmallInteger,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import Base, BigId, CreatedAt, Moment
+
+# A scope is counted when it is large, and again when it has grown by a tenth and a hundred events.
+_GROWN = "flushed_events >= 200 AND (counted_at IS NULL OR flushed_events * 10 >= counted_events * 11 + 1000)"
 
 
 class Agent(Base):
@@ -33,12 +47,17 @@ class Scope(Base):
 
     The search statistics belong to a scope: how many documents it had when its common terms were last counted, how
     long they were on average, in lexemes, and how many events had been flushed by then, which shows its growth since.
+
+    flushed_events: how many by now, as far as the ledger of flushes was read (flushed_through: to which of them, where
+    this scope had one); grown: its words should be counted.
     """
 
     __tablename__ = "scopes"
     __table_args__ = (
         UniqueConstraint("tenant", "kind", "name"),
         CheckConstraint("kind IN ('agent', 'room', 'team')", name="kind"),
+        Index("scopes_grown_idx", "id", postgresql_where=text("grown")),
+        Index("scopes_flushed_through_idx", "flushed_through"),
     )
 
     id: Mapped[BigId]
@@ -49,4 +68,7 @@ class Scope(Base):
     counted_mean_length: Mapped[float] = mapped_column(Float, server_default=text("0"))
     counted_events: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     counted_at: Mapped[Moment | None]
+    flushed_events: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    flushed_through: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    grown: Mapped[bool] = mapped_column(Boolean, Computed(_GROWN, persisted=True))
     created_at: Mapped[CreatedAt]

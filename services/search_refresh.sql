@@ -1,8 +1,9 @@
 -- Count a scope: its documents, their mean length, and every lexeme that at least :common_from of them hold. Of a scope
 -- with more than :sample documents every nth is counted, and the counts are multiplied.
 WITH locked AS MATERIALIZED (
-    -- Two counts of one scope would insert the same terms: the second waits here.
-    SELECT k.id FROM slowwave.scopes k WHERE k.id = :scope FOR UPDATE
+    -- Two counts of one scope would insert the same terms, and one that waited for a forget would count what is gone: a
+    -- scope that somebody holds is left to the next look. Who only refers to it is in nobody's way.
+    SELECT k.id FROM slowwave.scopes k WHERE k.id = :scope FOR NO KEY UPDATE SKIP LOCKED
 ), totals AS MATERIALIZED (
     SELECT sum(d.documents)::bigint AS documents, sum(d.lexemes) / greatest(sum(d.documents), 1) AS mean_length,
            greatest(1, ceil(sum(d.documents) / :sample))::bigint AS step
@@ -39,7 +40,7 @@ WITH locked AS MATERIALIZED (
     UPDATE slowwave.scopes k SET
         counted_documents = t.documents,
         counted_mean_length = t.mean_length,
-        counted_events = (SELECT coalesce(sum(s.processed_until), 0) FROM slowwave.sessions s WHERE s.scope_id = k.id),
+        counted_events = k.flushed_events,
         counted_at = :now
     FROM totals t, locked l
     WHERE k.id = l.id

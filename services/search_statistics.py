@@ -14,28 +14,33 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, text
 
 # A scope smaller than this is searched whole. From here on leaving common words aside finds the same in half the time.
+# That, and a growth by a tenth and a hundred events, is what the column scopes.grown says.
 COUNT_FROM_EVENTS = 200
-GROWTH = 1.1
-LEAST_GROWTH_EVENTS = 100
+FLUSHES_AT_ONCE = 10_000
 # A word in fewer documents than this may name all of them as candidates.
 COMMON_FROM_DOCUMENTS = 64
 # Every how-manieth document of a larger scope is counted, so that a count stays a matter of a second or two.
 SAMPLE_DOCUMENTS = 40_000
 
+_NOTE = text("SELECT slowwave.note_growth(:limit)")
 _GROWN = text((Path(__file__).parent / "search_grown.sql").read_text(encoding="utf-8"))
 _REFRESH = text((Path(__file__).parent / "search_refresh.sql").read_text(encoding="utf-8"))
 
 
 def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[int]:
-    """Answer the ids of scopes whose statistics are missing or old, those that have grown most first."""
-    values = {"count_from": COUNT_FROM_EVENTS, "growth": GROWTH, "least": LEAST_GROWTH_EVENTS, "limit": limit}
-    return connection.execute(_GROWN, values).scalars().all()
+    """Answer the ids of scopes whose statistics are missing or old, those that have grown most first.
+
+    Notes what was flushed since the last call: that is all that is read, however much there is.
+    """
+    while connection.execute(_NOTE, {"limit": FLUSHES_AT_ONCE}).scalar_one() == FLUSHES_AT_ONCE:
+        pass
+    return connection.execute(_GROWN, {"limit": limit}).scalars().all()
 
 
 def refresh_statistics(connection: Connection, scope_id: int, now: datetime) -> int:
     """Count the words of a scope anew; answer how many are common. One statement: readers see the old or the new.
 
-    Two at once on one scope wait for each other. An unknown scope has no words.
+    A scope that somebody else counts or forgets is left alone: 0, as for one that is unknown.
     """
     values = {
         "scope": scope_id,

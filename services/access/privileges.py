@@ -19,7 +19,7 @@ GROUPS = {"producer": PRODUCER, "console": CONSOLE, "worker": WORKER}
 OWNER_ONLY = frozenset({"logins"})
 """Tables that nobody but the owner touches: who could write here could choose a tenant."""
 READ_ONLY = frozenset({"alembic_version"})
-"""Tables that no row of an agent stands in: every role but the producer's may read them, none writes."""
+"""Tables that no row of an agent stands in: every role may read them, none writes."""
 
 WRITES = "SELECT, INSERT, UPDATE, DELETE"
 
@@ -87,9 +87,10 @@ WORKERS_ALONE = frozenset(
     """
     add_source begin_flush bound_sessions change_usage close_sessions commit_day commit_extraction commit_flush
     commit_retry count_days event_partitions fail_flush hear_again insert_new_events keep_noted nearest not_forgotten
-    note_again note_unread open_session passage_vector passage_vectors queue_all queue_changed queue_summarized
-    queue_weighed register_backend release_call removable_events remove_events request_flush reserve_call scope_of
-    settle_call settle_days settle_lost store_candidates store_memory take_due unregister_backend wake_stale
+    note_again note_growth note_unread open_session passage_vector passage_vectors queue_all queue_changed
+    queue_summarized queue_weighed register_backend release_call removable_events remove_events request_flush
+    reserve_call scope_of settle_call settle_days settle_lost store_candidates store_memory take_due unregister_backend
+    wake_stale
     """.split()
 )
 """Functions that run as whoever calls them, and that nobody but a worker needs (or a trigger, or an entrance)."""
@@ -107,7 +108,7 @@ def table_privileges(role: str, table: str) -> str:
     if table in OWNER_ONLY:
         return ""
     if table in READ_ONLY:
-        return "" if role == "producer" else "SELECT"
+        return "SELECT"
     if role == "worker":
         return WRITES
     if role == "console":

@@ -232,15 +232,6 @@ CONVERSATIONS: tuple[tuple[str, str], ...] = (
             " WHERE k.id = r.scope_id AND r.error IS NOT NULL"
         ),
     ),
-    # Common words are counted anew, from what is left.
-    ("", "DELETE FROM slowwave.common_terms t USING near_scopes k WHERE k.id = t.scope_id"),
-    (
-        "",
-        (
-            "UPDATE slowwave.scopes k SET counted_documents = 0, counted_mean_length = 0, counted_events = 0,"
-            " counted_at = NULL FROM near_scopes n WHERE n.id = k.id"
-        ),
-    ),
     ("", "UPDATE slowwave.agents a SET epoch = a.epoch + 1 FROM gone_agents g WHERE g.id = a.id"),
 )
 

@@ -17,6 +17,7 @@ from services.forget.gather import gather
 from services.forget.letters import take_letters
 from services.forget.receipts import sessions_before, was_forgotten, write_receipt
 from services.forget.rows import CONVERSATIONS, MEMORIES, close_runs, mark_runs, take_away
+from services.forget.statistics import STATISTICS
 from services.forget.target import CannotForget, Target
 
 STATEMENT_MINUTES = 30
@@ -93,7 +94,8 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     scopes = _scopes(connection, "gone_scopes")
     near = tuple(scope for scope in _scopes(connection, "near_scopes") if scope not in scopes)
     known, before = _is_known(connection, target), sessions_before(connection, target)
-    counts: Counter[str] = take_away(connection, MEMORIES, values)
+    counts: Counter[str] = take_away(connection, STATISTICS, values)
+    counts += take_away(connection, MEMORIES, values)
     counts += take_away(connection, CONVERSATIONS, values)
     remains.weigh()
     close_runs(connection, values)

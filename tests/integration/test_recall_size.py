@@ -6,8 +6,10 @@ from datetime import timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
+from services.forget.target import Target
+from services.forget.transaction import erase
 from services.search_statistics import refresh_statistics, scopes_to_refresh
 from slowwave.recall import context, search
 from tests.recalling import NOW, Shelf
@@ -49,9 +51,21 @@ def large(database_url: str, engine: Engine) -> Iterator[Shelf]:
             f" {SENTENCE} || ' kept' AS c) AS t",
             *(scope, scope, HALF, NOW),
         )
-        shelf.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE id = %s", HALF, HALF, session)
         shelf.sql("ANALYZE")
+        flush(shelf, 2, HALF)
         yield shelf
+
+
+def flush(shelf: Shelf, first: int, last: int) -> None:
+    """A line of the ledger, and the watermark."""
+    shelf.sql(
+        "INSERT INTO slowwave.flushes (session_id, from_seq, to_seq, outcome, extractor, extractor_version, attempt,"
+        " oldest_recorded_at, started_at, committed_at)"
+        " SELECT id, %s, %s, 'stored', 'rules', '1', 1, %s, %s, %s FROM slowwave.sessions"
+        " WHERE name = 's'",
+        *(first, last, NOW, NOW, NOW),
+    )
+    shelf.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", last, last)
 
 
 @contextmanager
@@ -126,10 +140,67 @@ def test_scopes_are_counted_when_they_are_large_and_again_when_they_have_grown(l
     assert due() == [scope]
     count(engine, scope)
     assert due() == []
-    large.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", *[HALF + 1099] * 2)
+    flush(large, HALF + 1, HALF + 1098)
     assert due() == []
-    large.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", *[HALF + 1100] * 2)
+    flush(large, HALF + 1099, HALF + 1100)
     assert due() == [scope]
+
+
+def test_growth_is_read_off_the_flushes_since_the_last_look(large: Shelf, engine: Engine) -> None:
+    for seq in range(HALF + 1, HALF + 20):
+        flush(large, seq, seq)
+    with engine.begin() as connection:
+        scopes_to_refresh(connection)
+    with large.connection.transaction(), reading(large, "flushes") as flushes, reading(large, "sessions") as sessions:
+        large.sql("SET LOCAL enable_seqscan = off")  # a table of twenty rows would be read whole
+        flush(large, HALF + 20, HALF + 39)
+        (before,) = large.sql("SELECT flushed_events AS events FROM slowwave.scopes WHERE id = %s", large.scope())
+        seen = flushes(), sessions()
+        large.sql("SELECT slowwave.note_growth(100)")
+        assert [now[1] - then[1] for now, then in zip((flushes(), sessions()), seen, strict=True)] == [1, 1]
+        (after,) = large.sql("SELECT flushed_events AS events FROM slowwave.scopes WHERE id = %s", large.scope())
+        assert after["events"] - before["events"] == 20
+        large.sql("SELECT slowwave.note_growth(100)")
+        assert large.sql("SELECT flushed_events AS events FROM slowwave.scopes WHERE id = %s", large.scope()) == [after]
+
+
+def test_a_scope_that_somebody_forgets_from_is_not_counted_meanwhile(large: Shelf, engine: Engine) -> None:
+    scope = large.scope()
+    with engine.connect() as forgetting:
+        forgetting.execute(text("SELECT FROM slowwave.scopes WHERE id = :id FOR NO KEY UPDATE"), {"id": scope})
+        assert count(engine, scope) == 0
+        forgetting.rollback()
+    # Whoever only refers to the scope, as a capture does, neither waits nor is waited for.
+    with engine.connect() as capturing:
+        capturing.execute(text("SELECT FROM slowwave.scopes WHERE id = :id FOR KEY SHARE"), {"id": scope})
+        assert count(engine, scope) > 0
+        capturing.rollback()
+
+
+def test_forgetting_a_session_keeps_the_counts_of_common_words(large: Shelf, engine: Engine) -> None:
+    scope = large.scope()
+    large.say("t", *(f"Today walk crimson tree{n % 100} quokka" for n in range(80)))
+    large.sql(
+        "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
+        " SELECT e.session_id, e.seq, %s, slowwave.passage_vector(%s, e.content, e.name, e.happened_at)"
+        " FROM slowwave.events e JOIN slowwave.sessions s ON s.id = e.session_id WHERE s.name = 't'"
+        " ON CONFLICT DO NOTHING",
+        *(scope, scope),
+    )
+    with engine.begin() as connection:
+        assert list(scopes_to_refresh(connection)) == [scope]
+    count(engine, scope)
+    words = "SELECT term, documents FROM slowwave.common_terms WHERE scope_id = %s"
+    before = {row["term"]: row["documents"] for row in large.sql(words, scope)}
+    assert before["quokka"] == 80
+    erase(engine, Target.of_session("default", "maya", "t"), clock=lambda: NOW, by="test", dry_run=False)
+    after = {row["term"]: row["documents"] for row in large.sql(words, scope)}
+    # I10: no word outlives the last who said it; the others are counted anew at the next look, and hold until then.
+    assert "quokka" not in after
+    assert after["walk"] == before["walk"] - 80
+    assert after["crimson"] == before["crimson"] - 80
+    with engine.begin() as connection:
+        assert list(scopes_to_refresh(connection)) == [scope]
 
 
 def test_a_word_that_is_no_longer_common_is_forgotten(large: Shelf, engine: Engine) -> None:

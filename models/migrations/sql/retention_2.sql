@@ -1,0 +1,58 @@
+-- close_sessions: dirty sessions that nobody has seen for p_ttl_seconds get a last flush now, whatever else they wait
+-- for. Once: one that was closed and fails again waits for its back-off like any other. Nothing is dropped.
+--
+-- What was not seen for so long has been dirty for so long: that is what an index finds, among all that is dirty.
+CREATE OR REPLACE FUNCTION slowwave.close_sessions(p_ttl_seconds double precision, p_limit integer, p_now timestamptz)
+RETURNS integer
+LANGUAGE sql
+AS $$
+    WITH over AS (
+        SELECT s.id FROM slowwave.sessions s
+        WHERE s.dirty_since <= p_now - make_interval(secs => p_ttl_seconds)
+          AND s.last_seen_at <= p_now - make_interval(secs => p_ttl_seconds)
+          AND (s.invalidated_at IS NULL OR s.flush_due_at IS NULL OR s.not_before > p_now)
+          AND coalesce(s.invalidated_by, '') NOT IN ('ttl', 'stale')
+        ORDER BY s.id
+        LIMIT p_limit
+        FOR NO KEY UPDATE SKIP LOCKED
+    ), closed AS (
+        UPDATE slowwave.sessions s SET
+            invalidated_at = s.last_seq, invalidated_by = 'ttl', not_before = NULL, flush_due_at = p_now
+        FROM over WHERE s.id = over.id
+        RETURNING s.id
+    )
+    SELECT count(*)::integer FROM closed
+$$;
+
+-- bound_sessions: of each agent's sessions with unflushed events the p_most that were seen last may wait; the others are
+-- asked to flush now. A back-off is kept: this is no reason to try what has just failed. Only agents with more than so
+-- many are looked at one by one.
+CREATE OR REPLACE FUNCTION slowwave.bound_sessions(p_most integer, p_limit integer, p_now timestamptz) RETURNS integer
+LANGUAGE sql
+AS $$
+    WITH busy AS MATERIALIZED (
+        SELECT s.agent_id FROM slowwave.sessions s
+        WHERE s.dirty_since IS NOT NULL
+        GROUP BY s.agent_id
+        HAVING count(*) > p_most
+    ), placed AS MATERIALIZED (
+        SELECT s.id, s.invalidated_at,
+               row_number() OVER (PARTITION BY s.agent_id ORDER BY s.last_seen_at DESC, s.id DESC) AS place
+        FROM busy b
+        JOIN slowwave.sessions s ON s.agent_id = b.agent_id
+        WHERE s.dirty_since IS NOT NULL
+    ), beyond AS (
+        SELECT s.id FROM slowwave.sessions s
+        WHERE s.id IN (
+                SELECT p.id FROM placed p WHERE p.place > p_most AND p.invalidated_at IS NULL ORDER BY p.id LIMIT p_limit)
+          AND s.dirty_since IS NOT NULL AND s.invalidated_at IS NULL
+        ORDER BY s.id
+        FOR NO KEY UPDATE SKIP LOCKED
+    ), asked AS (
+        UPDATE slowwave.sessions s SET
+            invalidated_at = s.last_seq, invalidated_by = 'capacity', flush_due_at = greatest(p_now, s.not_before)
+        FROM beyond WHERE s.id = beyond.id
+        RETURNING s.id
+    )
+    SELECT count(*)::integer FROM asked
+$$;
