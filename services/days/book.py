@@ -116,20 +116,30 @@ HAVING sum(d.total_messages - d.summarized) >= :threshold
 ORDER BY d.day
 """)
 # A local day is at most 15 hours ahead of the one in UTC: the index gives what may have ended, the agent's own zone and
-# cut-off hour say what has.
+# cut-off hour say what has. Each part follows the order of its index and stops where it has enough: each day's names
+# are looked up by key, one by one, so that no plan sorts all that is open to take the first of it.
+_AFTER = "({0}.day, {0}.agent_id, {0}.scope_id) > (CAST(:day AS date), CAST(:agent_id AS bigint), :scope_id)"
+_OVER = """
+    AND {0}.day <= :latest AND {0}.day < (
+        SELECT slowwave.local_day(:now, a.time_zone, a.cutoff_hour) FROM slowwave.agents a WHERE a.id = {0}.agent_id)
+"""
 _ENDED = text(f"""
-WITH unsettled AS MATERIALIZED (
-    SELECT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d WHERE d.pending AND d.day <= :latest
-    UNION
-    SELECT y.agent_id, y.scope_id, y.day FROM slowwave.days y WHERE y.status <> 'final' AND y.day <= :latest
+WITH pending AS MATERIALIZED (
+    SELECT d.day, d.agent_id, d.scope_id FROM slowwave.session_days d
+    WHERE d.pending AND {_AFTER.format("d")} {_OVER.format("d")}
+      AND NOT EXISTS (SELECT FROM slowwave.days y WHERE y.agent_id = d.agent_id AND y.scope_id = d.scope_id
+                      AND y.day = d.day AND y.not_before > :now OFFSET 0)
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LIMIT :limit
+), unsettled AS MATERIALIZED (
+    SELECT y.day, y.agent_id, y.scope_id FROM slowwave.days y
+    WHERE y.status <> 'final' AND {_AFTER.format("y")} {_OVER.format("y")} AND {_NOT_IN_BACK_OFF}
+    ORDER BY 1, 2, 3 LIMIT :limit
+), first AS MATERIALIZED (
+    SELECT * FROM pending UNION SELECT * FROM unsettled ORDER BY 1, 2, 3 LIMIT :limit
 )
 SELECT u.agent_id, u.scope_id, u.day, {_NAMES}
-FROM unsettled u
-JOIN slowwave.agents a ON a.id = u.agent_id
-JOIN slowwave.scopes k ON k.id = u.scope_id
-LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (u.agent_id, u.scope_id, u.day)
-WHERE u.day < slowwave.local_day(:now, a.time_zone, a.cutoff_hour) AND {_NOT_IN_BACK_OFF}
-ORDER BY u.day, u.agent_id, u.scope_id LIMIT :limit
+FROM first u JOIN slowwave.agents a ON a.id = u.agent_id JOIN slowwave.scopes k ON k.id = u.scope_id
+ORDER BY u.day, u.agent_id, u.scope_id
 """)
 _FOR_WANT_OF_BUDGET = text(f"""
 SELECT y.agent_id, y.scope_id, y.day, {_NAMES}
@@ -188,9 +198,13 @@ def due_days_of_session(connection: Connection, session: SessionRef, settings: D
     return [DayRef(**row) for row in connection.execute(_DUE_OF_SESSION, values).mappings()]
 
 
-def ended_days(connection: Connection, *, now: datetime, limit: int) -> list[DayRef]:
-    """Days that are over in their agent's zone and are not final, or are no longer; oldest first."""
+def ended_days(connection: Connection, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:
+    """Days that are over in their agent's zone and are not final, or are no longer; oldest first. after: those that
+    follow this one in that order.
+    """
+    at = (date.min, 0, 0) if after is None else (after.day, after.agent_id, after.scope_id)
     values = {"latest": (now + _FURTHEST_AHEAD).date(), "now": now, "limit": limit}
+    values |= dict(zip(("day", "agent_id", "scope_id"), at, strict=True))
     return [DayRef(**row) for row in connection.execute(_ENDED, values).mappings()]
 
 

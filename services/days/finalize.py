@@ -56,9 +56,11 @@ class FinalizeReport:
         return sum(report.outcome == "summarized" and report.status == "final" for report in self.days)
 
 
-def settle_ended(connection: Connection, *, now: datetime, limit: int) -> list[DayRef]:
-    """Ended days that are not final, oldest first; noted as settling. Their summaries are for the caller to ask for."""
-    days = ended_days(connection, now=now, limit=limit)
+def settle_ended(connection: Connection, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:
+    """Ended days that are not final, oldest first (after: behind this one); noted as settling. Their summaries are for
+    the caller to ask for.
+    """
+    days = ended_days(connection, now=now, limit=limit, after=after)
     mark_settling(connection, days)
     return days
 
@@ -125,17 +127,16 @@ def make_final(
 
 
 def _ended(engine: Engine, now: datetime, limit: int) -> Iterator[DayRef]:
-    """Page by page, each day once. One that failed without a note of it comes again, and others lie behind it."""
+    """Page by page, each day once: one that failed without a note of it keeps none behind it waiting."""
     engine = engine.execution_options(isolation_level="READ COMMITTED")
-    seen: set[DayRef] = set()
-    while len(seen) < limit:
+    last: DayRef | None = None
+    while limit > 0:
         with engine.begin() as connection:
-            page = [d for d in settle_ended(connection, now=now, limit=len(seen) + _PAGE) if d not in seen]
-        if not page:
+            page = settle_ended(connection, now=now, limit=min(limit, _PAGE), after=last)
+        yield from page
+        if len(page) < _PAGE:
             return
-        for day in page[: limit - len(seen)]:
-            seen.add(day)
-            yield day
+        limit, last = limit - len(page), page[-1]
 
 
 def _waiting(engine: Engine, now: datetime, limit: int) -> Sequence[DayRef]:
