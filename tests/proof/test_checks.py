@@ -143,7 +143,7 @@ def never_told(evidence: Evidence) -> None:
 
 _OWN = "SELECT id FROM slowwave.scopes WHERE (tenant, kind, name) = ('default', 'agent', 'agent-0-0')"
 _OTHER = "SELECT id FROM slowwave.scopes WHERE (tenant, kind, name) = ('globex', 'agent', 'agent-0-0')"
-_ROOM = "SELECT id FROM slowwave.scopes WHERE kind = 'room' ORDER BY id LIMIT 1"
+_ROOM = "SELECT id FROM slowwave.scopes WHERE (tenant, kind, name) = ('default', 'room', 'hall-0')"
 _ROOM_SESSION = f"SELECT id FROM slowwave.sessions WHERE scope_id = ({_ROOM}) ORDER BY id LIMIT 1"
 _SESSION = f"SELECT id FROM slowwave.sessions WHERE scope_id = ({_OWN}) ORDER BY last_seq DESC LIMIT 1"
 _MEMORY = f"SELECT id FROM slowwave.memories WHERE scope_id = ({_OWN}) AND superseded_by IS NULL ORDER BY id LIMIT 1"
