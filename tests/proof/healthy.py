@@ -88,7 +88,7 @@ def _talk(memory: Memory, settings: Settings, redis: Redis, folder: Path, produc
 
 
 def _facts(talker: Talker) -> None:
-    """What is looked for: values of an attribute, the newest in the middle; lasting things, two alike; a contradiction."""
+    """What is looked for: values of an attribute, the newest in the middle; lasting things; a contradiction."""
     for day in (3, 9, 5):
         said, at = talker.next_word, datetime(2026, 3, day, 12, tzinfo=UTC).isoformat()
         talker.tell(TELLING, Line("fact", "user", f"My favourite tea is {said}.", said, at, "tea"))
