@@ -20,7 +20,7 @@ class Unfit(Exception):
 class Mutant:
     """One promise, broken in one place.
 
-    file: from the root of the tree; `name_*.sql` is the newest of its numbers. old: the text that stands there exactly
+    file: from the root of the tree; `name_*.sql` is the newest of its numbers that holds the text. old: the text that stands there exactly
     once, new: what replaces it. tests: what is run (node ids of pytest); one of them must notice. mistake: the number
     in docs/mistakes.md whose fix this reverts, or None.
     """
@@ -37,10 +37,11 @@ class Mutant:
         """The file that is broken. Raises Unfit where there is none."""
         if "*" not in self.file:
             return root / self.file
-        found = sorted(root.glob(self.file), key=_number)
+        found = sorted(root.glob(self.file), key=_number, reverse=True)
         if not found:
             raise Unfit(f"{self.name}: no file is called {self.file}")
-        return found[-1]
+        # A newer file may hold other functions alone. One that was replaced since changes nothing, and would survive.
+        return next((path for path in found if self.old in path.read_text(encoding="utf-8")), found[0])
 
     def broken(self, text: str) -> str:
         """The file's text with the promise broken. Raises Unfit where the old text is not there exactly once."""

@@ -31,10 +31,11 @@ def test_a_text_that_is_there_twice_or_not_at_all_is_said_to_be() -> None:
         mutant.broken("c")
 
 
-def test_the_newest_of_its_numbers_is_broken(tmp_path: Path) -> None:
-    for number in (1, 2, 10):
-        (tmp_path / f"x_{number}.sql").touch()
-    assert Mutant("name", "promise", "x_*.sql", "a", "b", ("test",)).path(tmp_path).name == "x_10.sql"
+def test_the_newest_of_its_numbers_that_holds_the_text_is_broken(tmp_path: Path) -> None:
+    for number, text in ((1, "a"), (2, "a"), (9, "a"), (10, "b")):
+        (tmp_path / f"x_{number}.sql").write_text(text, encoding="utf-8")
+    assert Mutant("name", "promise", "x_*.sql", "a", "c", ("test",)).path(tmp_path).name == "x_9.sql"
+    assert Mutant("name", "promise", "x_*.sql", "d", "c", ("test",)).path(tmp_path).name == "x_10.sql"
 
 
 def test_a_name_that_nothing_has_is_told_with_those_that_there_are() -> None:
