@@ -20,9 +20,9 @@ class Unfit(Exception):
 class Mutant:
     """One promise, broken in one place.
 
-    file: from the root of the tree; `name_*.sql` is the newest of its numbers that holds the text. old: the text that stands there exactly
-    once, new: what replaces it. tests: what is run (node ids of pytest); one of them must notice. mistake: the number
-    in docs/mistakes.md whose fix this reverts, or None.
+    file: from the root of the tree; `name_*.sql` is the newest of its numbers that holds the text. old: the text that
+    stands there exactly once, new: what replaces it. tests: what is run (node ids of pytest); one of them must notice.
+    mistake: the number in docs/mistakes.md whose fix this reverts, or None.
     """
 
     name: str
