@@ -8,6 +8,7 @@ Must not know: who talks to it, what is measured.
 
 import os
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -78,7 +79,12 @@ class Deployment:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        # Whoever has lost patience interrupts a part once; what it has started is stopped all the same.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            self._end()
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def _start_servers(self) -> None:
         self._held = self._claims.enter_context(self.folder.claim())
