@@ -19,7 +19,7 @@ from models.engine import make_engine
 from models.schema import migrate
 from proof.chaos.places import FOLDER_VARIABLE, VISIBILITY_VARIABLE, Places
 from proof.servers import Servers, until
-from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
+from slowwave.coordination.keys import CONSOLIDATE_QUEUE, DAYS_QUEUE, HIGH_QUEUE, QUEUES
 from slowwave.settings import variable_of
 from slowwave.spool import spooled
 from workers.stack.child import Child, Program, Say
@@ -28,8 +28,14 @@ from workers.stack.supervisor import Supervisor
 
 ROOT = Path(__file__).parents[2]
 APP = "proof.chaos.app"
-# The last one has threads, as pools for models have; the others have processes.
-WORKERS = (Worker("fast", (HIGH_QUEUE,), 1), Worker("main", QUEUES, 2), Worker("threads", QUEUES, 2))
+# Threads, as pools for models have; the others have processes. The last one makes days and passes while others flush:
+# behind a queue of flushes that is never empty no fault would meet them.
+WORKERS = (
+    Worker("fast", (HIGH_QUEUE,), 1),
+    Worker("main", QUEUES, 2),
+    Worker("threads", QUEUES, 2),
+    Worker("days", (DAYS_QUEUE, CONSOLIDATE_QUEUE), 1),
+)
 SPOOL_BYTES = 16_000_000
 _START_SECONDS = 90.0
 _HASTE = 1.1
