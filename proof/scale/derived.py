@@ -68,6 +68,10 @@ AFTER = (
               counted_mean_length = 24
        FROM (SELECT s.scope_id, sum(s.processed_until) AS events FROM slowwave.sessions s GROUP BY s.scope_id) AS n
        WHERE n.scope_id = k.id AND n.events >= 200""",
+    """UPDATE slowwave.scopes k SET flushed_events = n.events,
+              flushed_through = (SELECT max(f.id) FROM slowwave.flushes f)
+       FROM (SELECT s.scope_id, sum(s.processed_until) AS events FROM slowwave.sessions s GROUP BY s.scope_id) AS n
+       WHERE n.scope_id = k.id""",
     "INSERT INTO slowwave.memory_backends (name) VALUES ('file')",
     "SELECT setval('slowwave.agents_id_seq', (SELECT max(id) FROM slowwave.agents))",
     "SELECT setval('slowwave.scopes_id_seq', (SELECT max(id) FROM slowwave.scopes))",

@@ -157,7 +157,7 @@ def tick(place: Place, _number: int, _: Any) -> None:
 
 def grown(place: Place, _number: int, _: Any) -> None:
     """Which scopes have grown since their words were counted."""
-    with place.engine.connect() as connection:
+    with place.engine.begin() as connection:
         scopes_to_refresh(connection)
 
 

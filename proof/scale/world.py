@@ -31,6 +31,7 @@ FEW_WORDS = 4
 RARE = "bcdfghjklmnpqrstvwxz"
 # How often a conversation has at least so many events: 2, 3, … 200. The mean is ten.
 _TAIL = 0.97
+_RECENT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +94,10 @@ def talks(sizes: Sizes, first: int, last: int) -> Iterator[Talk]:
         age = DAYS_BACK * (1 - (number - 0.5) / sizes.sessions) ** 1.5
         agent = agents[number - 1]
         events = min(LONGEST, int(2 * (1 - draw.random()) ** -_TAIL))
-        recent = number > sizes.sessions * 0.95
+        # Begun within the last day, as life has it: what is older was flushed long ago.
+        recent = number > sizes.sessions * (1 - _RECENT)
         begun = sizes.now - timedelta(days=age, minutes=30)
-        yield Talk(number, agent, scope_of(agent), events, begun, recent and draw.random() < 0.2)
+        yield Talk(number, agent, scope_of(agent), events, begun, recent and draw.random() < 0.98)
 
 
 def said_in(talk: Talk, now: datetime) -> Iterator[Said]:
