@@ -95,8 +95,8 @@ def _run(seed: int, options: argparse.Namespace, *, disks: bool) -> Outcome:
 def _tell(outcome: Outcome, folder: Path, *, again: str, keep: bool) -> None:
     for finding in outcome.findings:
         print(f"FOUND {finding}")
-    said = f"{outcome.events} events, {outcome.flushes} flushes, {len(outcome.findings)} findings"
-    print(f"seed {outcome.plan.seed}: {said}, {outcome.seconds:.0f} s", flush=True)
+    said = f"{outcome.events} events, {outcome.flushes} flushes, {outcome.overlaps} overlaps that a fault explains"
+    print(f"seed {outcome.plan.seed}: {said}, {len(outcome.findings)} findings, {outcome.seconds:.0f} s", flush=True)
     if outcome.findings or keep:
         print(f"kept: {folder} (logs, journals, dump.sql)")
         print(f"again: python -m proof.chaos {again} --seeds {outcome.plan.seed}")

@@ -23,7 +23,6 @@ from tests.fake_model import Asked, FakeModel, Reply, cut_connection, rate_limit
 _LINE = re.compile(r"^#(\d+) .*? \(user\): (.*)$", re.MULTILINE)
 _SLOW_SECONDS = 6.0
 _LONGEST_LINE = 200
-_MOST_LINES = 12
 
 
 class Endpoint:
@@ -37,9 +36,9 @@ class Endpoint:
     def answer(self, asked: Asked) -> Reply:
         """Answer as the mode says."""
         mode = self._places.model_mode.read_text(encoding="ascii") if self._places.model_mode.exists() else "well"
-        # Within what a call may answer, as an endpoint keeps to it.
+        # As an endpoint keeps to it: what is long would take an answer past what a call may cost.
         lines = [(int(seq), text) for seq, text in _LINE.findall(asked.user) if len(text) <= _LONGEST_LINE]
-        memories = [_memory(seq, text) for seq, text in lines[:_MOST_LINES]]
+        memories = [_memory(seq, text) for seq, text in lines]
         text = json.dumps({"memories": memories})
         reply = {
             "limited": rate_limited(1),

@@ -63,8 +63,9 @@ SHORTEST = {
 VISIBILITY_SECONDS = 45
 SHORT_VISIBILITY_SECONDS = 20
 # A window that loses its worker again and again would be halved, and its events set aside one by one. That is as it
-# should be for a text that kills; here nothing that is said does.
-PATIENT = {"memory.auto_flush.extractor.max_retries": "60"}
+# should be for a text that kills; here nothing that is said does. And the model keeps each line of
+# a window, of which there may be twenty.
+PATIENT = {"memory.auto_flush.extractor.max_retries": "60", "memory.llm.max_output_tokens": "4000"}
 
 
 @dataclass(frozen=True, slots=True)
