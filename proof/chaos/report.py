@@ -128,7 +128,7 @@ def _promises(outcomes: Sequence[Outcome]) -> Iterable[str]:
 def _settings(*, short: bool) -> Iterable[str]:
     yield "## Settings"
     yield ""
-    yield "All others are the defaults, leases and sweeps among them. Times are shorter, so that minutes show them. What"
+    yield "All others are the defaults, leases and sweeps too. Times are shorter, so that minutes show them; what"
     yield "loses its worker again and again is read again for longer, since here no text is at fault; and a model's"
     yield "answer has room for every line of a window."
     yield ""
