@@ -173,6 +173,27 @@ def often(draw: st.DrawFn, right: st.SearchStrategy[Any], wrong: st.SearchStrate
     return draw(wrong if draw(st.integers(1, 12)) == 7 else right)
 
 
+texts = often(
+    st.sampled_from(
+        [
+            "Maya lives in Turin",
+            "Jonas rows on the lake",
+            "I adopted a dog.",
+            "Für Priya: 你好 🌻",
+            "two\nlines",
+            "<!-- slowwave -->",
+            "$1 %s {0}",
+            "e\u0301",
+        ]
+    ),
+    odd_text,
+)
+"""What is said: mostly something that can be kept."""
+moments = often(
+    st.sampled_from(["2026-03-01T09:30:00+01:00", "2026-03-01T00:00:00Z", datetime(2026, 3, 1, 9, tzinfo=UTC)]),
+    st.one_of(times, time_texts),
+)
+"""When it was said."""
 names = often(st.sampled_from(["atlas", "maya", "monday", "tuesday"]), odd_text)
 """Names of agents, sessions, tenants."""
 
@@ -214,7 +235,10 @@ anything = st.one_of(
 """Whatever Python has."""
 
 
-roles = st.sampled_from(["user", "human", "assistant", "ai", "model", "task", "system", "tool", "User", "root", ""])
+roles = often(
+    st.sampled_from(["user", "human", "assistant", "ai", "model", "task", "system", "tool"]),
+    st.sampled_from(["User", "root", ""]),
+)
 parts = st.lists(
     st.one_of(
         st.fixed_dictionaries({"type": st.just("text"), "text": odd_text}),
@@ -222,19 +246,22 @@ parts = st.lists(
     ),
     max_size=3,
 )
-metadata = st.one_of(
-    st.dictionaries(odd_text, json_values, max_size=3),
-    st.sampled_from([{"x": Rare.DEEPER}, {"x": Rare.HUGE}, {"x": math.nan}, {1: 2}]),
+metadata = often(
+    st.sampled_from([{}, {"room": "kitchen", "n": 1.5, "tags": ["a", None]}]),
+    st.one_of(
+        st.dictionaries(odd_text, json_values, max_size=3),
+        st.sampled_from([{"x": Rare.DEEPER}, {"x": Rare.HUGE}, {"x": math.nan}, {1: 2}]),
+    ),
 )
 message_fields = {
     "name": often(names),
-    "at": often(st.one_of(times, time_texts)),
+    "at": often(moments),
     "metadata": often(metadata),
-    "key": often(odd_text),
+    "key": often(texts),
     "tool_calls": json_values,
 }
 messages = st.fixed_dictionaries(
-    {"role": often(roles), "content": often(st.one_of(odd_text, parts, st.none()))}, optional=message_fields
+    {"role": often(roles), "content": often(often(texts, st.one_of(parts, st.none())))}, optional=message_fields
 )
 message_lists = often(st.lists(often(messages), max_size=4))
 
@@ -249,4 +276,4 @@ def payloads(
         {name: value for name, value in fields.items() if name in needed},
         optional={name: value for name, value in fields.items() if name not in needed},
     )
-    return st.one_of(known, known, known, st.builds(lambda a, b: a | b, known, mappings), mappings)
+    return often(known, st.one_of(st.builds(lambda a, b: a | b, known, mappings), mappings))

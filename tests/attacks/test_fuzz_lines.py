@@ -19,19 +19,19 @@ from tests.attacks.fuzzing import examples, tried
 from tests.capturing import broken_sessions, contents, settings_of
 
 events = st.fixed_dictionaries(
-    {"agent": odd.names, "session": odd.names, "role": odd.often(odd.roles), "content": odd.often(odd.odd_text)},
+    {"agent": odd.names, "session": odd.names, "role": odd.often(odd.roles), "content": odd.often(odd.texts)},
     optional={
         "name": odd.names,
-        "at": odd.time_texts,
-        "key": odd.odd_text,
+        "at": odd.moments.map(str),
+        "key": odd.texts,
         "tenant": odd.names,
-        "scope": st.sampled_from(["room:kitchen", "x", None]),
+        "scope": odd.often(st.sampled_from(["room:kitchen", None]), st.just("x")),
         "metadata": odd.metadata,
     },
 )
 
 
-lines = st.one_of(events.map(odd.written), events.map(odd.written), odd.json_texts, odd.odd_text)
+lines = odd.often(events.map(odd.written), st.one_of(odd.json_texts, odd.odd_text))
 
 
 @pytest.fixture(scope="module")

@@ -101,3 +101,33 @@ def test_a_ticket_that_was_made_up_or_belongs_to_another_flushes_nothing_that_wa
     assert value(look, "SELECT count(*) FROM slowwave.flushes") == 0
     put(own_valkey, "flush", forged(FLUSH_SESSION, {"agent": "priya", "session": "s1"}, queue="flush"))
     wait_until(lambda: value(look, "SELECT count(*) FROM slowwave.flushes") == 1, 20, "asked for, it is flushed")
+
+
+RAW: list[bytes] = [
+    b"", b"The vault is open", b"\xff\xfe\x00", b"[" * 100_000, b"[]", b"7", b"null", b"{}", b'"The vault is open"',
+    b'{"body": "The vault is open"}', b'{"properties": {"delivery_info": 7}}', b"NaN", b"1" + b"0" * 10_000,
+    b'{"body": "' + b"x" * 3_000_000 + b'"}',
+]  # fmt: skip
+"""Entries of a queue that are no message, or none of ours."""
+
+
+def test_i1_what_is_no_message_is_dropped_without_its_text_and_what_follows_is_done(
+    worker: Program,
+    own_valkey: OwnValkey,
+    look: Engine,
+) -> None:
+    before = value(look, "SELECT count(*) FROM slowwave.dead_letters")
+    for entry in RAW:
+        for queue in ("capture", "flush"):
+            own_valkey.client.lpush(queue, entry)
+    for body in ("!!! no base64 of the vault", "VGhlIHZhdWx0", "/////w==", ""):
+        put(own_valkey, "capture", forged(properties={"body_encoding": "base64"}, body=body))
+    wrong = [{"agent": 7}, {"messages": {"The vault": "is open"}}, {"key": ["The vault is open"]}]
+    for part in wrong:
+        put(own_valkey, "capture", forged(kwargs=turn("maya", "x") | part))
+    until_all_is_taken(own_valkey, worker)
+    assert worker.exit_code is None
+    assert value(look, "SELECT count(*) FROM slowwave.dead_letters") == before + len(wrong)
+    assert worker.log.count("dropped an entry") >= 2 * len(RAW)
+    assert "vault" not in worker.log.casefold()
+    assert "Unrecoverable" not in worker.log

@@ -25,6 +25,8 @@ INTERRUPTED = 130
 LONGEST_SENTENCE = 1000
 MAY_NOT = "42501"
 """Postgres: insufficient_privilege."""
+TOO_LARGE = "22003"
+"""Postgres: numeric_value_out_of_range."""
 
 Expected = tuple[int, str, str | None]
 
@@ -69,6 +71,8 @@ def _explain_own(error: Exception) -> Expected | None:
         return UNAVAILABLE, str(error), None
     if isinstance(error, SlowwaveError):  # those of names, queries and settings are ValueErrors
         return USAGE if isinstance(error, ValueError) else FOUND, str(error), None
+    if isinstance(error, UnicodeEncodeError):  # bytes of an argument that are no UTF-8 come as surrogates
+        return USAGE, "a word of this call is no text in UTF-8", None
     if isinstance(error, OSError) and error.errno != errno.EPIPE:  # a reader that has seen enough is no failure
         return USAGE, str(error), None
     return None
@@ -97,6 +101,8 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
     where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
     state, said = getattr(getattr(error, "orig", error), "sqlstate", None), first_line(error)
     cure = cure_of_refusal("postgres", said)
+    if state == TOO_LARGE:
+        return USAGE, "a number in this call is larger than any that is kept", None
     if state == MAY_NOT:
         return UNAVAILABLE, f"this login may not do that at {where}: {said}", cure
     if not isinstance(error, (OperationalError, InterfaceError, DriverError)):
