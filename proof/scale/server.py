@@ -38,7 +38,7 @@ class Server:
     def settings(self) -> list[tuple[str, str]]:
         """Those that matter here, as they are."""
         with psycopg.connect(self._url) as connection:
-            asked = "SELECT s.name, current_setting(s.name) FROM unnest(%s) AS s (name)"
+            asked = "SELECT s.name, current_setting(s.name) FROM unnest(%s::text[]) AS s (name)"
             return [(name, value) for name, value in connection.execute(asked, (list(SHOWN),)).fetchall()]
 
     def create(self, name: str) -> None:
