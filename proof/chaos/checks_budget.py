@@ -33,7 +33,7 @@ _OVER = """
     WHERE (agent = '') = :whole AND period = :period AND tokens_settled + tokens_reserved > :cap
 """
 _TOTALS = """
-    SELECT count(*) AS calls, coalesce(sum(tokens_settled), 0) AS settled,
+    SELECT count(*) AS calls, coalesce(sum(coalesce(tokens_settled, tokens_reserved)), 0) AS paid,
            coalesce(sum(tokens_settled) FILTER (WHERE outcome = 'answered' AND counted), 0) AS answered
     FROM slowwave.llm_calls
 """
@@ -81,16 +81,19 @@ def caps_hold(evidence: Evidence) -> list[Finding]:
 
 
 def as_the_endpoint_counted(evidence: Evidence) -> list[Finding]:
-    """What reached the endpoint was set aside before, and paid: all of it, and no answer for more than it was."""
+    """What reached the endpoint was set aside before, and paid: all of it, and no answer for more than it was.
+
+    A call that is still open counts with what is set aside for it, as it does for budgets.
+    """
     (ours,) = rows(evidence.engine, _TOTALS)
     heard = list(lines_of(evidence.places.model_calls))
     used = sum(line["input"] + line["output"] for line in heard)
-    detail = f"ledger {ours.calls} calls, {ours.settled} tokens; endpoint {len(heard)} calls, {used} tokens"
+    detail = f"ledger {ours.calls} calls, {ours.paid} tokens; endpoint {len(heard)} calls, {used} tokens"
     return [
         Finding("I7", what, detail)
         for what, wrong in (
             ("the endpoint was asked more often than the ledger knows", len(heard) > ours.calls),
-            ("the endpoint used more tokens than were paid", used > ours.settled),
+            ("the endpoint used more tokens than were paid", used > ours.paid),
             ("answers were paid with more than the endpoint counted", ours.answered > used),
         )
         if wrong
