@@ -11,7 +11,11 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 PASSWORDS = {
     "POSTGRES_PASSWORD": "postgrespassword",
+    "POSTGRES_WORKER_PASSWORD": "postgresworker",
     "REDIS_PASSWORD": "redispassword",
+    "REDIS_WORKER_PASSWORD": "redisworker",
+    "REDIS_PRODUCER_PASSWORD": "redisproducer",
+    "REDIS_FLOWER_PASSWORD": "redisflower",
     "FLOWER_PASSWORD": "flowerpass",
 }
 
@@ -35,12 +39,18 @@ def run_config(variables: Mapping[str, str], *options: str) -> subprocess.Comple
     )
 
 
-def services() -> dict[str, dict[str, Any]]:
-    """The services by name, everything interpolated; `$$` in commands is undone as the engine would."""
+def resolved() -> dict[str, Any]:
+    """The whole file, everything interpolated; `$$` is undone as the engine would."""
     result = run_config(PASSWORDS, "--format", "json")
     assert result.returncode == 0, result.stderr
-    resolved: dict[str, dict[str, Any]] = json.loads(result.stdout.replace("$$", "$"))["services"]
-    return resolved
+    found: dict[str, Any] = json.loads(result.stdout.replace("$$", "$"))
+    return found
+
+
+def services() -> dict[str, dict[str, Any]]:
+    """The services by name."""
+    found: dict[str, dict[str, Any]] = resolved()["services"]
+    return found
 
 
 def workers(of: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:

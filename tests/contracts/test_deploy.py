@@ -3,13 +3,15 @@
 import re
 import subprocess
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
+from services.access.broker_users import Part, broker_user
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import PREFIX, known_keys, variable_of
-from tests.compose import PASSWORDS, ROOT, queues_of, run_config, services, tool, workers
+from tests.compose import PASSWORDS, ROOT, queues_of, resolved, run_config, services, tool, workers
 from workers.celery_settings import SOFT_SHUTDOWN_SECONDS
 from workers.stack.programs import default_workers
 
@@ -49,10 +51,12 @@ def test_files_with_passwords_are_never_committed() -> None:
 
 
 def test_no_password_stands_in_the_file() -> None:
+    taken = r"\$\{[A-Z_]+:\?set [A-Z_]+ in \.env\}"
     for name, value in _leaves(yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))):
-        if re.search(r"PASSWORD|AUTH|requirepass|://", f"{name} {value}"):
-            secret = re.search(r"\$\{[A-Z_]+:\?set [A-Z_]+ in \.env\}", value)
-            assert secret or "://127.0.0.1" in value or value == "--requirepass", (name, value)
+        if name == "content":
+            assert all(re.search(rf" >{taken}( |$)", line) for line in value.splitlines())
+        elif re.search(r"PASSWORD|AUTH|://", f"{name} {value}"):
+            assert re.search(taken, value) or "://127.0.0.1" in value or "$$WORKER_PASSWORD" in value, (name, value)
 
 
 def _leaves(node: Any, name: str = "") -> list[tuple[str, str]]:
@@ -61,6 +65,26 @@ def _leaves(node: Any, name: str = "") -> list[tuple[str, str]]:
     if isinstance(node, list):
         return [leaf for value in node for leaf in _leaves(value, name)]
     return [(name, str(node))]
+
+
+def test_users_of_the_broker_may_what_their_part_may_and_no_more() -> None:
+    default, *others = resolved()["configs"]["users"]["content"].splitlines()
+    assert default == f"user default on >{PASSWORDS['REDIS_PASSWORD']} ~* &* +@all"
+    parts: dict[Part, str | None] = {"worker": None, "producer": "default", "flower": None}
+    assert others == [
+        f"user {part} {broker_user(part, part, tenant).rules} on >{PASSWORDS[f'REDIS_{part.upper()}_PASSWORD']}"
+        for part, tenant in parts.items()
+    ]
+
+
+def test_each_service_logs_in_as_what_it_is(deployed: dict[str, Any]) -> None:
+    wanted = {"migrate": ("slowwave", None), "flower": (None, "flower")}
+    for name, service in deployed.items():
+        if name.startswith(OURS):
+            given = service["environment"]
+            urls = (given.get("SLOWWAVE_DATABASE_URL"), given.get("SLOWWAVE_BROKER_URL"))
+            found = tuple(url and urlsplit(url).username for url in urls)
+            assert found == wanted.get(name, ("worker", "worker")), name
 
 
 def test_mistake_33_every_queue_has_a_consumer_and_every_consumer_a_queue(deployed: dict[str, Any]) -> None:

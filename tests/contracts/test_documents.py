@@ -92,6 +92,8 @@ def _check_call(words: list[str], call: str) -> None:
         word = words.pop(0)
         if word.startswith("--"):
             assert word in known, f"{call}: unknown option {word}"
+            if word == "--tenant" and words:
+                words.pop(0)
         elif hasattr(at, "commands"):
             assert word in at.commands or word.isupper(), f"{call}: unknown command {word}"
             if word.isupper():  # the value of an option, as in `--tenant NAME`
