@@ -109,7 +109,8 @@ def test_what_runs_as_the_owner_finds_nothing_that_a_caller_made(roles: Roles) -
     rows = roles.deployment.ask(
         "owner",
         "SELECT p.proname, s.setting FROM pg_proc p"
-        " LEFT JOIN LATERAL (SELECT c AS setting FROM unnest(p.proconfig) AS c WHERE c LIKE 'search_path=%') AS s ON true"
+        " LEFT JOIN LATERAL"
+        " (SELECT c AS setting FROM unnest(p.proconfig) AS c WHERE c LIKE 'search_path=%') AS s ON true"
         " WHERE p.prosecdef AND p.pronamespace = 'slowwave'::regnamespace",
     )
     assert {name for name, _ in rows} == set(privileges.ENTRANCES) | privileges.DEFINING | privileges.ASKED
