@@ -27,7 +27,6 @@ _BROKER: Mapping[str, str] = {
     "ertificate is not valid for": "name the host in SLOWWAVE_BROKER_URL as the server's certificate has it",
     "certificate verify failed": "name the authority of the server's certificate in SLOWWAVE_BROKER_CA",
     "No such file": "SLOWWAVE_BROKER_CA names a file that is not there",
-    "WRONG_VERSION_NUMBER|record layer failure": "it speaks no TLS there: ask for its TLS port, or by redis://",
     "invalid username-password|Authentication required|WRONGPASS|NOAUTH|without any password": "give the user and its"
     " password in SLOWWAVE_BROKER_URL; `slowwave roles redis` makes one",
     "no permissions": "use the user that is for this part: `slowwave roles redis` prints what each may do",

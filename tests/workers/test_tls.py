@@ -1,5 +1,6 @@
 """All three connections over TLS: a turn becomes a memory, and a server of another authority or name is refused."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -7,6 +8,8 @@ import psycopg
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from models.engine import make_engine
+from services.reports.doctor import Check, check_broker, check_postgres
 from slowwave import Memory, Settings
 from slowwave.coordination.broker import connect_broker
 from tests.processes import wait_until
@@ -30,18 +33,32 @@ def test_a_turn_becomes_a_memory_over_tls_and_strangers_are_refused(
         tls_before(socket, good, postgres=True) as postgres_port,
         tls_before(behind, good) as broker_port,
         tls_before(behind, elsewhere) as misnamed_port,
+        tls_before(socket, elsewhere, postgres=True) as misnamed_postgres,
     ):
         database = f"postgresql://postgres@127.0.0.1:{postgres_port}{address.path}?sslmode=verify-full&sslrootcert="
         broker = f"rediss://127.0.0.1:{broker_port}/0"
-        for settings in (
-            Settings(broker_url=broker, broker_ca=str(stranger)),
-            Settings(broker_url=f"rediss://127.0.0.1:{misnamed_port}/0", broker_ca=str(ca)),
-            Settings(broker_url=broker),
+        misnamed = f"rediss://127.0.0.1:{misnamed_port}/0"
+        for settings, cure in (
+            (Settings(broker_url=broker, broker_ca=str(stranger)), "the authority of"),
+            (Settings(broker_url=misnamed, broker_ca=str(ca)), "the host in SLOWWAVE_BROKER_URL"),
+            (Settings(broker_url=broker), "SLOWWAVE_BROKER_CA"),
         ):
             with pytest.raises(RedisConnectionError, match="certificate verify failed"):
                 connect_broker(settings).ping()
+            _told(check_broker(connect_broker(settings)), cure)
         with pytest.raises(psycopg.OperationalError, match="certificate verify failed"):
             psycopg.connect(f"{database}{stranger}")
+        for url, cure in (
+            (f"{database}{stranger}", "the authority of"),
+            (f"{database}{tmp_path / 'none.pem'}", "give sslrootcert"),
+            (
+                f"{database}{ca}".replace(str(postgres_port), str(misnamed_postgres)),
+                "the host in SLOWWAVE_DATABASE_URL",
+            ),
+        ):
+            _told(check_postgres(make_engine(url)), cure)
+        none = Settings(broker_url=broker, broker_ca=str(tmp_path / "none.pem"))
+        _told(check_broker(connect_broker(none)), "a file that is not there")
         fleet = Fleet(f"{database}{ca}", broker, tmp_path, SLOWWAVE_BROKER_CA=str(ca))
         try:
             fleet.worker(app=PLAIN_APP)
@@ -51,6 +68,13 @@ def test_a_turn_becomes_a_memory_over_tls_and_strangers_are_refused(
                 wait_until(lambda: _remembered(memory), 20, "the turn is a memory")
         finally:
             fleet.end()
+
+
+def _told(checks: Iterable[Check], cure: str) -> None:
+    """The doctor says that the server refuses, and what to do."""
+    (check,) = checks
+    assert (check.verdict, check.finding.startswith("refused")) == ("problem", True), check
+    assert cure in (check.cure or "")
 
 
 def _remembered(memory: Memory) -> bool:
