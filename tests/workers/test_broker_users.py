@@ -55,6 +55,7 @@ def refusals(server: OwnValkey) -> list[dict[bytes, Any]]:
     return [fields(entry) for entry in server.client.execute_command("ACL", "LOG")]
 
 
+@pytest.mark.long
 def test_each_user_does_its_whole_part(users: OwnValkey, restricted: Fleet, tmp_path: Path) -> None:
     worker = restricted.worker(app=PLAIN_APP)
     beat = restricted.beat()
