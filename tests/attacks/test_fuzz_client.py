@@ -1,5 +1,6 @@
 """Every public call of the client, with anything: taken, or refused by an error of Slowwave, and nothing is written."""
 
+import asyncio
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -16,10 +17,13 @@ from tests.capturing import TURN, broken_sessions, settings_of
 
 pytestmark = pytest.mark.servers
 
-scopes = st.one_of(st.none(), st.sampled_from(["room:kitchen", "team:garden", "agent:atlas", "room:"]), odd.odd_text)
+scopes = odd.often(
+    st.sampled_from([None, "room:kitchen", "team:garden"]),
+    st.one_of(st.sampled_from(["agent:atlas", "room:"]), odd.odd_text),
+)
 optional_name = st.one_of(st.none(), odd.names)
 who = {"agent": odd.often(odd.names), "session": odd.often(odd.names)}
-key = st.one_of(st.none(), odd.odd_text)
+key = st.one_of(st.none(), odd.texts)
 whom = {"agent": odd.often(odd.names), "scope": odd.often(scopes)}
 scope_lists = st.lists(scopes, max_size=3)
 
@@ -35,8 +39,8 @@ CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
     "task_event": who
     | {
         "event": odd.often(st.sampled_from(["run_queued", "run_finished", "run_failed", "run_blocked"])),
-        "text": odd.often(odd.odd_text),
-        "at": odd.often(st.one_of(st.none(), odd.times, odd.time_texts)),
+        "text": odd.often(odd.texts),
+        "at": odd.often(st.one_of(st.none(), odd.moments)),
         "key": odd.often(key),
     },
     "session_idle": who,
@@ -45,7 +49,7 @@ CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
     "prompt_arrived": who,
     "remember": {
         "agent": odd.often(odd.names),
-        "content": odd.often(odd.odd_text),
+        "content": odd.often(odd.texts),
         "importance": odd.often(st.floats(0, 1), odd.numbers),
         "session": odd.often(optional_name),
         "type": odd.often(st.sampled_from(["fact", "preference", "decision", "task", "event", "summary", "system"])),
@@ -53,13 +57,13 @@ CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "scope": odd.often(scopes),
         "ttl_seconds": odd.often(st.one_of(st.none(), st.floats(0, 1e7)), odd.numbers),
         "key": odd.often(key),
-        "at": odd.often(st.one_of(st.none(), odd.times, odd.time_texts)),
+        "at": odd.often(st.one_of(st.none(), odd.moments)),
     },
     "consolidate_now": whom,
     "stats": whom,
     "search": {
         "agent": odd.often(odd.names),
-        "query": odd.often(odd.odd_text),
+        "query": odd.often(odd.texts),
         "limit": odd.often(st.integers(-2, 120)),
         "scopes": odd.often(scope_lists),
         "include_review": odd.often(st.booleans()),
@@ -67,7 +71,7 @@ CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
     "context": {
         "agent": odd.often(odd.names),
         "session": odd.often(optional_name),
-        "query": odd.often(st.one_of(st.none(), odd.odd_text)),
+        "query": odd.often(st.one_of(st.none(), odd.texts)),
         "days": odd.often(st.one_of(st.none(), st.integers(-1, 400))),
         "scopes": odd.often(scope_lists),
         "max_tokens": odd.often(st.one_of(st.none(), st.integers(-1, 500))),
@@ -127,22 +131,24 @@ def _call(memory: Memory, witness: Witness, name: str, arguments: Mapping[str, A
     return refusal is None
 
 
-@pytest.mark.parametrize("name", sorted(CALLS))
-def test_i1_a_call_with_anything_is_taken_or_refused_whole(
-    name: str, memory: Memory, witness: Witness, fuzzed_database: str
-) -> None:
+def _arguments(name: str) -> st.SearchStrategy[dict[str, Any]]:
     needed = frozenset(
         field
         for field, parameter in inspect.signature(getattr(Memory, name)).parameters.items()
         if field != "self" and parameter.default is parameter.empty
     )
-    arguments = st.fixed_dictionaries(
+    return st.fixed_dictionaries(
         {field: value for field, value in CALLS[name].items() if field in needed},
         optional={field: value for field, value in CALLS[name].items() if field not in needed},
     )
 
-    @examples(25)
-    @given(arguments)
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_i1_a_call_with_anything_is_taken_or_refused_whole(
+    name: str, memory: Memory, witness: Witness, fuzzed_database: str
+) -> None:
+    @examples(16)
+    @given(_arguments(name))
     def holds(given_arguments: dict[str, Any]) -> None:
         tried(f"Memory.{name}", taken=_call(memory, witness, name, given_arguments))
 
@@ -151,3 +157,41 @@ def test_i1_a_call_with_anything_is_taken_or_refused_whole(
         assert not _call(memory, witness, name, once)
     assert broken_sessions(fuzzed_database) == []
     assert not list(memory.store.settings.spool.glob("*.jsonl*")), "Postgres was there: nothing is to be spooled"
+
+
+@pytest.fixture(scope="module")
+def background(
+    fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[AsyncMemory]:
+    settings = settings_of(fuzzed_database, valkey_url, tmp_path_factory.mktemp("async") / "spool")
+    memory = AsyncMemory(settings, mode="background")
+    yield memory
+    asyncio.run(memory.close())
+
+
+async def _awaited(memory: AsyncMemory, name: str, arguments: Mapping[str, Any]) -> bool:
+    try:
+        await getattr(memory, name)(**odd.made(arguments))
+    except SlowwaveError:
+        return False
+    finally:
+        assert await memory.flush(20), "what was taken is committed"
+    return True
+
+
+@pytest.mark.parametrize("name", sorted(set(_public(AsyncMemory)) - ENDS))
+def test_i1_an_awaited_call_that_commits_later_is_taken_or_refused_whole(
+    name: str, background: AsyncMemory, witness: Witness, fuzzed_database: str
+) -> None:
+    @examples(3)
+    @given(_arguments(name))
+    def holds(given_arguments: dict[str, Any]) -> None:
+        before = witness.look()
+        taken = asyncio.run(_awaited(background, name, given_arguments))
+        tried(f"AsyncMemory.{name}, in background", taken=taken)
+        if not taken or name in READERS:
+            assert witness.look() == before
+
+    holds()
+    assert broken_sessions(fuzzed_database) == []
+    assert not list(background.memory.store.settings.spool.glob("*.jsonl*")), "Postgres was there"

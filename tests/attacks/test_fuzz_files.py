@@ -164,7 +164,7 @@ def fuzzed(fuzzed_database: str) -> Iterator[Engine]:
     engine.dispose()
 
 
-@examples(120)
+@examples(60)
 @given(file_bytes())
 @example(b'# x <!-- slowwave file {"format":' + b"9" * 5000 + b"} -->")
 def test_a_file_taken_apart_is_the_file(data: bytes) -> None:
@@ -173,7 +173,7 @@ def test_a_file_taken_apart_is_the_file(data: bytes) -> None:
     assert encode_document(document.text) == data
 
 
-@examples(40)
+@examples(20)
 @given(folders, st.sampled_from(["agent", "team"]), st.booleans())
 def test_an_import_takes_all_or_nothing(
     fuzzed: Engine, witness: Witness, tmp_path: Path, files: dict[str, bytes], kind: str, dry_run: bool
@@ -229,7 +229,7 @@ def test_what_is_no_file_is_told_or_left_alone(fuzzed: Engine, witness: Witness,
         tried("import of what is no file", taken=False)
 
 
-@examples(20)
+@examples(8)
 @given(st.lists(folders, min_size=1, max_size=2))
 def test_hand_edits_of_any_kind_are_read_back_or_held_and_lose_no_byte(
     fuzzed: Engine, tmp_path: Path, edits: list[dict[str, bytes]]

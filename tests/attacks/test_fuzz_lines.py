@@ -41,7 +41,7 @@ def memory(fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempP
 
 
 @pytest.mark.servers
-@examples(40)
+@examples(25)
 @given(st.lists(lines, max_size=5))
 def test_each_line_of_a_file_is_taken_ignored_or_rejected(memory: Memory, given_lines: list[str]) -> None:
     rejected: list[int] = []
@@ -156,8 +156,13 @@ trees = st.recursive(
 )
 
 
-@examples(25)
-@given(variables, st.one_of(trees.map(lambda tree: yaml.safe_dump(odd.made(tree))), odd.odd_text, odd.json_texts))
+yaml_texts = st.one_of(trees.map(lambda tree: yaml.safe_dump(odd.made(tree))), odd.odd_text, odd.json_texts).map(
+    lambda text: text[:3000]
+)  # reading YAML is slow
+
+
+@examples(15)
+@given(variables, yaml_texts)
 @example({variable_of("memory.days.timezone"): "UTC"}, "memory: 5")
 @example({variable_of("memory.days.timezone"): "UTC"}, "memory: {days: null}")
 @example({}, "[" * 5000)

@@ -292,6 +292,7 @@ OF_THE_INSTALLATION = {
     "roles add": "as apply",
     "roles remove": "as apply",
     "roles list": "as apply",
+    "roles redis": "prints a rule for the broker, and reads nothing that is kept",
 }
 
 
