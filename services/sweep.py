@@ -73,7 +73,8 @@ def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime)
     answers = queue.offer_many(offers)
     running = [ref for (ref, _), answer in zip(offers, answers, strict=True) if answer is Offer.RERUN]
     if running:
-        _look_again(engine, running, now + timedelta(seconds=settings.flush_interval_seconds))
+        # Before the next sweep, and not at its very moment: a hair too late would cost another whole interval.
+        _look_again(engine, running, now + timedelta(seconds=settings.flush_interval_seconds / 2))
     of_agents = Counter((row.tenant, row.agent) for row in rows)
     capped = len(rows) >= limit or any(count >= per_agent for count in of_agents.values())
     return SweepReport(len(rows), answers.count(Offer.ENQUEUE), more=capped)

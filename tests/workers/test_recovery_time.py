@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 SEED = 20
-# A lease and a sweep, which is 13 s, and the flush; here other tests compute beside, which took up to 17 s. Celery brings
-# the message back after 180 s, and a session that a sweep puts off for long comes after 31 s and more. That it is at
-# most 15 s is measured on a machine that does nothing else (this test alone).
+# A lease and a sweep, which is 13 s, and the flush; here other tests compute beside, which took up to 17 s. Celery
+# brings the message back after 180 s, and a session that a sweep puts off for long comes after 31 s and more. That it
+# is at most 15 s is measured where nothing else runs (this test alone).
 WITHIN_SECONDS = 25.0
 # Of a flush's age at its kill: less than a lease, and more than one, so that a sweep has seen it under way.
 AGES = ((0.1, 4.0), (4.0, 8.0), (9.5, 11.0))
