@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -74,14 +75,28 @@ def _database(server_url: str, name: str) -> str:
     return server_url.replace("/postgres?", f"/{name}?")
 
 
+@contextmanager
+def _cloned(server_url: str, template: str) -> Iterator[str]:
+    """A database at the newest revision for the time of the block."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY wal_log")
+        yield _database(server_url, name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 @pytest.fixture
 def database_url(postgres_url: str, template_database: str) -> Iterator[str]:
     """A database of this test alone, at the newest revision."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY wal_log")
-        yield _database(postgres_url, name)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    with _cloned(postgres_url, template_database) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_database(postgres_url: str, template_database: str) -> Iterator[str]:
+    """A database of this module alone: what one test leaves there, the next one meets."""
+    with _cloned(postgres_url, template_database) as url:
+        yield url
 
 
 @pytest.fixture

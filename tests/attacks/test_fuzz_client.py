@@ -112,8 +112,8 @@ def test_the_async_calls_are_the_same_ones() -> None:
 
 
 @pytest.fixture(scope="module")
-def memory(fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory(settings_of(fuzzed_database, valkey_url, tmp_path_factory.mktemp("client") / "spool")) as memory:
+def memory(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory(settings_of(module_database, valkey_url, tmp_path_factory.mktemp("client") / "spool")) as memory:
         memory.turn_completed("atlas", "monday", TURN)
         yield memory
 
@@ -145,7 +145,7 @@ def _arguments(name: str) -> st.SearchStrategy[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_i1_a_call_with_anything_is_taken_or_refused_whole(
-    name: str, memory: Memory, witness: Witness, fuzzed_database: str
+    name: str, memory: Memory, witness: Witness, module_database: str
 ) -> None:
     @examples(16)
     @given(_arguments(name))
@@ -155,15 +155,15 @@ def test_i1_a_call_with_anything_is_taken_or_refused_whole(
     holds()
     for once in FAILED_ONCE.get(name, ()):
         assert not _call(memory, witness, name, once)
-    assert broken_sessions(fuzzed_database) == []
+    assert broken_sessions(module_database) == []
     assert not list(memory.store.settings.spool.glob("*.jsonl*")), "Postgres was there: nothing is to be spooled"
 
 
 @pytest.fixture(scope="module")
 def background(
-    fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory
+    module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AsyncMemory]:
-    settings = settings_of(fuzzed_database, valkey_url, tmp_path_factory.mktemp("async") / "spool")
+    settings = settings_of(module_database, valkey_url, tmp_path_factory.mktemp("async") / "spool")
     memory = AsyncMemory(settings, mode="background")
     yield memory
     asyncio.run(memory.close())
@@ -181,7 +181,7 @@ async def _awaited(memory: AsyncMemory, name: str, arguments: Mapping[str, Any])
 
 @pytest.mark.parametrize("name", sorted(set(_public(AsyncMemory)) - ENDS))
 def test_i1_an_awaited_call_that_commits_later_is_taken_or_refused_whole(
-    name: str, background: AsyncMemory, witness: Witness, fuzzed_database: str
+    name: str, background: AsyncMemory, witness: Witness, module_database: str
 ) -> None:
     @examples(3)
     @given(_arguments(name))
@@ -193,5 +193,5 @@ def test_i1_an_awaited_call_that_commits_later_is_taken_or_refused_whole(
             assert witness.look() == before
 
     holds()
-    assert broken_sessions(fuzzed_database) == []
+    assert broken_sessions(module_database) == []
     assert not list(background.memory.store.settings.spool.glob("*.jsonl*")), "Postgres was there"

@@ -158,8 +158,8 @@ def put(folder: Path, files: dict[str, bytes]) -> None:
 
 
 @pytest.fixture(scope="module")
-def fuzzed(fuzzed_database: str) -> Iterator[Engine]:
-    engine = make_engine(fuzzed_database)
+def fuzzed(module_database: str) -> Iterator[Engine]:
+    engine = make_engine(module_database)
     yield engine
     engine.dispose()
 

@@ -35,8 +35,8 @@ lines = odd.often(events.map(odd.written), st.one_of(odd.json_texts, odd.odd_tex
 
 
 @pytest.fixture(scope="module")
-def memory(fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory(settings_of(fuzzed_database, valkey_url, tmp_path_factory.mktemp("lines") / "spool")) as memory:
+def memory(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory(settings_of(module_database, valkey_url, tmp_path_factory.mktemp("lines") / "spool")) as memory:
         yield memory
 
 
@@ -107,7 +107,7 @@ def sound(content: str) -> str:
 )
 @example(['{"tenant": "\\ud800", "agent": "a", "session": "s", "events": []}'], ORDERS[2], 0)
 def test_i1_a_damaged_spool_loses_no_sound_line_and_holds_up_nothing(
-    fuzzed_database: str,
+    module_database: str,
     valkey_url: str,
     tmp_path_factory: pytest.TempPathFactory,
     damaged: list[str],
@@ -116,7 +116,7 @@ def test_i1_a_damaged_spool_loses_no_sound_line_and_holds_up_nothing(
 ) -> None:
     logging.disable(logging.CRITICAL)
     folder = tmp_path_factory.mktemp("spool")
-    digest = database_digest(fuzzed_database)
+    digest = database_digest(module_database)
     mark = folder.name
     some = [line.replace("\n", " ") for line in damaged]
     some.insert(min(place, len(some)), sound(f"early {mark}"))
@@ -125,15 +125,15 @@ def test_i1_a_damaged_spool_loses_no_sound_line_and_holds_up_nothing(
     (folder / f"{digest}-1772000000000000001-77-abce.jsonl").write_text(sound(f"late {mark}") + "\n")
     (folder / f"{digest}-1772000000000000000-77-abcf.jsonl").mkdir()
     try:
-        with Memory(settings_of(fuzzed_database, valkey_url, folder)) as memory:
+        with Memory(settings_of(module_database, valkey_url, folder)) as memory:
             assert memory.flush(20), "what is damaged holds up nothing"
     finally:
         logging.disable(logging.NOTSET)
     tried("spool", taken=not spooled(folder).rejected_files)
-    there = contents(fuzzed_database, "sound")
+    there = contents(module_database, "sound")
     assert there.count(f"late {mark}") == 1
     assert there.count(f"early {mark}") == 1 or list(folder.glob(f"{digest}-{order}-*"))
-    assert broken_sessions(fuzzed_database) == []
+    assert broken_sessions(module_database) == []
 
 
 KEYS = sorted(known_keys())

@@ -50,8 +50,8 @@ REQUIRED = {"search": {"query"}, "explain": {"memory_id"}, "remember": {"content
 
 
 @pytest.fixture(scope="module")
-def server(fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    settings = settings_of(fuzzed_database, valkey_url, Path(tmp_path_factory.mktemp("mcp")) / "spool")
+def server(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    settings = settings_of(module_database, valkey_url, Path(tmp_path_factory.mktemp("mcp")) / "spool")
     shell = Shell()
     shell.settings = settings
     with Memory(settings) as memory, closing(shell):
@@ -81,7 +81,7 @@ def test_every_tool_is_fuzzed_with_every_argument(server: Any) -> None:
 
 @pytest.mark.parametrize("name", sorted(TOOLS))
 def test_a_tool_with_anything_answers_or_refuses_and_the_server_lives(
-    name: str, server: Any, witness: Witness, fuzzed_database: str
+    name: str, server: Any, witness: Witness, module_database: str
 ) -> None:
     payloads = odd.payloads(TOOLS[name], frozenset(REQUIRED.get(name, ()))).map(odd.written)
 
@@ -103,4 +103,4 @@ def test_a_tool_with_anything_answers_or_refuses_and_the_server_lives(
             assert witness.look() == before, told[:200]
 
     holds()
-    assert broken_sessions(fuzzed_database) == []
+    assert broken_sessions(module_database) == []

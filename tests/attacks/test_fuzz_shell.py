@@ -127,19 +127,19 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("shell")
     (folder / "in").mkdir()
     (folder / "in" / "MEMORY.md").write_text("# Maya\n\n- Maya lives in Turin\n- Jonas rows\n")
     said = {"agent": "atlas", "session": "monday", "role": "user", "content": "I moved to Turin in March."}
     (folder / "notes.jsonl").write_text(f"{json.dumps(said)}\nno event\n")
-    variables = {"DATABASE_URL": fuzzed_database, "BROKER_URL": valkey_url, "SPOOL": str(folder / "spool")}
+    variables = {"DATABASE_URL": module_database, "BROKER_URL": valkey_url, "SPOOL": str(folder / "spool")}
     variables["MEMORY__FILES__ROOT"] = str(folder / "files")
     with chdir(folder):
         place = Place({f"SLOWWAVE_{name}": value for name, value in variables.items()} | {"NO_COLOR": "1"})
         assert place("import", "atlas", "in").exit_code == 0
         assert place("ingest", "notes.jsonl").exit_code == FOUND
-        place.memory = rows(fuzzed_database, "SELECT id::text FROM slowwave.memories ORDER BY id")[0][0]
+        place.memory = rows(module_database, "SELECT id::text FROM slowwave.memories ORDER BY id")[0][0]
         yield place
 
 
@@ -149,7 +149,7 @@ def refuse_constant(name: str) -> Any:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_a_command_with_anything_ends_in_a_documented_way(
-    name: str, place: Place, witness: Witness, fuzzed_database: str
+    name: str, place: Place, witness: Witness, module_database: str
 ) -> None:
     @examples(2)
     @given(invocations(name))
@@ -164,7 +164,7 @@ def test_a_command_with_anything_ends_in_a_documented_way(
         _told(ended, arguments)
 
     holds()
-    assert broken_sessions(fuzzed_database) == []
+    assert broken_sessions(module_database) == []
 
 
 def _told(ended: Result, arguments: list[str]) -> None:

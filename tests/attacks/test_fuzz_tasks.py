@@ -50,8 +50,8 @@ FIELDS: Mapping[str, st.SearchStrategy[Any]] = {
 
 
 @pytest.fixture(scope="module")
-def app(fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlowwaveApp]:
-    app = make_app(settings_of(fuzzed_database, valkey_url, tmp_path_factory.mktemp("tasks") / "spool"))
+def app(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlowwaveApp]:
+    app = make_app(settings_of(module_database, valkey_url, tmp_path_factory.mktemp("tasks") / "spool"))
     app.loader.import_default_modules()
     app.runtime().memory.turn_completed("atlas", "monday", TURN)
     yield app
@@ -85,7 +85,7 @@ def _run(app: SlowwaveApp, witness: Witness, task: str, args: list[Any], kwargs:
 
 @pytest.mark.parametrize("task", sorted(SCHEMAS))
 def test_a_payload_is_done_or_a_dead_letter(
-    task: str, app: SlowwaveApp, witness: Witness, fuzzed_database: str
+    task: str, app: SlowwaveApp, witness: Witness, module_database: str
 ) -> None:
     fields = SCHEMAS[task]["properties"]
     payloads = odd.payloads({field: FIELDS[field] for field in fields}, frozenset(SCHEMAS[task].get("required", ())))
@@ -99,7 +99,7 @@ def test_a_payload_is_done_or_a_dead_letter(
             tried(f"task {task}", taken=_run(app, witness, task, *received))
 
     holds()
-    assert broken_sessions(fuzzed_database) == []
+    assert broken_sessions(module_database) == []
 
 
 @pytest.mark.parametrize(

@@ -85,12 +85,12 @@ INSTALLATION = {"maintenance_jobs"}
 
 
 @pytest.fixture(scope="module")
-def siege(fuzzed_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
-    engine = make_engine(fuzzed_database)
+def siege(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
+    engine = make_engine(module_database)
     redis = Redis.from_url(valkey_url)
     redis.flushall()
     folder = tmp_path_factory.mktemp("siege")
-    settings = settings_on(fuzzed_database, valkey_url, folder)
+    settings = settings_on(module_database, valkey_url, folder)
     for world in open_world(engine, settings, redis, folder / "files", THEIRS):
         world.memory.store.offers.settle(10)
         redis.flushall()

@@ -7,7 +7,6 @@ called here nor listed with a reason fails this module.
 
 import inspect
 import pkgutil
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +17,6 @@ from types import ModuleType
 from typing import Any
 
 import networkx as nx
-import psycopg
 import pytest
 import redis
 from sqlalchemy import Connection, Engine
@@ -299,20 +297,11 @@ WRITING = {
 
 
 @pytest.fixture(scope="module")
-def walls_database(postgres_url: str, template_database: str) -> Iterator[str]:
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY wal_log")
-        yield postgres_url.replace("/postgres?", f"/{name}?")
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
-@pytest.fixture(scope="module")
-def world(walls_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    engine = make_engine(walls_database)
+def world(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    engine = make_engine(module_database)
     client = redis.Redis.from_url(valkey_url)
     client.flushall()
-    settings = settings_on(walls_database, valkey_url, tmp_path_factory.mktemp("walls"))
+    settings = settings_on(module_database, valkey_url, tmp_path_factory.mktemp("walls"))
     yield from open_world(engine, settings, client, tmp_path_factory.mktemp("files"))
     client.close()
     engine.dispose()

@@ -1,10 +1,8 @@
 """A database, a broker and processes of one test module: started once, ended with it, never those of the whole run."""
 
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 from sqlalchemy import Engine
 
@@ -12,16 +10,6 @@ from models.engine import make_engine
 from slowwave import Memory
 from tests.workers.fleet import Fleet
 from tests.workers.servers import OwnValkey
-
-
-@pytest.fixture(scope="module")
-def module_database(postgres_url: str, template_database: str) -> Iterator[str]:
-    """A database of this module alone, at the newest revision."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template_database} STRATEGY wal_log")
-        yield postgres_url.replace("/postgres?", f"/{name}?")
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="module")

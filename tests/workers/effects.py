@@ -5,7 +5,7 @@ from typing import Any
 import redis
 from sqlalchemy import Engine, text
 
-from slowwave.coordination.keys import PREFIX
+from proof.chaos.held import held_keys, lasting_keys
 from tests.processes import wait_until
 
 _WINDOWS = """
@@ -61,16 +61,5 @@ def check_as_if_nothing_had_happened(engine: Engine, lines: set[str], agents: st
 
 def check_nothing_is_held(client: redis.Redis) -> None:
     """No lease, ticket or place stays, and no key of ours could stay for ever."""
-
-    def held() -> list[str | bytes]:
-        return [key for key in client.keys(f"{PREFIX}{{*") if not _is_stale(client, key)]
-
-    wait_until(lambda: not held(), 15, f"no lease, ticket or place is left, but {held()}")
-    assert [key for key in client.keys(f"{PREFIX}*") if client.ttl(key) == -1] == [], "a key could stay for ever"
-
-
-def _is_stale(client: redis.Redis, key: str | bytes) -> bool:
-    """Whether this is a set of leases that have all ended: a dead worker's entry counts no more, and expires."""
-    seconds, microseconds = client.time()
-    now_ms = seconds * 1000 + microseconds // 1000
-    return key in client.keys(f"{PREFIX}*:running") and not client.zcount(key, now_ms, "+inf")
+    wait_until(lambda: not held_keys(client), 15, f"no lease, ticket or place is left, but {held_keys(client)}")
+    assert lasting_keys(client) == [], "a key could stay for ever"
