@@ -150,7 +150,8 @@ def check_unused(connection: Connection, run_id: int, touched: Mapping[UUID, Tou
         noted = (
             select(MemoryNote.memory_id, WorkingItem.run_id)
             .join(WorkingItem, WorkingItem.id == MemoryNote.working_id)
-            .where(MemoryNote.memory_id.in_(made), WorkingItem.run_id != run_id)
+            # A copy stands where its own memory was merged into this one: that merge is looked at for itself.
+            .where(MemoryNote.memory_id.in_(made), MemoryNote.via.is_(None), WorkingItem.run_id != run_id)
         )
         others.extend((memory, run) for memory, run in connection.execute(noted))
         pointing = (

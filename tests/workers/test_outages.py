@@ -130,7 +130,9 @@ def test_a_crash_of_postgres_in_mid_run_loses_and_doubles_nothing(
     own_postgres.start()
     log.info("Postgres was away for %.1f s", time.monotonic() - began)
     wait_until(lambda: value(look, LETTERS) == 1, 30, "a payload that could not even be buried is buried now")
-    assert worker.log.count("no dead letter could be written") <= 2 * (time.monotonic() - began), "it went round slowly"
+    rounds = worker.log.count("no dead letter could be written")
+    # Each of two processes rests a second after each try; one that went round without rest would try hundreds of times.
+    assert rounds <= 4 * (time.monotonic() - began), "it went round slowly"
     wait_until(lambda: value(look, EVENTS_OF, agents="amara%") == 46, 30, "the spool delivers")
     until_flushed(look, 30, "amara%")
     log.info("Postgres crashed: all flushed after %.1f s", time.monotonic() - began)
