@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from slowwave.errors import Refused, StoreUnavailable
 from slowwave.postgres import Postgres, Statement
+from slowwave.silence import ImpatientConnection
 
 pytestmark = pytest.mark.servers
 
@@ -79,6 +80,35 @@ def test_a_hook_gives_a_server_up_that_stands_still(relay: Relay, url: str) -> N
         postgres.begin(LENGTH, [b"Maya"])()
     assert time.monotonic() - began < 5
     postgres.close()
+
+
+def test_a_reader_gives_a_server_up_that_stands_still(relay: Relay, url: str) -> None:
+    postgres = Postgres(url, answer_seconds=0.3)
+    assert postgres.read(lambda connection: connection.execute("SELECT 1").fetchone()) == (1,)
+    relay.stand_still()
+    began = time.monotonic()
+    with pytest.raises(StoreUnavailable, match=r"refused|no answer"):
+        postgres.read(lambda connection: connection.execute("SELECT 1").fetchone())
+    assert time.monotonic() - began < 5
+    postgres.close()
+
+
+def test_a_reader_in_a_transaction_gives_up_once_and_is_told_why(relay: Relay, url: str) -> None:
+    with ImpatientConnection.connect(url) as connection:
+        connection.answer_seconds = 0.3
+        relay.stand_still()
+        began = time.monotonic()
+        with pytest.raises(psycopg.OperationalError, match=r"no answer within 0\.3 s"), connection.transaction():
+            connection.execute("SELECT 1")
+        assert connection.closed
+        assert time.monotonic() - began < 5
+
+
+def test_a_server_that_is_slow_is_waited_for_while_it_answers(url: str) -> None:
+    with ImpatientConnection.connect(url) as connection:
+        connection.answer_seconds = 1.0
+        rows = connection.execute("SELECT repeat('x', 9000), pg_sleep(0.1) FROM generate_series(1, 15)").fetchall()
+        assert len(rows) == 15
 
 
 def test_what_is_long_leaves_in_parts_and_arrives_whole(url: str) -> None:

@@ -19,6 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import error_from_result
 
 from slowwave.errors import InvalidSettings, Refused, SlowwaveError, StoreUnavailable
+from slowwave.silence import ImpatientConnection
 
 MAX_CONNECTIONS = 8
 """More threads than this wait for each other; the server is shared with workers and other producers."""
@@ -60,7 +61,8 @@ class _Link:
     """One connection, and the statements that it knows."""
 
     def __init__(self, url: str, answer_seconds: float) -> None:
-        self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
+        self.connection = ImpatientConnection.connect(url, autocommit=True)
+        self.connection.answer_seconds = answer_seconds
         self._answer_ms = round(answer_seconds * 1000)
         try:
             self.connection.execute(f"SET statement_timeout = {STATEMENT_MS}")
@@ -136,8 +138,8 @@ class _Link:
 class Postgres:
     """Up to eight connections to `url`, each used by one thread at a time. Nothing is sent before the first call.
 
-    setting: what a URL that can't be read is called. answer_seconds: after so long without a sign of life a prepared
-    statement is given up, and its connection with it.
+    setting: what a URL that can't be read is called. answer_seconds: after so long without a sign of life a statement
+    is given up, and its connection with it.
     """
 
     def __init__(self, url: str, setting: str = "database_url", *, answer_seconds: float = ANSWER_SECONDS) -> None:
