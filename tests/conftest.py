@@ -1,8 +1,10 @@
 """Real servers for the tests: one Postgres and one Valkey a run, a freshly cloned database a test.
 
 Migrations build the template (never `create_all`); every test that asks for `database_url` gets its own clone of it.
+Files of a run live in memory where there is room: no test pulls the plug of the machine.
 """
 
+import gc
 import os
 import shutil
 import tempfile
@@ -24,6 +26,21 @@ from models.schema import migrate
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - the root of a temporary folder with a random name
+ROOM = 4 << 30
+
+# Clones, clusters, logs and append-only files wait for no disk. TMPDIR counts where somebody has set it; processes that
+# tests start inherit it. Read at import: the run's folders are made before any fixture is.
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+IN_MEMORY = Path(tempfile.gettempdir()).is_relative_to(MEMORY)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported lives until the end: collections of garbage need not go through it again."""
+    gc.collect()
+    gc.freeze()
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
@@ -44,6 +61,7 @@ def postgres_url() -> Iterator[str]:
         # These databases live as long as the run: no test pulls the plug of the machine.
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("ALTER SYSTEM SET max_wal_size = '256MB'")
             connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
     finally:
@@ -75,27 +93,51 @@ def _database(server_url: str, name: str) -> str:
     return server_url.replace("/postgres?", f"/{name}?")
 
 
-@contextmanager
-def _cloned(server_url: str, template: str) -> Iterator[str]:
-    """A database at the newest revision for the time of the block."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY wal_log")
-        yield _database(server_url, name)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+class Clones:
+    """Makes databases at the newest revision, and drops those that tests are done with.
+
+    It drops them when the next one is made: right after its test a database has clients that are about to leave, and
+    the server would wait for them.
+    """
+
+    def __init__(self, server_url: str, template: str) -> None:
+        self._server_url = server_url
+        self._template = template
+        # Through files a clone costs a third of one through the log, but for the checkpoints, which a disk has to bear.
+        self._strategy = "file_copy" if IN_MEMORY else "wal_log"
+        self._left: list[str] = []
+
+    @contextmanager
+    def one(self) -> Iterator[str]:
+        """The URL of a database that is there for the time of the block at least."""
+        name = f"test_{uuid.uuid4().hex[:12]}"
+        with psycopg.connect(self._server_url, autocommit=True) as connection:
+            while self._left:
+                connection.execute(f"DROP DATABASE {self._left.pop()} WITH (FORCE)")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {self._template} STRATEGY {self._strategy}")
+        try:
+            yield _database(self._server_url, name)
+        finally:
+            self._left.append(name)
+
+
+@pytest.fixture(scope="session")
+def clones(postgres_url: str, template_database: str) -> Clones:
+    """What makes this run's databases."""
+    return Clones(postgres_url, template_database)
 
 
 @pytest.fixture
-def database_url(postgres_url: str, template_database: str) -> Iterator[str]:
+def database_url(clones: Clones) -> Iterator[str]:
     """A database of this test alone, at the newest revision."""
-    with _cloned(postgres_url, template_database) as url:
+    with clones.one() as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def module_database(postgres_url: str, template_database: str) -> Iterator[str]:
+def module_database(clones: Clones) -> Iterator[str]:
     """A database of this module alone: what one test leaves there, the next one meets."""
-    with _cloned(postgres_url, template_database) as url:
+    with clones.one() as url:
         yield url
 
 
