@@ -43,7 +43,8 @@ class Session(Base):
         ),
         Index("sessions_dirty_idx", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
         Index("sessions_agent_dirty_idx", "agent_id", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
-        Index("sessions_scope_dirty_idx", "scope_id", postgresql_where=text("dirty_since IS NOT NULL")),
+        # A context and a search ask for the dirty sessions of a scope that were seen last.
+        Index("sessions_scope_dirty_idx", "scope_id", "last_seen_at", postgresql_where=text("dirty_since IS NOT NULL")),
         {"postgresql_with": {"fillfactor": 70}},
     )
 
@@ -112,8 +113,8 @@ class SessionDay(Base):
     __tablename__ = "session_days"
     __table_args__ = (
         Index("session_days_agent_idx", "agent_id", "day"),
-        # By scope first: a context asks for its own scopes' pending days, among those of all agents that speak now.
-        Index("session_days_pending_idx", "scope_id", "day", "agent_id", postgresql_where=text("pending")),
+        # By scope first: a context asks for its own scopes' pending days, of each day the sessions that began last.
+        Index("session_days_pending_idx", "scope_id", "day", "session_id", postgresql_where=text("pending")),
         # In the order in which ended days are made final.
         Index("session_days_open_idx", "day", "agent_id", "scope_id", postgresql_where=text("pending")),
         CheckConstraint("pending = (total_messages > summarized)", name="pending"),

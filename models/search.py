@@ -23,7 +23,8 @@ class Passage(Base):
     __tablename__ = "passages"
     __table_args__ = (
         Index("passages_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
-        Index("passages_scope_idx", "scope_id"),
+        # Search reads the latest of a large scope along it.
+        Index("passages_scope_idx", "scope_id", "session_id", "seq"),
     )
 
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from slowwave.recall import QuestionVector
 from slowwave.recall.finding import Library, find_steps
-from slowwave.recall.terms import CANDIDATE_BUDGET, MAX_TERMS, Term, any_of, clean_question, plan
+from slowwave.recall.terms import CANDIDATE_BUDGET, MAX_TERMS, POSTINGS_BUDGET, Plan, Term, any_of, clean_question, plan
 
 lexemes = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zs")), min_size=1, max_size=12)
 terms = st.lists(
@@ -21,10 +21,42 @@ def test_common_terms_never_name_more_candidates_than_the_budget(asked: list[Ter
     assert sum(alone) <= CANDIDATE_BUDGET or only_choice
 
 
+def postings(chosen: Plan) -> int:
+    """How many entries of the index name the candidates: of each set the rarest term's, each term's once."""
+    led = {min(group, key=lambda term: term.documents or 0) for group in chosen.candidates}
+    return sum(term.documents or 0 for term in led)
+
+
+@given(
+    st.lists(
+        st.builds(Term, lexemes, st.none() | st.integers(64, 50_000_000)), max_size=12, unique_by=lambda t: t.lexeme
+    )
+)
+def test_what_is_read_of_the_index_is_bounded_however_common_the_terms_are(asked: list[Term]) -> None:
+    chosen = plan(asked, 100_000_000)
+    assert postings(chosen) <= POSTINGS_BUDGET + CANDIDATE_BUDGET
+    assert chosen.fallback is None or postings(chosen.fallback) <= POSTINGS_BUDGET
+
+
+def test_terms_that_very_many_hold_are_looked_for_among_the_latest() -> None:
+    dog, walk, like = Term("dog", 50_000), Term("walk", 60_000), Term("like", 900_000)
+    assert plan([walk, like, dog], 3_000_000) == Plan((dog, walk, like), (), ((dog,), (walk,), (like,)))
+    # Together they can be looked up while one of them is rarer than that.
+    tent = Term("tent", 12_000)
+    chosen = plan([walk, like, dog, tent], 3_000_000)
+    assert (chosen.candidates, chosen.late) == (((tent, dog, walk),), ())
+
+
+def test_a_common_term_alone_is_looked_up_where_it_would_seldom_be_among_the_latest() -> None:
+    dog = Term("dog", 20_000)
+    assert plan([dog], 3_000_000) == Plan((dog,), ((dog,),))
+    assert plan([dog], 1_000_000) == Plan((dog,), (), ((dog,),))
+
+
 @given(terms)
 def test_every_question_with_a_term_has_candidates(asked: list[Term]) -> None:
     chosen = plan(asked, 100_000)
-    assert bool(chosen.candidates) == bool(asked)
+    assert bool(chosen.candidates or chosen.late) == bool(asked)
     assert len(chosen.terms) == min(len(asked), MAX_TERMS)
 
 
@@ -38,11 +70,11 @@ def test_of_common_terms_those_that_meet_least_often_are_asked_for_together() ->
     rare, dog, walk, like = Term("biscuit"), Term("dog", 900), Term("walk", 1_500), Term("like", 40_000)
     chosen = plan([like, dog, rare, walk], 100_000)
     assert chosen.candidates == ((rare,), (dog, walk))
-    assert chosen.fallback == (dog,)
+    assert chosen.fallback == Plan((rare, dog, walk, like), ((dog,),))
 
 
 def test_a_single_common_term_is_better_than_nothing() -> None:
-    assert plan([Term("dog", 20_000)], 100_000).candidates == ((Term("dog", 20_000),),)
+    assert plan([Term("dog", 1_400)], 2_000).candidates == ((Term("dog", 1_400),),)
 
 
 def test_a_cut_question_keeps_the_rarest_terms() -> None:
@@ -77,7 +109,8 @@ def test_numbers_that_are_too_small_for_postgres_are_not_sent() -> None:
 
 def test_with_a_vector_a_common_word_alone_is_the_last_resort_too() -> None:
     """Where a scope has no vectors yet, they may find no less than words would by themselves."""
-    library = Library({1: None}, 100_000, None, (Term("dog", 50_000), Term("walk", 60_000), Term("like", 70_000)))
+    library = Library({1: None}, 100_000, None, (Term("dog", 30_000), Term("walk", 60_000), Term("like", 70_000)))
     steps = find_steps(library, limit=3, vector=QuestionVector("m", [1.0]))
     assert next(steps).values["model"] == "m"
-    assert steps.send([]).values["any"] == "('1:dog')"
+    last = steps.send([]).values
+    assert (last["any"], last["late"]) == ("", "('1:dog')")

@@ -9,7 +9,7 @@
 Must not know: who asks, or what the answer is for.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from slowwave.recall.hits import Hit, choose, hit_of
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.steps import Query, Row, Steps, statement
-from slowwave.recall.terms import Term, any_of, clean_question, plan
+from slowwave.recall.terms import Plan, Term, any_of, clean_question, plan
 
 MAX_LIMIT = 100
 
@@ -94,10 +94,10 @@ def find_steps(
         return []
     chosen = plan(library.terms, library.documents)
     kinds = {"events": events, "review": review}
-    rows = yield _asked(_find(library, chosen.terms, chosen.candidates, kinds, limit), vector)
+    rows = yield _asked(_find(library, chosen, kinds, limit), vector)
     if not rows and chosen.fallback:
         # Nothing holds a rare word or two common ones together: what holds one common word is better than nothing.
-        rows = yield _find(library, chosen.terms, [chosen.fallback], kinds, limit)
+        rows = yield _find(library, chosen.fallback, kinds, limit)
     return [hit_of(row, row["score"], library.labels) for row in choose(rows, limit)]
 
 
@@ -109,20 +109,15 @@ def _asked(by_words: Query, vector: QuestionVector | None) -> Query:
     return Query(_FIND_HYBRID, {**by_words.values, "model": vector.model, "question": numbers})
 
 
-def _find(
-    library: Library,
-    terms: Sequence[Term],
-    candidates: Sequence[Sequence[Term]],
-    kinds: Mapping[str, bool],
-    limit: int,
-) -> Query:
+def _find(library: Library, chosen: Plan, kinds: Mapping[str, bool], limit: int) -> Query:
     scope_ids = sorted(library.labels)
     values: dict[str, Any] = {
         "scopes": scope_ids,
-        "any": any_of(candidates, scope_ids),
-        "terms": [any_of([(term,)], scope_ids) for term in terms],
-        "held": [term.documents for term in terms],
-        "beginnings": [term.beginning for term in terms],
+        "any": any_of(chosen.candidates, scope_ids),
+        "late": any_of(chosen.late, scope_ids) or None,
+        "terms": [any_of([(term,)], scope_ids) for term in chosen.terms],
+        "held": [term.documents for term in chosen.terms],
+        "beginnings": [term.beginning for term in chosen.terms],
         "documents": library.documents,
         "mean_length": library.mean_length,
         **kinds,

@@ -1,7 +1,10 @@
 """What a question searches for: its stems, which of them name candidates, and how they are written as a tsquery.
 
 A large scope is never read whole. Rare stems name the candidates; common ones only weigh, and where a question has
-nothing rare, documents that hold two or more of its common stems are the candidates.
+nothing rare, documents that hold two or more of its common stems are the candidates. Where these stems are so common
+that even looking up who holds them together would take the longer the more there is, the latest documents of each
+scope that hold any of them are. So a search costs the same in a scope of any size; up to some ten thousand documents
+it finds what ranking all of them would.
 
 Must not know: the database, or what a stem is worth.
 """
@@ -15,6 +18,12 @@ MAX_TERMS = 10  # as many as slowwave.find weighs; of a longer question the rare
 # Among 200,000 documents this finds five in six of the ten that ranking everything would, in a third of the time.
 CANDIDATE_BUDGET = 600
 SHORTEST_BEGINNING = 3
+# So many entries of the index may be read to find who holds common stems together: some milliseconds.
+POSTINGS_BUDGET = 40_000
+# slowwave.find weighs no more of a kind: of a stem that more hold it would take any, where the latest are better.
+WEIGHED = 1_500
+# Of the latest that are looked at, some thousand, a stem that one in a hundred holds is in enough.
+OFTEN = 100
 # Words of one question keep company: they meet more often than chance would have it.
 COMPANY = 4
 
@@ -36,13 +45,14 @@ class Term:
 class Plan:
     """How to search.
 
-    terms: what is weighed, rarest first; candidates: sets of terms, a document must hold all terms of one set;
-    fallback: one more such set, for when the candidates are fewer than were asked for.
+    terms: what is weighed, rarest first; candidates: sets of terms, a document must hold all terms of one set; late:
+    such sets for documents that are among the latest of their scope; fallback: how to search if that finds nothing.
     """
 
     terms: tuple[Term, ...]
     candidates: tuple[tuple[Term, ...], ...]
-    fallback: tuple[Term, ...] | None = None
+    late: tuple[tuple[Term, ...], ...] = ()
+    fallback: "Plan | None" = None
 
 
 def clean_question(question: str) -> str:
@@ -68,17 +78,35 @@ def plan(terms: Sequence[Term], documents: int) -> Plan:
             rest.append(term)
     taken = sum(t.documents or 0 for (t,) in candidates)
     candidates += _together(rest, CANDIDATE_BUDGET - taken, documents)
-    if rest and not candidates:
-        candidates.append(tuple(rest[:3]))
-    return Plan(tuple(weighed), tuple(candidates), (rest[0],) if rest else None)
+    if not rest:
+        return Plan(weighed, tuple(candidates))
+    alone = _alone(weighed, rest[0], documents)
+    if candidates:
+        return Plan(weighed, tuple(candidates), fallback=alone)
+    if len(rest) == 1:
+        return alone
+    if (rest[0].documents or 0) > POSTINGS_BUDGET:
+        return Plan(weighed, (), tuple((term,) for term in rest))
+    return Plan(weighed, (tuple(rest[:3]),), fallback=alone)
+
+
+def _alone(weighed: tuple[Term, ...], term: Term, documents: int) -> Plan:
+    """Whoever holds this common stem; the latest of them, where they are too many or enough of the latest do."""
+    held = term.documents or 0
+    if held > POSTINGS_BUDGET or (held > WEIGHED and held * OFTEN >= documents):
+        return Plan(weighed, (), ((term,),))
+    return Plan(weighed, ((term,),))
 
 
 def _together(common: Sequence[Term], room: int, documents: int) -> list[tuple[Term, ...]]:
-    """Pairs of common terms, those that meet least first, while they are likely to fit."""
+    """Pairs of common terms, those that meet least first, while they are likely to fit, and cheap to look up."""
     sets: list[tuple[Term, ...]] = []
+    read: set[Term] = set()
     for pair in sorted(combinations(common[:5], 2), key=lambda pair: _meeting(pair, documents)):
         room -= int(_meeting(pair, documents))
-        if room < 0:
+        # The index reads all entries of the rarer one of each pair, and skips through the other's.
+        read.add(min(pair, key=lambda term: term.documents or 0))
+        if room < 0 or sum(term.documents or 0 for term in read) > POSTINGS_BUDGET:
             break
         sets.append(pair)
     return sets
