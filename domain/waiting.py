@@ -100,11 +100,13 @@ def _backing_off(facts: Facts, until: datetime, rules: AutoFlush) -> Waiting:
 
 
 def _parked(facts: Facts, sighting: Sighting, rules: AutoFlush) -> Waiting:
-    running = count_words(sighting.agent_running, "session")
-    if sighting.agent_running < rules.per_agent_concurrency:
+    running = f"{count_words(sighting.agent_running, 'session')} running"
+    if sighting.agent_queued:
+        running += f", {sighting.agent_queued} queued"
+    if sighting.agent_running + sighting.agent_queued < rules.per_agent_concurrency:
         return Waiting(
             Reason.PARKED,
-            f"It is parked although its agent has room ({running} running): the worker that should have offered it "
+            f"It is parked although its agent has room ({running}): the worker that should have offered it "
             f"is gone. The next sweep that finds it due offers it{_due(facts)}.",
             facts.flush_due_at,
         )
@@ -112,7 +114,7 @@ def _parked(facts: Facts, sighting: Sighting, rules: AutoFlush) -> Waiting:
     limit = rules.per_agent_concurrency
     return Waiting(
         Reason.PARKED,
-        f"It is parked behind its agent's limit: {running} of at most {limit} running{ahead}. "
+        f"It is parked behind its agent's limit: {running}, of at most {limit}{ahead}. "
         f"It starts when one of them ends (waiting for {duration_words(sighting.parked_for or 0)}, "
         f"{sighting.priority} priority).",
     )

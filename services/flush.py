@@ -58,7 +58,8 @@ class LeaseKeeper(Protocol):
 @dataclass(frozen=True, slots=True)
 class FlushResult:
     """What one flush did. `more`: the session is still due; window: (from, to) of what was committed; ended_run:
-    whether a run of a task ended in it.
+    whether a run of a task ended in it; drained: whether it handed on to the last parked session of its agent, so that
+    more of them may be found by a sweep (urgent ones never are so many).
     """
 
     outcome: FlushOutcome
@@ -67,6 +68,7 @@ class FlushResult:
     stored: int = 0
     repeated: int = 0
     ended_run: bool = False
+    drained: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +97,20 @@ class Flusher:
         claim = self.queue.claim(ref, token)
         if not claim.ours:
             return FlushResult(_UNCLAIMED[claim.verdict])
-        more = False
+        more, drained = False, False
         try:
             with self.keeper.keep(ref, token):
                 result = self._flush_window(ref)
             more = result.more
         finally:
-            self._hand_on(ref, token, more, claim.priority)
-        return result
+            drained = self._hand_on(ref, token, more, claim.priority)
+        return replace(result, drained=drained)
 
-    def _hand_on(self, ref: SessionRef, token: str, more: bool, priority: Priority | None) -> None:
-        """Release the lease and offer what waits for it: first the parked session, then this one's backlog."""
+    def _hand_on(self, ref: SessionRef, token: str, more: bool, priority: Priority | None) -> bool:
+        """Release the lease and offer what waits for it: first the parked session, then this one's backlog.
+
+        Answers `drained` (see `FlushResult`).
+        """
         release = self.queue.release(ref, token)
         offers: list[tuple[SessionRef, Priority]] = []
         if release.parked is not None:
@@ -116,6 +121,7 @@ class Flusher:
             offers.append((ref, priority or "normal"))
         if offers:
             self.queue.offer_many(offers)
+        return release.parked is not None and release.parked.priority == "normal" and not release.behind
 
     def _flush_window(self, ref: SessionRef) -> FlushResult:
         now = self.clock()

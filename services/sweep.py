@@ -51,7 +51,7 @@ _WAKE = "SELECT slowwave.wake_stale(%s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """What one cycle did. `more`: a cap ended it, so sessions that are due may be left."""
+    """What one cycle did. `more`: a cap ended it, and sessions that are due may be left of which no flush will tell."""
 
     taken: int
     enqueued: int
@@ -76,8 +76,10 @@ def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime)
         # Before the next sweep, and not at its very moment: a hair too late would cost another whole interval.
         _look_again(engine, running, now + timedelta(seconds=settings.flush_interval_seconds / 2))
     of_agents = Counter((row.tenant, row.agent) for row in rows)
-    capped = len(rows) >= limit or any(count >= per_agent for count in of_agents.values())
-    return SweepReport(len(rows), answers.count(Offer.ENQUEUE), more=capped)
+    # An agent with somebody parked has enough to do: its own flush asks for the next cycle when the last is through.
+    parked = {(row.tenant, row.agent) for row, answer in zip(rows, answers, strict=True) if answer is Offer.PARKED}
+    capped = any(count >= per_agent and agent not in parked for agent, count in of_agents.items())
+    return SweepReport(len(rows), answers.count(Offer.ENQUEUE), more=capped or len(rows) >= limit)
 
 
 def _bring_back(connection: Connection, settings: AutoFlush, now: datetime) -> None:

@@ -1,5 +1,8 @@
 """The chain of sweeps: a cycle that hit its cap sends the next one to the end of the flush queue.
 
+So does the flush that handed on to the last parked session of its agent: what a sweep has parked is flushed one after
+the other, and the next few are looked for when these are through, not while they wait.
+
 There it is reached when the workers have taken what stands before it, so a backlog drains at their full speed, without
 polling and without a queue that grows. One chain lives at a time; a lost link is replaced after LINK_SECONDS by beat.
 

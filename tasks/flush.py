@@ -13,6 +13,7 @@ from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION, FlushSession
 from tasks import days, files
 from tasks.base import SlowwaveTask
+from tasks.chain import continue_sweep
 from tasks.maintenance import tick_after_write
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,8 @@ def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
         return "requested"
     result = runtime.flusher.flush(ref)
     log.info("flush %s/%s: %s %s", ref.agent, ref.session, result.outcome, result.window or "")
+    if result.drained:
+        continue_sweep(runtime.redis)
     days.ask_after_flush(runtime, ref, result)
     files.ask_after_flush(runtime, ref, result)
     if runtime.settings.memory.maintenance.tick_after_writes:

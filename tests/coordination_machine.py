@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from redis import Redis
 
-from slowwave.coordination.answers import Offer, Priority, Release, Verdict
+from slowwave.coordination.answers import Offer, Priority, Release
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
 from slowwave.identity import SessionRef
-from tests.coordination_model import AGENTS, BEHIND, SESSIONS, Model
+from tests.coordination_model import AGENTS, BEHIND, SESSIONS, UNKNOWN, Model
 
 refs = st.sampled_from(SESSIONS)
 priorities: st.SearchStrategy[Priority] = st.sampled_from(("high", "normal"))
@@ -53,12 +53,18 @@ class CoordinationMachine(RuleBasedStateMachine):
     def offer(self, ref: SessionRef, priority: Priority) -> None:
         queued = self.messages()
         expected = self.model.offer(ref, priority)
+        before = self.now_us()
         assert self.queue.offer(ref, priority) is expected
+        self.learn_place(ref, before)
         assert len(self.messages()) - len(queued) == (expected is Offer.ENQUEUE)
 
     @rule(offers=st.lists(st.tuples(refs, priorities), max_size=5))
     def offer_many(self, offers: list[tuple[SessionRef, Priority]]) -> None:
-        assert self.queue.offer_many(offers) == [self.model.offer(ref, priority) for ref, priority in offers]
+        expected = [self.model.offer(ref, priority) for ref, priority in offers]
+        before = self.now_us()
+        assert self.queue.offer_many(offers) == expected
+        for ref in SESSIONS:
+            self.learn_place(ref, before)
 
     # Workers
 
@@ -113,6 +119,9 @@ class CoordinationMachine(RuleBasedStateMachine):
         self.redis.delete(keys.session_prefix + ref.session.encode())
         if it.state == "running":
             self.redis.zadd(keys.running, {ref.session: 1}, xx=True)
+        else:
+            queued = keys.queued_high if it.priority == "high" else keys.queued_normal
+            self.redis.zadd(queued, {ref.session: 1}, xx=True)
         it.state, it.wanted, it.rerun = "idle", True, None
         self.fault()
 
@@ -160,6 +169,8 @@ class CoordinationMachine(RuleBasedStateMachine):
             assert seen.priority == (None if it.state == "idle" else it.priority)
             assert seen.rerun == (it.rerun if it.state == "running" else None)
             assert seen.agent_running == self.model.running(ref) <= self.model.limit
+            queued = 0 if it.state == "idle" else self.model.queued(ref, it.priority)
+            assert seen.agent_queued == queued <= self.model.limit
             held = [token for token, session in self.workers.items() if session == ref]
             assert sum(self.model.holds(ref, token) for token in held) <= 1
 
@@ -216,15 +227,19 @@ class CoordinationMachine(RuleBasedStateMachine):
         expected = self.model.claim(ref, token)
         before = self.now_us()
         assert self.queue.claim(ref, token) == expected
-        if expected.verdict is Verdict.PARKED:
-            it = self.model.sessions[ref]
-            it.place = self.redis.zscore(agent_keys(ref.tenant, ref.agent).waiting, ref.session)
-            assert before <= it.place - (BEHIND if it.priority == "normal" else 0) <= self.now_us()
+        self.learn_place(ref, before)
         if not expected.ours:
             return None
         assert self.queue.claim(ref, token) == expected  # asked twice: the first answer may be lost on its way
         self.workers[token] = ref
         return token
+
+    def learn_place(self, ref: SessionRef, before: int) -> None:
+        """Read the place of a session that has just been parked, and see that it is of this moment."""
+        it = self.model.sessions[ref]
+        if it.state == "parked" and it.place in {UNKNOWN, UNKNOWN - BEHIND}:
+            it.place = self.redis.zscore(agent_keys(ref.tenant, ref.agent).waiting, ref.session)
+            assert before <= it.place - (BEHIND if it.priority == "normal" else 0) <= self.now_us()
 
     def now_us(self) -> int:
         seconds, microseconds = self.redis.time()

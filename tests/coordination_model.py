@@ -11,6 +11,8 @@ from slowwave.identity import SessionRef
 AGENTS = (("default", "Maya"), ("default", "Jo}nas/{x"))
 SESSIONS = (*(SessionRef(*AGENTS[0], name) for name in ("breakfast", "a b:é", "{}")), SessionRef(*AGENTS[1], "{}"))
 BEHIND = 4e15
+UNKNOWN = -1.0
+"""The place of a session that has just been parked: the server's clock gives it."""
 
 
 @dataclass
@@ -35,8 +37,13 @@ class Model:
     def running(self, ref: SessionRef) -> int:
         return sum(self.sessions[other].state == "running" for other in SESSIONS if other.agent == ref.agent)
 
-    def full(self, ref: SessionRef) -> bool:
-        return self.running(ref) >= self.limit
+    def queued(self, ref: SessionRef, priority: Priority) -> int:
+        others = (self.sessions[other] for other in SESSIONS if other.agent == ref.agent)
+        return sum(it.state == "pending" and it.priority == priority for it in others)
+
+    def full(self, ref: SessionRef, priority: Priority | None = None) -> bool:
+        """Whether nothing more of the agent may run; with a priority: nor be queued at that."""
+        return self.running(ref) + (self.queued(ref, priority) if priority else 0) >= self.limit
 
     def offer(self, ref: SessionRef, priority: Priority) -> Offer:
         it = self.sessions[ref]
@@ -48,10 +55,13 @@ class Model:
             return Offer.DUPLICATE
         if it.state == "parked":
             priority = "high" if "high" in {it.priority, priority} else "normal"
-            if self.full(ref):
+            if self.full(ref, priority):
                 if priority != it.priority:
                     it.priority, it.place = priority, it.place - BEHIND
                 return Offer.PARKED
+        elif self.full(ref, priority):
+            it.state, it.priority, it.place = "parked", priority, UNKNOWN
+            return Offer.PARKED
         it.state, it.priority = "pending", priority
         return Offer.ENQUEUE
 
@@ -59,9 +69,10 @@ class Model:
         it = self.sessions[ref]
         if it.state == "running":
             return Claim(Verdict.BUSY, None)
-        if it.state != "pending":
+        if it.state == "idle":
             return Claim(Verdict.STALE, None)
         if self.full(ref):
+            it.place = it.place if it.state == "parked" else UNKNOWN
             it.state = "parked"
             return Claim(Verdict.PARKED, it.priority)
         it.state, it.token, it.rerun, it.wanted = "running", token, None, False
@@ -77,7 +88,9 @@ class Model:
         if ours:
             it.state, rerun = "idle", it.rerun
         parked = [other for other in SESSIONS if other.agent == ref.agent and self.sessions[other].state == "parked"]
-        if self.full(ref) or not parked:
+        if not parked:
             return Release(ours, rerun, None)
         first = min(parked, key=lambda other: (self.sessions[other].place, other.session.encode()))
-        return Release(ours, rerun, Parked(first, self.sessions[first].priority))
+        if self.full(ref, self.sessions[first].priority):
+            return Release(ours, rerun, None)
+        return Release(ours, rerun, Parked(first, self.sessions[first].priority), len(parked) - 1)

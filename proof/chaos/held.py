@@ -36,8 +36,10 @@ def model_slots(client: Redis) -> int:
 
 
 def _has_ended(client: Redis, key: str) -> bool:
-    """Whether this is a set of leases that have all ended: a dead worker's entry counts no more, and expires."""
-    return key.endswith(":running") and not client.zcount(key, _now_ms(client), "+inf")
+    """Whether this is a set of leases or tickets that have all ended: an entry of what is lost counts no more."""
+    return key.endswith((":running", ":queued:high", ":queued:normal")) and not client.zcount(
+        key, _now_ms(client), "+inf"
+    )
 
 
 def _now_ms(client: Redis) -> int:

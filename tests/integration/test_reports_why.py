@@ -51,7 +51,7 @@ def test_mistake_14_the_path_of_a_session_through_the_queue_is_told(
     queue.claim(REF, "another")
     parked = ask(installation, queue)
     assert parked.reason is Reason.PARKED
-    assert "1 session of at most 1 running" in parked.sentence
+    assert "1 session running, of at most 1" in parked.sentence
 
 
 def test_mistake_12_a_back_off_says_until_when_and_after_which_error(

@@ -91,7 +91,7 @@ def test_a_sweep_takes_what_it_offers_so_the_next_one_sees_the_others(scene: Sce
     for number in range(8):
         scene.say(f"s{number}", "Maya plays the cello.", trigger="idle", agent="maya")
     cycles = [sweep(scene.engine, scene.queue, scene.settings, scene.clock()) for _ in range(4)]
-    assert [(c.taken, c.more) for c in cycles] == [(3, True), (3, True), (2, False), (0, False)]
+    assert [(c.taken, c.enqueued) for c in cycles] == [(3, 1), (3, 0), (2, 0), (0, 0)]
 
 
 def test_mistake_08_a_crashed_flush_blocks_nothing(scene: Scene) -> None:

@@ -41,8 +41,7 @@ def run(queue: FlushQueue, ref: SessionRef) -> str:
 
 
 def park(queue: FlushQueue, ref: SessionRef, priority: Priority) -> None:
-    assert queue.offer(ref, priority) is Offer.ENQUEUE
-    assert queue.claim(ref, new_id()).verdict is Verdict.PARKED
+    assert queue.offer(ref, priority) is Offer.PARKED
 
 
 def sessions_in(redis: Redis, name: str) -> list[str]:
@@ -64,8 +63,9 @@ def test_a_higher_offer_overtakes_and_the_older_message_is_stale(redis: Redis, q
 
 
 def test_messages_leave_a_queue_in_the_order_of_their_offers(redis: Redis, queue: FlushQueue) -> None:
-    queue.offer_many([(LUNCH, "normal"), (BREAKFAST, "normal"), (DINNER, "normal")])
-    assert sessions_in(redis, NORMAL_QUEUE) == ["lunch", "breakfast", "dinner"]
+    names = ["lunch", "breakfast", "dinner"]
+    queue.offer_many([(SessionRef("default", f"cook of {name}", name), "normal") for name in names])
+    assert sessions_in(redis, NORMAL_QUEUE) == names
 
 
 def test_a_message_that_outlived_its_ticket_may_use_the_next_one(redis: Redis, queue: FlushQueue) -> None:
@@ -96,6 +96,77 @@ def test_parked_sessions_come_high_first_then_in_the_order_of_parking(queue: Flu
     assert queue.release(BREAKFAST, token).parked == Parked(DINNER, "high")
 
 
+def test_an_agent_has_one_message_in_a_queue_and_its_other_sessions_wait_in_the_order_of_their_offers(
+    redis: Redis, queue: FlushQueue
+) -> None:
+    answers = queue.offer_many([(LUNCH, "normal"), (BREAKFAST, "normal"), (DINNER, "normal")])
+    assert answers == [Offer.ENQUEUE, Offer.PARKED, Offer.PARKED]
+    token = new_id()
+    assert queue.claim(LUNCH, token).ours
+    release = queue.release(LUNCH, token)
+    assert (release.parked, release.behind) == (Parked(BREAKFAST, "normal"), 1)
+    assert queue.offer(BREAKFAST, "normal") is Offer.ENQUEUE
+    assert queue.offer(LUNCH, "normal") is Offer.PARKED  # it is wanted again, and comes behind dinner
+    assert queue.claim(BREAKFAST, token).ours
+    assert queue.release(BREAKFAST, token).parked == Parked(DINNER, "normal")
+    assert sessions_in(redis, NORMAL_QUEUE) == ["lunch", "breakfast"]
+
+
+def test_an_agent_with_two_places_has_two_messages_in_each_queue(redis: Redis) -> None:
+    queue = FlushQueue(redis, per_agent_concurrency=2)
+    refs = [SessionRef("default", "Maya", f"meal {number}") for number in range(6)]
+    normal = queue.offer_many([(ref, "normal") for ref in refs[:3]])
+    high = queue.offer_many([(ref, "high") for ref in refs[3:]])
+    assert normal == high == [Offer.ENQUEUE, Offer.ENQUEUE, Offer.PARKED]
+    assert queue.claim(refs[0], new_id()).ours
+    assert queue.claim(refs[3], new_id()).ours
+    assert queue.claim(refs[1], new_id()).verdict is Verdict.PARKED  # queued, and reached while two are running
+
+
+def test_what_is_urgent_waits_for_no_message_that_is_not(redis: Redis, queue: FlushQueue) -> None:
+    assert queue.offer(BREAKFAST, "normal") is Offer.ENQUEUE
+    assert queue.offer(LUNCH, "high") is Offer.ENQUEUE
+    assert queue.offer(BREAKFAST, "high") is Offer.PARKED  # behind lunch, and its message finds it parked
+    assert queue.inspect(BREAKFAST).priority == "high"
+    token = new_id()
+    assert queue.claim(LUNCH, token).ours
+    assert queue.claim(BREAKFAST, new_id()).verdict is Verdict.PARKED
+    assert queue.release(LUNCH, token).parked == Parked(BREAKFAST, "high")
+    assert sessions_in(redis, HIGH_QUEUE) == ["lunch"]
+
+
+def test_i3_a_message_that_outlived_its_ticket_takes_its_session_from_its_place(
+    redis: Redis, queue: FlushQueue
+) -> None:
+    """Where messages lie longer than tickets live, another session may have the agent's ticket at any moment."""
+    queue.offer(BREAKFAST, "normal")
+    redis.delete(agent_keys("default", "Maya").session_prefix + b"breakfast")
+    redis.zadd(agent_keys("default", "Maya").queued_normal, {"breakfast": 1})
+    assert queue.offer(LUNCH, "normal") is Offer.ENQUEUE
+    assert queue.offer(BREAKFAST, "normal") is Offer.PARKED
+    claim = queue.claim(BREAKFAST, new_id())
+    assert (claim.verdict, claim.priority) == (Verdict.CLAIMED, "normal")
+    assert queue.inspect(BREAKFAST).state == "running"
+    assert redis.zcard(agent_keys("default", "Maya").waiting) == 0
+
+
+def test_mistake_05_a_lost_message_keeps_its_agents_sessions_waiting_no_longer_than_its_ticket(
+    redis: Redis, queue: FlushQueue
+) -> None:
+    queue.offer_many([(BREAKFAST, "normal"), (LUNCH, "normal")])
+    redis.delete(NORMAL_QUEUE)
+    assert queue.offer(LUNCH, "normal") is Offer.PARKED
+    redis.delete(agent_keys("default", "Maya").session_prefix + b"breakfast")
+    redis.zadd(agent_keys("default", "Maya").queued_normal, {"breakfast": 1})
+    assert queue.offer(LUNCH, "normal") is Offer.ENQUEUE
+
+
+def test_a_ticket_that_was_deleted_by_hand_does_not_park_its_own_session(redis: Redis, queue: FlushQueue) -> None:
+    queue.offer(BREAKFAST, "normal")
+    redis.delete(agent_keys("default", "Maya").session_prefix + b"breakfast")
+    assert queue.offer(BREAKFAST, "normal") is Offer.ENQUEUE
+
+
 def test_places_tell_microseconds_apart(redis: Redis, queue: FlushQueue) -> None:
     run(queue, BREAKFAST)
     refs = [SessionRef("default", "Maya", f"meal {number}") for number in range(8)]
@@ -111,7 +182,7 @@ def test_an_offer_of_a_parked_session_unparks_it_when_its_agent_has_room(redis: 
     park(queue, LUNCH, "high")
     queue.release(BREAKFAST, token)  # and its worker dies before it offers lunch
     assert queue.offer(LUNCH, "normal") is Offer.ENQUEUE
-    assert sessions_in(redis, HIGH_QUEUE) == ["lunch", "lunch"]  # at its place's priority
+    assert sessions_in(redis, HIGH_QUEUE) == ["lunch"]  # at its place's priority
     assert queue.inspect(LUNCH).state == "pending"
 
 
@@ -182,10 +253,11 @@ def test_inspect_says_what_a_session_waits_for(queue: FlushQueue) -> None:
     parked = queue.inspect(LUNCH)
     assert (parked.state, parked.priority, parked.ahead, parked.agent_running) == ("parked", "normal", 0, 1)
     assert 0 <= (parked.parked_for or 0) < 5
+    assert (pending.agent_queued, running.agent_queued, parked.agent_queued) == (1, 0, 0)
 
 
 def test_depths_count_every_queue(redis: Redis, queue: FlushQueue) -> None:
-    queue.offer_many([(BREAKFAST, "high"), (LUNCH, "normal"), (DINNER, "normal")])
+    queue.offer_many([(BREAKFAST, "high"), (LUNCH, "normal"), (SessionRef("default", "Jonas", "lunch"), "normal")])
     publish(redis, "days", envelope("slowwave.finalize_days", [], {}, "days", task_id=new_id()))
     assert queue.depths() == dict.fromkeys(QUEUES, 0) | {HIGH_QUEUE: 1, NORMAL_QUEUE: 2, "days": 1}
 

@@ -28,8 +28,9 @@ def seen(
     ahead: int | None = None,
     parked_for: float | None = None,
     agent_running: int = 0,
+    agent_queued: int = 0,
 ) -> Sighting:
-    return Sighting(state, priority, expires_in, rerun, ahead, parked_for, agent_running)
+    return Sighting(state, priority, expires_in, rerun, ahead, parked_for, agent_running, agent_queued)
 
 
 def at(seconds: float) -> datetime:
@@ -71,6 +72,7 @@ sightings = st.none() | st.one_of(
         ahead=counts,
         parked_for=st.floats(0, 3600),
         agent_running=counts,
+        agent_queued=counts,
     ),
 )
 facts = st.builds(
@@ -147,7 +149,12 @@ def test_only_what_runs_by_itself_goes_without_a_cure_or_a_time(known: Facts, se
         (
             replace(DIRTY, sighting=seen("parked", priority="normal", ahead=2, parked_for=7.0, agent_running=1)),
             Reason.PARKED,
-            "1 session of at most 1 running, 2 sessions before it",
+            "1 session running, of at most 1, 2 sessions before it",
+        ),
+        (
+            replace(DIRTY, sighting=seen("parked", priority="normal", ahead=0, parked_for=7.0, agent_queued=1)),
+            Reason.PARKED,
+            "0 sessions running, 1 queued, of at most 1. It starts",
         ),
         (
             replace(DIRTY, sighting=seen("parked", priority="normal", ahead=0, parked_for=7.0)),

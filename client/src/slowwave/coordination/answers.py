@@ -55,11 +55,13 @@ class Release:
     """The answer to a release. The caller offers its session again at `rerun`, and `parked`, where these are not None.
 
     `ours` is False when the lease had been lost before: to its own end, or to a server that was emptied.
+    `behind`: how many sessions of the agent are parked behind `parked`.
     """
 
     ours: bool
     rerun: Priority | None
     parked: Parked | None
+    behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Sighting:
     `ahead`: parked sessions of the same agent that come before it; None unless parked.
     `parked_for`: seconds since it was parked; None unless parked.
     `agent_running`: live leases of the agent, this session's included.
+    `agent_queued`: live tickets of the agent at this session's priority, its own included; 0 when idle.
     """
 
     state: Literal["idle", "pending", "running", "parked"]
@@ -81,6 +84,7 @@ class Sighting:
     ahead: int | None
     parked_for: float | None
     agent_running: int
+    agent_queued: int = 0
 
 
 def priority_or_none(word: str) -> Priority | None:

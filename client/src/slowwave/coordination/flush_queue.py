@@ -12,7 +12,7 @@ from redis import Redis
 
 from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Sighting, Verdict, priority_or_none
 from slowwave.coordination.broker import redis_from_url
-from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, WAITING_SECONDS, agent_keys
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, WAITING_TICKETS, agent_keys
 from slowwave.coordination.queue_messages import flush_templates, new_id
 from slowwave.coordination.scripts import Call, Script
 from slowwave.identity import SessionRef
@@ -20,17 +20,16 @@ from slowwave.identity import SessionRef
 __all__ = ["FlushQueue", "redis_from_url"]
 
 _ENVELOPE, _BODY = flush_templates()
-_OFFER = Script("offer", key_count=5, ENVELOPE=_ENVELOPE, BODY=_BODY)
-_CLAIM = Script("claim", key_count=3)
+_OFFER = Script("offer", key_count=7, ENVELOPE=_ENVELOPE, BODY=_BODY)
+_CLAIM = Script("claim", key_count=5)
 _RENEW = Script("renew", key_count=2)
-_RELEASE = Script("release", key_count=3)
+_RELEASE = Script("release", key_count=5)
 
 # Bytes, since the client packs these faster than text.
 _PRIORITIES: dict[Priority, bytes] = {"high": b"high", "normal": b"normal"}
 _HIGH_QUEUE, _NORMAL_QUEUE = HIGH_QUEUE.encode(), NORMAL_QUEUE.encode()
 _OFFERS: dict[bytes | str, Offer] = {answer.value: answer for answer in Offer}
 _OFFERS |= {answer.value.encode(): answer for answer in Offer}
-_WAITING_MS = WAITING_SECONDS * 1000
 _BEHIND = 4e15  # as in state.lua: what a normal place has on top of its time
 
 
@@ -39,7 +38,8 @@ class FlushQueue:
 
     `ticket_seconds`: how long a message counts as on its way; after that the session may be offered anew.
     `lease_seconds`: how long a claim holds without being renewed.
-    `per_agent_concurrency`: how many live leases an agent may have. All users of one server must agree on it.
+    `per_agent_concurrency`: how many live leases an agent may have, and how many messages in either queue beside them:
+    further sessions are parked. All users of one server must agree on it.
     """
 
     def __init__(
@@ -52,7 +52,8 @@ class FlushQueue:
     ) -> None:
         self._redis = redis
         mark, ticket_ms = new_id()[:16], _milliseconds(ticket_seconds)
-        settings = (mark, ticket_ms, per_agent_concurrency)
+        self._waiting_ms = WAITING_TICKETS * ticket_ms
+        settings = (mark, ticket_ms, self._waiting_ms, per_agent_concurrency)
         self._offer_settings = "".join(f"{setting}\n" for setting in settings).encode()
         self._lease_ms = _milliseconds(lease_seconds)
         self._limit = per_agent_concurrency
@@ -68,11 +69,7 @@ class FlushQueue:
 
     def claim(self, ref: SessionRef, token: str) -> Claim:
         """Try to turn the session's ticket into a lease, held by `token`: a fresh `new_id()` for every claim."""
-        keys = agent_keys(ref.tenant, ref.agent)
-        call = (
-            *(keys.session_prefix + ref.session.encode(), keys.running, keys.waiting),
-            *(token, self._lease_ms, self._limit, _WAITING_MS, ref.session),
-        )
+        call = (*_keys(ref), token, self._lease_ms, self._limit, self._waiting_ms, ref.session)
         verdict, priority = _CLAIM.run(self._redis, call)
         return Claim(Verdict(_text(verdict)), priority_or_none(_text(priority)))
 
@@ -87,15 +84,11 @@ class FlushQueue:
 
     def release(self, ref: SessionRef, token: str) -> Release:
         """End the lease, and learn what to offer now."""
-        keys = agent_keys(ref.tenant, ref.agent)
-        call = (
-            *(keys.session_prefix + ref.session.encode(), keys.running, keys.waiting),
-            *(token, self._limit, ref.session),
-        )
-        ours, rerun, session, place = _RELEASE.run(self._redis, call)
+        call = (*_keys(ref), token, self._limit, ref.session)
+        ours, rerun, session, place, behind = _RELEASE.run(self._redis, call)
         wanted = priority_or_none(_text(place))
         parked = Parked(SessionRef(ref.tenant, ref.agent, _text(session)), wanted) if wanted else None
-        return Release(bool(ours), priority_or_none(_text(rerun)), parked)
+        return Release(bool(ours), priority_or_none(_text(rerun)), parked, behind)
 
     def inspect(self, ref: SessionRef) -> Sighting:
         """See what `ref` waits for. Changes nothing; one round trip, all of it of one moment."""
@@ -107,17 +100,24 @@ class FlushQueue:
             pipeline.pttl(key)
             pipeline.zscore(keys.waiting, ref.session)
             pipeline.zrank(keys.waiting, ref.session)
-            pipeline.zrange(keys.running, 0, -1, withscores=True)
-            time, state, ttl, place, rank, running = pipeline.execute()
+            for places in (keys.running, keys.queued_high, keys.queued_normal):
+                pipeline.zrange(places, 0, -1, withscores=True)
+            time, state, ttl, place, rank, *held = pipeline.execute()
         now_us = time[0] * 1_000_000 + time[1]
-        live = sum(ends >= now_us // 1000 for _, ends in running)
+        live, high, normal = (sum(ends >= now_us // 1000 for _, ends in entries) for entries in held)
+        queued: dict[Priority | None, int] = {"high": high, "normal": normal, None: 0}
         if state:
-            return _held(_text(state), ttl / 1000, live)
+            kind, priority, *rest = _text(state).split(" ", 2)
+            wanted, left = priority_or_none(priority), ttl / 1000
+            if kind == "pending":
+                return Sighting("pending", wanted, left, None, None, None, live, queued[wanted])
+            rerun = priority_or_none(rest[0].split(" ", 1)[0])
+            return Sighting("running", wanted, left, rerun, None, None, live, queued[wanted])
         if place is None:
             return Sighting("idle", None, None, None, None, None, live)
-        behind = place >= _BEHIND
-        parked_for = (now_us - place + (_BEHIND if behind else 0)) / 1_000_000
-        return Sighting("parked", "normal" if behind else "high", None, None, rank, parked_for, live)
+        wanted = "normal" if place >= _BEHIND else "high"
+        parked_for = (now_us - place + (_BEHIND if wanted == "normal" else 0)) / 1_000_000
+        return Sighting("parked", wanted, None, None, rank, parked_for, live, queued[wanted])
 
     def depths(self) -> dict[str, int]:
         """Count the messages in every queue. Those that a worker has taken and not finished are not among them."""
@@ -130,8 +130,8 @@ class FlushQueue:
         keys = agent_keys(ref.tenant, ref.agent)
         session = ref.session.encode()
         return (
-            *(keys.session_prefix + session, keys.running, keys.waiting, _HIGH_QUEUE, _NORMAL_QUEUE),
-            *(_PRIORITIES[priority], self._offer_settings + keys.names + session),
+            *(keys.session_prefix + session, keys.running, keys.waiting, keys.queued_high, keys.queued_normal),
+            *(_HIGH_QUEUE, _NORMAL_QUEUE, _PRIORITIES[priority], self._offer_settings + keys.names + session),
         )
 
     def _renew_call(self, ref: SessionRef, token: str) -> Call:
@@ -139,12 +139,10 @@ class FlushQueue:
         return (keys.session_prefix + ref.session.encode(), keys.running, token, self._lease_ms, ref.session)
 
 
-def _held(state: str, expires_in: float, live: int) -> Sighting:
-    kind, priority, rest = state.split(" ", 2)
-    if kind == "pending":
-        return Sighting("pending", priority_or_none(priority), expires_in, None, None, None, live)
-    rerun = priority_or_none(rest.split(" ", 1)[0])
-    return Sighting("running", priority_or_none(priority), expires_in, rerun, None, None, live)
+def _keys(ref: SessionRef) -> Call:
+    keys = agent_keys(ref.tenant, ref.agent)
+    session = keys.session_prefix + ref.session.encode()
+    return (session, keys.running, keys.waiting, keys.queued_high, keys.queued_normal)
 
 
 def _milliseconds(seconds: float) -> int:

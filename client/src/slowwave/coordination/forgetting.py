@@ -91,7 +91,7 @@ def take_keys(redis: Redis, forgotten: Forgotten) -> int:
     for agent, session in sessions:
         of_agent = agent_keys(forgotten.tenant, agent)
         keys += int(redis.delete(of_agent.session_prefix + session.encode()))
-        for places in (of_agent.running, of_agent.waiting):
+        for places in (of_agent.running, of_agent.waiting, of_agent.queued_high, of_agent.queued_normal):
             redis.zrem(places, session)
     if forgotten.scope is not None:
         keys += _delete(redis, _keys_of_scope(redis, forgotten.tenant, forgotten.scope))
@@ -155,7 +155,8 @@ def _note(redis: Redis, raw: bytes | str) -> str | bytes:
 
 def _keys_of_agent(redis: Redis, tenant: str, agent: str) -> list[Any]:
     keys = agent_keys(tenant, agent)
-    found = [keys.running, keys.waiting, *redis.scan_iter(keys.session_prefix + b"*", count=1000)]
+    found = [keys.running, keys.waiting, keys.queued_high, keys.queued_normal]
+    found += redis.scan_iter(keys.session_prefix + b"*", count=1000)
     who = f"{quote(tenant, safe='')}/{quote(agent, safe='')}"
     found += redis.scan_iter(f"{PREFIX}day:{who}/*", count=1000)
     return [*found, *_keys_of_scope(redis, tenant, f"agent:{agent}")]

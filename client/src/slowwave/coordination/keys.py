@@ -3,7 +3,8 @@
     key                                       type    lives
     slowwave:{TENANT/AGENT}:session:SESSION   string  pending: ticket_seconds (60); running: lease_seconds (8), renewed
     slowwave:{TENANT/AGENT}:running           zset    session -> end of its lease in ms; as long as its last lease
-    slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_SECONDS after the last one was parked
+    slowwave:{TENANT/AGENT}:queued:PRIORITY   zset    session -> end of its ticket in ms; as long as its last ticket
+    slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_TICKETS tickets after the last ask
     slowwave:swept                            string  when the last sweep ended; a week (`heartbeat.py`)
     slowwave:consolidate:MODE:TENANT/SCOPE    string  ticket of a pass that is on its way; ASKED_SECONDS (60)
     slowwave:day:TENANT/AGENT/SCOPE/DAY       string  ticket of a summary that is on its way; ASKED_SECONDS
@@ -18,7 +19,7 @@
 
 `state.lua` says what the values mean. Losing any of these keys costs time, never data: what is due stands in Postgres.
 
-MODE is a pass's (working, light, deep).
+PRIORITY is high or normal. MODE is a pass's (working, light, deep).
 TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces hold exactly one agent whatever its name
 is. SESSION comes last and stands as it is. (The queues carry no hash tag: Celery's Redis transport doesn't run on a
 cluster either.)
@@ -57,8 +58,10 @@ FINALIZE_KEY = f"{PREFIX}finalize"
 FINALIZE_DEBOUNCE_SECONDS = 60
 """How long after a sweep over ended days was asked for no other one is."""
 
-WAITING_SECONDS = 3600
-"""Lifetime of an agent's waiting set. A place that is lost with it comes back with the session's next offer."""
+WAITING_TICKETS = 2
+"""Lifetime of an agent's waiting set, in those of a ticket, from the last offer of somebody parked: longer than anybody
+waits for a message that is lost. What is dirty is offered sooner, by sweeps, and keeps the set alive; what isn't needs
+no place. A place that is lost comes back with the session's next offer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class AgentKeys:
     session_prefix: bytes
     running: bytes
     waiting: bytes
+    queued_high: bytes
+    queued_normal: bytes
     names: bytes
 
 
@@ -120,5 +125,7 @@ def agent_keys(tenant: str, agent: str) -> AgentKeys:
         session_prefix=tag + b":session:",
         running=tag + b":running",
         waiting=tag + b":waiting",
+        queued_high=tag + b":queued:high",
+        queued_normal=tag + b":queued:normal",
         names=f"{tenant}\n{agent}\n".encode(),  # no name holds a line break
     )

@@ -3,18 +3,19 @@
 --
 --   state                          answer
 --   pending, as high or higher     DUPLICATE  nothing changes
---   pending, lower                 ENQUEUE    new ticket, a message in the high queue; the older message finds
---                                             the ticket spent, or spends it first
 --   running under a live lease     RERUN      marked at the higher of both priorities, no message
 --   parked, the agent is full      PARKED     its place rises if the priority does, and never sinks
---   parked, the agent has room     ENQUEUE    (whoever should have offered it died) at the higher priority
+--   parked, the agent has room     ENQUEUE    a release named it, or its worker died; at the higher priority
+--   else, the agent is full        PARKED     a place in `waiting`; the older message of a pending one finds it there
+--   pending, lower                 ENQUEUE    new ticket, a message in the high queue; the older message finds
+--                                             the ticket spent, or spends it first
 --   idle                           ENQUEUE    new ticket, new message
 --
--- KEYS  1 session   2 running   3 waiting   4 the high queue   5 the normal queue
+-- KEYS  1 session   2 running   3 waiting   4 queued:high   5 queued:normal   6 the high queue   7 the normal queue
 -- ARGV  1 priority
 --       2 what a duplicate has no use for, a line each: the offering client's own mark; ticket_ms;
---         per_agent_concurrency; tenant; agent; session. One argument, since a client spends more on packing each than
---         the server on its whole answer.
+--         waiting_ms; per_agent_concurrency; tenant; agent; session. One argument, since a client spends more on packing
+--         each than the server on its whole answer.
 -- ENVELOPE and BODY are put in when the script is loaded, for the same reason: the message as JSON, and its body, with
 -- "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for what differs.
 -- Answers the word above.
@@ -40,31 +41,38 @@ if state and string.sub(state, 1, 8) == 'running ' then
   return redis.status_reply('RERUN')
 end
 
-local LINES = '^(%x+)\n(%d+)\n(%d+)\n([^\n]+)\n([^\n]+)\n(.+)$'
-local mark, ticket_ms, limit, tenant, agent, session = string.match(ARGV[2], LINES)
+local LINES = '^(%x+)\n(%d+)\n(%d+)\n(%d+)\n([^\n]+)\n([^\n]+)\n(.+)$'
+local mark, ticket_ms, waiting_ms, limit, tenant, agent, session = string.match(ARGV[2], LINES)
 
-if not state then
-  local place = redis.call('ZSCORE', KEYS[3], session)
-  if place then
-    place = tonumber(place)
-    if priority_of(place) == 'high' then
-      priority = 'high'
-    end
-    if not has_room(KEYS[2], limit) then
-      if priority == 'high' and place >= BEHIND then
-        redis.call('ZADD', KEYS[3], whole(place - BEHIND), session)
-      end
-      return redis.status_reply('PARKED')
-    end
-    redis.call('ZREM', KEYS[3], session)
+local place = not state and tonumber(redis.call('ZSCORE', KEYS[3], session))
+if place and priority_of(place) == 'high' then
+  priority = 'high'
+end
+local queued = priority == 'high' and KEYS[4] or KEYS[5]
+-- It has no ticket of this priority: an entry that is left of one (the key was deleted by hand) must not park it.
+redis.call('ZREM', queued, session)
+if not has_room(KEYS[2], limit, queued) then
+  if not place then
+    redis.call('PEXPIRE', KEYS[1], 0)  -- a producer's user may not delete
+    redis.call('ZREM', KEYS[5], session)
+    redis.call('ZADD', KEYS[3], whole(now_us() + (priority == 'high' and 0 or BEHIND)), session)
+  elseif priority == 'high' and place >= BEHIND then
+    redis.call('ZADD', KEYS[3], whole(place - BEHIND), session)
   end
+  outlive(KEYS[3], waiting_ms)
+  return redis.status_reply('PARKED')
+end
+if place then
+  redis.call('ZREM', KEYS[3], session)
+elseif state then
+  redis.call('ZREM', KEYS[5], session)
 end
 
 -- Also the message's id. The server runs one script at a time, so the microsecond tells apart what one client offers.
 local time = redis.call('TIME')
 local ticket = string.format('%s-%d-%06d', mark, time[1], time[2])
 
-local queue = priority == 'high' and KEYS[4] or KEYS[5]
+local queue = priority == 'high' and KEYS[6] or KEYS[7]
 local args = cjson.encode({tenant, agent, session, ticket})
 local GAP = '"@(%u+)@"'
 local body = string.gsub(BODY, GAP, {ARGS = args})
@@ -74,6 +82,9 @@ local message = string.gsub(ENVELOPE, GAP, {
   BODY = cjson.encode(body),
   ARGS = cjson.encode(args),
 })
-redis.call('SET', KEYS[1], 'pending ' .. priority .. ' ' .. ticket, 'PX', ticket_ms)
+local ends = whole(now_ms() + ticket_ms)  -- one moment for key and entry: neither may outlive the other
+redis.call('SET', KEYS[1], 'pending ' .. priority .. ' ' .. ticket, 'PXAT', ends)
+redis.call('ZADD', queued, ends, session)
+outlive(queued, ticket_ms)
 redis.call('LPUSH', queue, message)
 return redis.status_reply('ENQUEUE')

@@ -7,27 +7,34 @@
 --                                        RERUN is the priority of the rerun asked for, or "-"
 --     (no key)                           idle, or parked: then it has a place in the agent's `waiting` set
 --
---                   offer: ticket and message, ENQUEUE
+--                   offer, room: ticket and message, ENQUEUE
 --   +------+ -----------------------------------------------> +---------+ --.  offer: DUPLICATE; if higher,
 --   | idle |                                                  | pending |   |  a second message, ENQUEUE
 --   +------+ <----------------------------------------------- +---------+ <-'
---     ^  ^             the ticket expires                       |  ^  |
---     |  |                                                      |  |  |
---     |  |  the waiting set expires   +--------+  claim, full:  |  |  |  claim, room: CLAIMED
---     |  '--------------------------- | parked | <-- PARKED ----'  |  |
---     |                               +--------+ ------------------'  |
---     |                                 |    ^   offer, room: ENQUEUE |
---     |                                 '----'                        |
---     |                    offer, full: may rise, PARKED              v
---     |                                                       +---------+ --.  offer: marks the rerun, RERUN
+--     ^  ^ |            the ticket expires                      |  ^  |
+--     |  | |                                                    |  |  |
+--     |  | |  offer, full: PARKED     +--------+  claim, full;  |  |  |  claim, room: CLAIMED
+--     |  | '------------------------> | parked | <-- higher  ---'  |  |
+--     |  |                            |        |  offer, full      |  |
+--     |  '--------------------------- |        | ------------------'  |
+--     |    the waiting set expires    +--------+ offer, room: ENQUEUE |
+--     |                                |  ^   |                       |
+--     |             offer, full: may   '--'   | claim, room: CLAIMED  v
+--     |             rise, PARKED              '-------------> +---------+ --.  offer: marks the rerun, RERUN
 --     '------------------------------------------------------ | running |   |  claim: BUSY
 --            release, or the lease expires                    +---------+ <-'  renew: the lease starts anew
 --
--- "full" and "room" speak of the agent: of its live leases and per_agent_concurrency. A release answers which rerun
--- was asked for and which parked session has room now, and its worker offers them; if it dies first, the sweep does.
--- Any message of a session claims the pending ticket, whichever message it is; a claim without a ticket is STALE.
+-- "full" and "room" speak of the agent and per_agent_concurrency. For a claim its live leases count; for an offer, and
+-- for naming a parked session, its live tickets of that priority as well. So an agent has no more messages in a queue
+-- than it may run flushes, however many of its sessions are due, and comes behind all others again with the next one;
+-- what is urgent does not wait for a message of its agent that isn't.
+-- Whoever is parked waits for a ticket or a lease of its agent. A release answers which rerun was asked for and which
+-- parked session has room now, and its worker offers them; if it dies first, or a message is lost, the sweep does.
+-- Any message of a session claims the pending ticket, whichever message it is; and one that outlived its ticket takes
+-- the session from its place, or an agent whose messages lie longer than tickets live would never get its turn.
 -- `waiting`: session -> place: the µs in which it was parked, plus BEHIND if normal. The lowest comes first.
 -- `running`: session -> when its lease ends, in ms. A dead worker's entry simply stops counting.
+-- `queued:high`, `queued:normal`: session -> when its ticket ends, in ms. So does a lost message's.
 
 local BEHIND = 4e15  -- added to a normal place: more than any time in µs, and the sum is still exact in a double
 
@@ -48,9 +55,13 @@ local function priority_of(place)
   return place >= BEHIND and 'normal' or 'high'
 end
 
-local function has_room(running, limit)
-  redis.call('ZREMRANGEBYSCORE', running, '-inf', '(' .. whole(now_ms()))
-  return redis.call('ZCARD', running) < tonumber(limit)
+local function live(set)
+  redis.call('ZREMRANGEBYSCORE', set, '-inf', '(' .. whole(now_ms()))
+  return redis.call('ZCARD', set)
+end
+
+local function has_room(running, limit, queued)  -- queued: nil where a message is here already
+  return live(running) + (queued and live(queued) or 0) < tonumber(limit)
 end
 
 local function outlive(key, ms)  -- a set lives as long as the longest-lived of its members may
