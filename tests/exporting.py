@@ -15,6 +15,7 @@ from domain.statements import content_hash
 from services.memory_files.export import ExportReport, export_scope
 from services.memory_files.importing import ImportReport, Target, import_scope
 from slowwave.settings import Days
+from tests.emptying import emptying
 
 NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
 START = datetime(2026, 3, 1, 21, 30, 0, 125, tzinfo=UTC)
@@ -136,7 +137,7 @@ class Scope:
 
     def empty(self) -> None:
         """As if nothing had ever been here."""
-        self.sql("TRUNCATE slowwave.agents, slowwave.scopes CASCADE")
+        self.sql(emptying("agents", "scopes"))
 
 
 def files(root: Path, *, manifest: bool = False) -> dict[str, bytes]:

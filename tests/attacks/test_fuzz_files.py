@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from domain.memory_files import (
     FileHeader,
@@ -33,6 +33,7 @@ from slowwave.settings import Days
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
 from tests.consolidating import NOW
+from tests.emptying import emptying
 from tests.filing import Cabinet
 
 pytestmark = pytest.mark.servers
@@ -237,7 +238,7 @@ def test_hand_edits_of_any_kind_are_read_back_or_held_and_lose_no_byte(
     root = tmp_path / "files"
     shutil.rmtree(root, ignore_errors=True)
     with fuzzed.begin() as connection:
-        connection.execute(text("TRUNCATE slowwave.agents, slowwave.scopes CASCADE"))
+        connection.exec_driver_sql(emptying("agents", "scopes"))
     cabinet = Cabinet(fuzzed, root)
     cabinet.hearer.hear("Maya has a cat")
     for files in edits:

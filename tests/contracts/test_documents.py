@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from base64 import b64decode
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +85,15 @@ def test_every_shell_command_and_option_exists(document: Path) -> None:
             _check_call(words, call)
 
 
+@cache
+def _commands() -> Any:
+    """The tree of the shell's commands, made once: documents name hundreds of them."""
+    return typer.main.get_command(shell)
+
+
 def _check_call(words: list[str], call: str) -> None:
     """Walk down the groups of commands; then every option must be one of the command's."""
-    at: Any = typer.main.get_command(shell)
+    at = _commands()
     known = {option for parameter in at.params for option in parameter.opts} | {"--help"}
     while words:
         word = words.pop(0)
@@ -104,7 +111,7 @@ def _check_call(words: list[str], call: str) -> None:
 
 def test_every_command_of_the_shell_is_documented() -> None:
     text = "\n".join(command for document in DOCUMENTS for command in commands(document))
-    tree: Any = typer.main.get_command(shell)
+    tree = _commands()
     missing = []
     for name, command in tree.commands.items():
         names = [f"{name} {sub}" for sub in command.commands] if hasattr(command, "commands") else [name]

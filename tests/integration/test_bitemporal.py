@@ -12,6 +12,7 @@ from sqlalchemy import Engine, text
 from domain.evidence import Said, weighed
 from services.reports.memories import ListedMemory, list_memories
 from services.undo import undo
+from tests.emptying import emptying
 from tests.passing import Past, day
 
 pytestmark = pytest.mark.servers
@@ -152,7 +153,7 @@ SAYINGS = st.lists(
 @given(sayings=SAYINGS)
 def test_the_past_weighs_evidence_as_the_database_does(engine: Engine, sayings: list[tuple[int, float, int]]) -> None:
     with engine.begin() as connection:
-        connection.execute(text("TRUNCATE slowwave.agents, slowwave.scopes, slowwave.memory_changes CASCADE"))
+        connection.exec_driver_sql(emptying("agents", "scopes", "memory_changes"))
     past = Past(engine)
     memory = UUID(int=0)
     for session, confidence, at in sayings:

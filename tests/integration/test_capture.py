@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from slowwave.messages import EventJson, turn_events
 from tests.capturing import broken_sessions, rows
+from tests.emptying import emptying
 
 pytestmark = pytest.mark.servers
 
@@ -255,9 +256,7 @@ step = st.tuples(
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(step, max_size=25))
 def test_i5_any_sequence_of_calls_numbers_without_gaps_and_days_add_up(database: Database, steps: list[Any]) -> None:
-    database.connection.execute(
-        "TRUNCATE slowwave.agents, slowwave.scopes, slowwave.events, slowwave.session_days CASCADE"
-    )
+    database.connection.execute(emptying("agents", "scopes", "events", "session_days"))
     database.now = NOW
     known: dict[str, set[str]] = {"a": set(), "b": set()}
     for session, roles, number, at, how, pause in steps:

@@ -22,11 +22,12 @@ from services.days.finalize import finalize_ended
 from services.days.summarize import RULES, DayReport
 from services.days.summarizers import Told
 from slowwave.settings import Days
+from tests.emptying import emptying
 from tests.summarizing import Diary, Interrupted, Killed
 
 pytestmark = pytest.mark.servers
 
-TABLES = "agents, scopes, sessions, events, session_days, days, day_summaries, day_segments"
+TABLES = ("agents", "scopes", "sessions", "events", "session_days", "days", "day_summaries", "day_segments")
 # Berlin's clocks go forward on 31 March and back on 27 October, St John's the same way on other days.
 BEGINS = (datetime(2024, 3, 30, 21, tzinfo=UTC), datetime(2024, 10, 26, 20, tzinfo=UTC))
 ZONES = ("Europe/Berlin", "America/St_Johns", "Pacific/Apia", "UTC")
@@ -50,7 +51,7 @@ class DaysMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         with self.engine.begin() as connection:
-            connection.exec_driver_sql(f"TRUNCATE {', '.join('slowwave.' + t for t in TABLES.split(', '))} CASCADE")
+            connection.exec_driver_sql(emptying(*TABLES))
         self.diary = Diary(self.engine, Days(realtime_summary_turn_threshold=3), BEGINS[0])
         self.homes = {"maya": ("Europe/Berlin", 0), "jonas": ("America/St_Johns", 3)}
         self.said = 0

@@ -12,20 +12,35 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from domain.memory_files import parse_document
 from services.memory_changes import Author
 from services.memory_files.disk import Disk
 from services.merging import merge_into
 from services.runs import finish_run, start_run
+from tests.emptying import emptying
 from tests.filing import CURATED, Cabinet
 
 pytestmark = pytest.mark.servers
 
 TABLES = (
-    "memory_file_lines, memory_files, outbox, memory_backends, memory_imports, review_items, memory_conflicts,"
-    " memory_links, memory_changes, memory_sources, memory_blocks, maintenance_runs, memories, sessions, scopes, agents"
+    "memory_file_lines",
+    "memory_files",
+    "outbox",
+    "memory_backends",
+    "memory_imports",
+    "review_items",
+    "memory_conflicts",
+    "memory_links",
+    "memory_changes",
+    "memory_sources",
+    "memory_blocks",
+    "maintenance_runs",
+    "memories",
+    "sessions",
+    "scopes",
+    "agents",
 )
 STEPS = ("hear", "again", "promote", "archive", "reword", "merge", "edit", "drop", "type", "prose", "unmark", "deliver")
 
@@ -56,8 +71,7 @@ class Life:
 
     def __init__(self, engine: Engine, root: Path, seed: int) -> None:
         with engine.begin() as connection:
-            connection.execute(text("TRUNCATE " + ", ".join(f"slowwave.{t.strip()}" for t in TABLES.split(","))
-                                    + " RESTART IDENTITY CASCADE"))  # fmt: skip
+            connection.exec_driver_sql(emptying(*TABLES))
         self.disk = MortalDisk()
         self.cabinet = Cabinet(engine, root, self.disk)
         self.random = random.Random(seed)  # noqa: S311 (no secret)

@@ -18,6 +18,7 @@ from slowwave import Memory, StoreUnavailable
 from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.ingest import IngestReport, Reject, ingest
 from tests.capturing import broken_sessions, contents, memory_on, rows
+from tests.emptying import emptying
 
 pytestmark = pytest.mark.servers
 
@@ -198,7 +199,7 @@ def test_killed_in_the_middle_and_started_again_it_ends_in_the_same_state(
     ingest(lines, memory.store)
     wanted = everything(database_url)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("TRUNCATE slowwave.agents, slowwave.scopes, slowwave.events CASCADE")
+        connection.execute(emptying("agents", "scopes", "events"))
     file = tmp_path / "events.jsonl"
     file.write_text("".join(lines))
     for commits in (1, 4, 9):
@@ -227,7 +228,7 @@ def test_any_file_in_any_batches_after_any_beginning_gives_the_same(
 ) -> None:
     lines = [line(f"sentence {number}", session, role=role) for session, role, number in events]
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("TRUNCATE slowwave.agents, slowwave.scopes, slowwave.events CASCADE")
+        connection.execute(emptying("agents", "scopes", "events"))
     ingest(lines[:begun], memory.store, batch_events=1)
     report = ingest(lines, memory.store, batch_events=batch_events)
     kept = [event for event in events if event[1] != "tool"]

@@ -16,12 +16,24 @@ from services.sweep import sweep
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, ExtractorSettings
+from tests.emptying import emptying
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 
 SESSIONS = ("s1", "s2", "s3")
-TABLES = "agents, scopes, sessions, events, session_days, flushes, memories, memory_sources, memory_changes, passages"
+TABLES = (
+    "agents",
+    "scopes",
+    "sessions",
+    "events",
+    "session_days",
+    "flushes",
+    "memories",
+    "memory_sources",
+    "memory_changes",
+    "passages",
+)
 
 
 class Killed(BaseException):
@@ -36,8 +48,8 @@ class Pipeline(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.scene.queue._redis.flushall()
-        with self.scene.engine.connect() as connection:
-            connection.exec_driver_sql(f"TRUNCATE {', '.join('slowwave.' + t for t in TABLES.split(', '))} CASCADE")
+        with self.scene.engine.begin() as connection:
+            connection.exec_driver_sql(emptying(*TABLES))
         self.scene.extractor.interrupt = lambda _window: None
         self.said: dict[str, int] = dict.fromkeys(SESSIONS, 0)
         self.delivered: list[SessionRef] = []

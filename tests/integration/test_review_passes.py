@@ -17,6 +17,7 @@ from slowwave import AsyncMemory
 from slowwave.recall import Hit
 from tests.capturing import memory_on, settings_of
 from tests.consolidating import Hearer
+from tests.emptying import emptying
 from tests.installation import NOW
 from tests.reviewing import DAY, Dispute
 from workers.shell.main import app
@@ -96,7 +97,7 @@ def test_mistake_41_whatever_is_decided_nothing_waits_unasked_and_all_of_it_can_
     engine: Engine, chosen: list[tuple[str, int]]
 ) -> None:
     with engine.begin() as connection:  # what the last example left
-        connection.exec_driver_sql("TRUNCATE slowwave.agents, slowwave.scopes, slowwave.maintenance_runs CASCADE")
+        connection.exec_driver_sql(emptying("agents", "scopes", "maintenance_runs"))
     dispute = _tangle(engine)
     start, runs = _open(dispute), []
     dumps = [dispute.dump()]

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from services.undo import undo
 from services.undo_checks import CannotUndo
+from tests.emptying import emptying
 from tests.passing import Past, Step, day, state
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
@@ -121,9 +122,8 @@ SLOWLY = settings(
 
 
 def begin(engine: Engine) -> Past:
-    roots = ", ".join(f"slowwave.{table}" for table in ROOTS)
     with engine.begin() as connection:
-        connection.execute(text(f"TRUNCATE {roots} CASCADE"))
+        connection.exec_driver_sql(emptying(*ROOTS))
     return Past(engine)
 
 
