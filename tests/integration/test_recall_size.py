@@ -23,37 +23,43 @@ SENTENCE = """'Today walk ' || CASE mod(i, 5) WHEN 0 THEN 'crimson ' WHEN 1 THEN
 
 
 @pytest.fixture
-def large(database_url: str, engine: Engine) -> Iterator[Shelf]:
+def plain(database_url: str, engine: Engine) -> Iterator[Shelf]:
     with psycopg.connect(database_url, autocommit=True) as connection:
         shelf = Shelf(connection)
         shelf.say("small", "A heron in another scope, on a walk.", agent="jonas")
         shelf.say("s", "x")
-        scope = shelf.scope()
-        session = shelf.sql("SELECT id FROM slowwave.sessions WHERE name = 's'")[0]["id"]
-        shelf.sql(
-            f"INSERT INTO slowwave.events (session_id, seq, turn, kind, role, content, happened_at, recorded_at, day)"
-            f" SELECT %s, i, i, 'user', 'user', {SENTENCE}, n, n, n::date"
-            f" FROM generate_series(2, %s) AS i, LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n) AS t",
-            *(session, HALF, NOW),
-        )
-        shelf.sql(
-            "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
-            " SELECT session_id, seq, %s, slowwave.passage_vector(%s, content, name, happened_at)"
-            " FROM slowwave.events WHERE session_id = %s AND seq > 1",
-            *(scope, scope, session),
-        )
-        shelf.sql(
-            f"INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
-            f" trust, valid_from, reaffirmed_at, recorded_at, search)"
-            f" SELECT %s, 'fact', c, sha256(c::bytea), 'active', 0.8, (i %% 97) / 100.0, 'user', n, n, n,"
-            f" slowwave.memory_vector(%s, c, n, '{{}}')"
-            f" FROM generate_series(1, %s) AS i, LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n,"
-            f" {SENTENCE} || ' kept' AS c) AS t",
-            *(scope, scope, HALF, NOW),
-        )
-        shelf.sql("ANALYZE")
-        flush(shelf, 2, HALF)
         yield shelf
+
+
+@pytest.fixture
+def large(plain: Shelf) -> Shelf:
+    shelf = plain
+    scope = shelf.scope()
+    session = shelf.sql("SELECT id FROM slowwave.sessions WHERE name = 's'")[0]["id"]
+    shelf.sql(
+        f"INSERT INTO slowwave.events (session_id, seq, turn, kind, role, content, happened_at, recorded_at, day)"
+        f" SELECT %s, i, i, 'user', 'user', {SENTENCE}, n, n, n::date"
+        f" FROM generate_series(2, %s) AS i, LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n) AS t",
+        *(session, HALF, NOW),
+    )
+    shelf.sql(
+        "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
+        " SELECT session_id, seq, %s, slowwave.passage_vector(%s, content, name, happened_at)"
+        " FROM slowwave.events WHERE session_id = %s AND seq > 1",
+        *(scope, scope, session),
+    )
+    shelf.sql(
+        f"INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
+        f" trust, valid_from, reaffirmed_at, recorded_at, search)"
+        f" SELECT %s, 'fact', c, sha256(c::bytea), 'active', 0.8, (i %% 97) / 100.0, 'user', n, n, n,"
+        f" slowwave.memory_vector(%s, c, n, '{{}}')"
+        f" FROM generate_series(1, %s) AS i, LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n,"
+        f" {SENTENCE} || ' kept' AS c) AS t",
+        *(scope, scope, HALF, NOW),
+    )
+    shelf.sql("ANALYZE")
+    flush(shelf, 2, HALF)
+    return shelf
 
 
 def flush(shelf: Shelf, first: int, last: int) -> None:
@@ -107,6 +113,64 @@ def test_search_that_was_never_counted_is_bounded_too(large: Shelf) -> None:
             assert scans == 0
             assert rows <= 3600
     assert len(hits) == 10
+
+
+def test_i8_what_very_many_hold_is_looked_for_among_the_latest_of_the_scope_alone(large: Shelf, engine: Engine) -> None:
+    count(engine, large.scope())
+    with reading(large, "passages") as passages, reading(large, "memories") as memories:
+        hits = search(large.connection, "default", "maya", "walk")
+        assert (passages()[0], memories()[0]) == (0, 0)
+        # Of 10,000 each: 1,000 events; 500 memories from either end, read once more where they match.
+        assert passages()[1] < 1100
+        assert memories()[1] < 2100
+    assert len(hits) == 10
+    assert all("walk" in hit.content for hit in hits)
+
+    # As if there were a hundred times as many: even who holds them together is too much to look up.
+    large.sql("UPDATE slowwave.common_terms SET documents = documents * 100")
+    large.sql("UPDATE slowwave.scopes SET counted_documents = counted_documents * 100 WHERE id = %s", large.scope())
+    with reading(large, "passages") as passages, reading(large, "memories") as memories:
+        hits = search(large.connection, "default", "maya", "a crimson walk today")
+        assert passages()[1] < 1100
+        assert memories()[1] < 2100
+    assert len(hits) == 10
+    assert all("walk crimson" in hit.content for hit in hits)
+    # I8: of another scope they are those of that scope, and no other is read for them.
+    small = large.scope("jonas")
+    with reading(large, "passages") as passages, reading(large, "memories") as memories:
+        rows = large.sql(
+            "SELECT * FROM slowwave.find(%s, '', %s::text[]::tsquery[], '{2}', '{wal}', 2, NULL, true, 10, false, %s)",
+            *([small], [f"'{small}:walk'"], f"'{small}:walk' | '{large.scope()}:walk'"),
+        )
+        assert passages()[1] + memories()[1] < 10
+    assert [row["content"] for row in rows] == ["A heron in another scope, on a walk."]
+
+
+def test_context_reads_the_last_of_many_dirty_sessions_and_of_many_open_days(plain: Shelf) -> None:
+    plain.sql(
+        "INSERT INTO slowwave.sessions (agent_id, scope_id, name, last_seq, dirty_since, last_seen_at)"
+        " SELECT s.agent_id, s.scope_id, 'many' || i, 1, %s, %s::timestamptz + i * interval '1 second'"
+        " FROM slowwave.sessions s, generate_series(1, 500) AS i WHERE s.name = 's'",
+        *(NOW, NOW),
+    )
+    plain.sql(
+        "INSERT INTO slowwave.events (session_id, seq, turn, kind, role, content, happened_at, recorded_at, day)"
+        " SELECT id, 1, 1, 'user', 'user', 'In ' || name, last_seen_at, last_seen_at, last_seen_at::date"
+        " FROM slowwave.sessions WHERE name LIKE 'many%%'"
+    )
+    plain.sql(
+        "INSERT INTO slowwave.session_days (session_id, day, agent_id, scope_id, total_messages, from_seq, to_seq,"
+        " summarized, pending) SELECT id, d, agent_id, scope_id, 1, 1, 1, 0, true"
+        " FROM slowwave.sessions, unnest(%s::date[]) AS d WHERE name LIKE 'many%%'",
+        [NOW.date(), NOW.date() - timedelta(days=1)],
+    )
+    plain.sql("ANALYZE slowwave.sessions, slowwave.session_days")
+    with reading(plain, "sessions") as sessions, reading(plain, "session_days") as days:
+        known = context(plain.connection, "default", "maya", now=NOW + timedelta(hours=1), days=2)
+        # 50 of each day, each with its session, and the last six dirty ones.
+        assert 100 <= days()[1] < 120
+        assert sessions()[1] < 300
+    assert "In many500" in str(known)
 
 
 def test_a_question_of_common_words_finds_documents_that_hold_them_together(large: Shelf, engine: Engine) -> None:
