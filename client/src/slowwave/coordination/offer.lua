@@ -69,8 +69,7 @@ elseif state then
 end
 
 -- Also the message's id. The server runs one script at a time, so the microsecond tells apart what one client offers.
-local time = redis.call('TIME')
-local ticket = string.format('%s-%d-%06d', mark, time[1], time[2])
+local ticket = mark .. '-' .. whole(now_us())
 
 local queue = priority == 'high' and KEYS[6] or KEYS[7]
 local args = cjson.encode({tenant, agent, session, ticket})

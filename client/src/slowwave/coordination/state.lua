@@ -38,9 +38,14 @@
 
 local BEHIND = 4e15  -- added to a normal place: more than any time in µs, and the sum is still exact in a double
 
-local function now_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local moment
+
+local function now_us()  -- a script is one moment
+  if not moment then
+    local time = redis.call('TIME')
+    moment = time[1] * 1000000 + time[2]
+  end
+  return moment
 end
 
 local function now_ms()
