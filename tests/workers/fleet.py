@@ -119,7 +119,8 @@ class Fleet:
         """Start a worker as a person would; answer when it takes messages."""
         node = f"w{uuid.uuid4().hex[:8]}@{socket.gethostname()}"
         options = ["-Q", ",".join(queues), "-n", node, "--concurrency", str(concurrency), "--pool", pool]
-        quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO", "-E")
+        # No -E: Flower asks for events by itself.
+        quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO")
         program = self._start(app, "worker", *options, *quiet, **variables)
         if ready:
             program.says(f"{node} ready.")

@@ -58,10 +58,10 @@ class CeleryPrograms:
         # Without it SIGTERM waits for the running task without limit, and the soft shutdown is never used.
         self._environment = {**environment, "REMAP_SIGTERM": "SIGQUIT"}
 
-    def worker(self, worker: Worker) -> Program:
-        """Answer how to run a worker. It sends events (-E), which Flower reads; no gossip, which nobody reads."""
+    def worker(self, worker: Worker, *, events: bool = False) -> Program:
+        """Answer how to run a worker. events: -E, which Flower reads. No gossip, which nobody reads."""
         options = ("-Q", ",".join(worker.queues), "-n", worker.node, "--concurrency", str(worker.concurrency))
-        quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO", "-E")
+        quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO", *(("-E",) if events else ()))
         return Program(
             name=f"worker-{worker.name}",
             command=(*self._celery, "worker", *options, *quiet),

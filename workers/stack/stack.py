@@ -213,7 +213,8 @@ class Stack:
         settings = self.settings
         programs = CeleryPrograms(self.folder, self.options.app, self._environment | self._variables())
         workers = default_workers(self.options.concurrency or os.cpu_count() or 1)
-        started = [(worker, supervisor.start(programs.worker(worker))) for worker in workers]
+        events = self.options.flower
+        started = [(worker, supervisor.start(programs.worker(worker, events=events))) for worker in workers]
         beat = supervisor.start(programs.beat())
         flower = None
         if self.options.flower:
