@@ -14,6 +14,15 @@ from models.base import Base, BigId, CreatedAt, Json, Moment
 
 _MEMORY = "slowwave.memories.id"
 _RUN = "slowwave.maintenance_runs.id"
+_NOTED = "(after ->> 'noted'::text)"
+_PLACE = "(before ->> 'scope_id'::text)"
+GRAVER_FIRST = """
+CASE tier
+    WHEN 'high'::text THEN 0
+    WHEN 'medium'::text THEN 1
+    ELSE 2
+END"""
+"""The order of questions: those with most at stake first."""
 
 
 class MemoryLink(Base):
@@ -90,6 +99,7 @@ class MemoryConflict(Base):
         Index("memory_conflicts_other_idx", "conflicting_memory_id"),
         Index("memory_conflicts_open_idx", "scope_id", "id", postgresql_where=text("status = 'open'")),
         Index("memory_conflicts_run_idx", "run_id"),
+        Index("memory_conflicts_newest_idx", "id", postgresql_where=text("status = 'open'")),
     )
 
     id: Mapped[BigId]
@@ -130,6 +140,13 @@ class ReviewItem(Base):
         Index("review_items_about_conflict_idx", "conflict_id", postgresql_where=text("conflict_id IS NOT NULL")),
         Index("review_items_expiry_idx", "expires_at", postgresql_where=text("state = 'open'")),
         Index("review_items_run_idx", "run_id"),
+        Index(
+            "review_items_order_idx",
+            text(f"({GRAVER_FIRST})"),
+            "expires_at",
+            "id",
+            postgresql_where=text("state = 'open'"),
+        ),
     )
 
     id: Mapped[BigId]
@@ -159,6 +176,7 @@ class WorkingItem(Base):
         Index("working_memory_key_idx", "agent_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
         Index("working_memory_open_idx", "scope_id", "said_at", "id", postgresql_where=text("outcome IS NULL")),
         Index("working_memory_run_idx", "run_id"),
+        Index("working_memory_agent_idx", "agent_id", "session"),
     )
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
@@ -216,6 +234,9 @@ class MemoryChange(Base):
         Index("memory_changes_memory_idx", "memory_id", "id"),
         Index("memory_changes_flush_idx", "flush_id", postgresql_where=text("flush_id IS NOT NULL")),
         Index("memory_changes_run_idx", "run_id", "id", postgresql_where=text("run_id IS NOT NULL")),
+        # By what a forget knows of memories that an undo took away.
+        Index("memory_changes_noted_idx", text(_NOTED), postgresql_where=text(f"{_NOTED} IS NOT NULL")),
+        Index("memory_changes_place_idx", text(_PLACE), postgresql_where=text(f"{_PLACE} IS NOT NULL")),
     )
 
     id: Mapped[BigId]

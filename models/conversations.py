@@ -43,6 +43,8 @@ class Session(Base):
         ),
         Index("sessions_dirty_idx", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
         Index("sessions_agent_dirty_idx", "agent_id", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
+        # Such a row is a fault that `doctor` looks for, among all that is dirty.
+        Index("sessions_timeless_idx", "id", postgresql_where=text("dirty_since IS NOT NULL AND flush_due_at IS NULL")),
         # A context and a search ask for the dirty sessions of a scope that were seen last.
         Index("sessions_scope_dirty_idx", "scope_id", "last_seen_at", postgresql_where=text("dirty_since IS NOT NULL")),
         {"postgresql_with": {"fillfactor": 70}},
@@ -108,6 +110,7 @@ class SessionDay(Base):
 
     from_seq, to_seq: the first and the last of them; events of other days may lie between. summarized: how many of them
     the newest summary was made from; removed: how many retention took away since. pending: there are more than that.
+    look_at: before that time no summary is due for want of new events; the past where nobody has looked yet.
     """
 
     __tablename__ = "session_days"
@@ -117,6 +120,8 @@ class SessionDay(Base):
         Index("session_days_pending_idx", "scope_id", "day", "session_id", postgresql_where=text("pending")),
         # In the order in which ended days are made final.
         Index("session_days_open_idx", "day", "agent_id", "scope_id", postgresql_where=text("pending")),
+        # What a tick looks at: as with sessions_due_idx, counting an event leaves it alone.
+        Index("session_days_look_idx", "look_at", "session_id", "day", postgresql_where=text("pending")),
         CheckConstraint("pending = (total_messages > summarized)", name="pending"),
         CheckConstraint("removed <= total_messages", name="removed"),
         {"postgresql_with": {"fillfactor": 70}},
@@ -132,3 +137,4 @@ class SessionDay(Base):
     summarized: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     removed: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     pending: Mapped[bool] = mapped_column(Boolean, server_default=text("true"))
+    look_at: Mapped[Moment] = mapped_column(server_default=text("'1970-01-01 00:00:00+00'"))

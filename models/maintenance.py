@@ -67,6 +67,7 @@ class MaintenanceRun(Base):
         ),
         Index("maintenance_runs_job_idx", "job_id", "id"),
         Index("maintenance_runs_scope_idx", "scope_id", "id"),
+        Index("maintenance_runs_error_idx", "scope_id", postgresql_where=text("error IS NOT NULL")),
     )
 
     id: Mapped[BigId]

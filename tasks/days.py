@@ -23,9 +23,8 @@ from services.days.book import (
     DayEntry,
     DayRef,
     day_book,
-    due_days,
-    due_days_of_session,
 )
+from services.days.due import due_days, due_days_of_session
 from services.days.finalize import settle_ended
 from services.days.model_summarizer import choose_summarizer
 from services.days.summarize import summarize_day as make_summary
@@ -82,7 +81,7 @@ def summarize_due_days(self: SlowwaveTask) -> None:
     room = runtime.room_in(DAYS_QUEUE)
     if room <= 0:
         return
-    with runtime.engine.connect() as connection:
+    with runtime.engine.begin() as connection:
         days = due_days(connection, runtime.settings.memory.days, now=runtime.clock(), limit=room)
     sent = _ask(runtime, days)
     if days:

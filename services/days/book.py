@@ -1,7 +1,7 @@
-"""The book of days: how many events each day holds, how far it is summarised, and which days wait for a summary.
+"""The book of days: how many events each day holds, how far it is summarised, and which days have ended.
 
-What waits is found through indexes of what is pending or not final, never by going through history. What is due and
-what has ended are asked by workers, for all tenants at once, as the sweep of sessions is; everything else names one.
+What has ended is found through indexes of what is pending or not final, never by going through history. It is asked by
+workers, for all tenants at once, as the sweep of sessions is; everything else names one.
 
 Must not know: how a summary is made, who asks.
 """
@@ -14,8 +14,6 @@ from typing import Any, Literal, get_args
 from sqlalchemy import Connection, text
 
 from services.reports.names import find_agent
-from slowwave.identity import SessionRef
-from slowwave.settings import Days
 
 DayStatus = Literal["open", "settling", "final"]
 STATUSES: tuple[DayStatus, ...] = get_args(DayStatus)
@@ -59,7 +57,7 @@ class DayEntry:
 
 _LATELY = timedelta(days=7)
 """So long it is tried to make a day again whose model had no budget."""
-_NAMES = "a.tenant, a.name AS agent, CASE WHEN k.kind <> 'agent' THEN k.kind || ':' || k.name END AS scope"
+NAMES = "a.tenant, a.name AS agent, CASE WHEN k.kind <> 'agent' THEN k.kind || ':' || k.name END AS scope"
 _COUNTED = """
 SELECT d.agent_id, d.scope_id, d.day, sum(d.total_messages)::bigint AS total,
        sum(d.total_messages - d.summarized)::bigint AS unsummarized
@@ -74,7 +72,7 @@ WITH counted AS ({_COUNTED}), kept AS (
     WHERE a.tenant = :tenant AND (CAST(:agent AS text) IS NULL OR a.name = :agent)
       AND (CAST(:since AS date) IS NULL OR y.day >= :since) AND (CAST(:day AS date) IS NULL OR y.day = :day)
 )
-SELECT agent_id, scope_id, day, {_NAMES}, coalesce(c.total, 0) AS total_messages,
+SELECT agent_id, scope_id, day, {NAMES}, coalesce(c.total, 0) AS total_messages,
        coalesce(c.unsummarized, 0) AS messages_since_last_summary,
        slowwave.day_status(y.status, y.last_summarized_total, coalesce(c.total, 0)) AS status,
        coalesce(y.version, 0) AS version, coalesce(y.last_summarized_total, 0) AS last_summarized_total,
@@ -84,37 +82,7 @@ JOIN slowwave.agents a ON a.id = agent_id
 JOIN slowwave.scopes k ON k.id = scope_id
 ORDER BY day DESC, a.name COLLATE "C", k.kind, k.name COLLATE "C" LIMIT :limit
 """)
-_NOT_IN_BACK_OFF = "(y.not_before IS NULL OR y.not_before <= :now)"
-_DUE = text(f"""
-WITH waiting AS MATERIALIZED (
-    SELECT d.agent_id, d.scope_id, d.day, sum(d.total_messages - d.summarized) AS unsummarized,
-           max(s.last_seen_at) AS seen
-    FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id
-    WHERE d.pending
-    GROUP BY 1, 2, 3
-)
-SELECT w.agent_id, w.scope_id, w.day, {_NAMES}
-FROM waiting w
-JOIN slowwave.agents a ON a.id = w.agent_id
-JOIN slowwave.scopes k ON k.id = w.scope_id
-LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (w.agent_id, w.scope_id, w.day)
-WHERE (w.unsummarized >= :threshold OR w.seen <= :quiet_since) AND {_NOT_IN_BACK_OFF}
-ORDER BY w.seen, w.agent_id, w.scope_id, w.day LIMIT :limit
-""")
-_DUE_OF_SESSION = text(f"""
-SELECT d.agent_id, d.scope_id, d.day, {_NAMES}
-FROM slowwave.agents a
-JOIN slowwave.sessions s ON s.agent_id = a.id
-JOIN slowwave.session_days own ON own.session_id = s.id AND own.pending
-JOIN slowwave.session_days d
-    ON d.pending AND (d.agent_id, d.day, d.scope_id) = (own.agent_id, own.day, own.scope_id)
-JOIN slowwave.scopes k ON k.id = d.scope_id
-LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (d.agent_id, d.scope_id, d.day)
-WHERE a.tenant = :tenant AND a.name = :agent AND s.name = :session AND {_NOT_IN_BACK_OFF}
-GROUP BY d.agent_id, d.scope_id, d.day, a.tenant, a.name, k.kind, k.name
-HAVING sum(d.total_messages - d.summarized) >= :threshold
-ORDER BY d.day
-""")
+NOT_IN_BACK_OFF = "(y.not_before IS NULL OR y.not_before <= :now)"
 # A local day is at most 15 hours ahead of the one in UTC: the index gives what may have ended, the agent's own zone and
 # cut-off hour say what has. Each part follows the order of its index and stops where it has enough: each day's names
 # are looked up by key, one by one, so that no plan sorts all that is open to take the first of it.
@@ -132,17 +100,17 @@ WITH pending AS MATERIALIZED (
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LIMIT :limit
 ), unsettled AS MATERIALIZED (
     SELECT y.day, y.agent_id, y.scope_id FROM slowwave.days y
-    WHERE y.status <> 'final' AND {_AFTER.format("y")} {_OVER.format("y")} AND {_NOT_IN_BACK_OFF}
+    WHERE y.status <> 'final' AND {_AFTER.format("y")} {_OVER.format("y")} AND {NOT_IN_BACK_OFF}
     ORDER BY 1, 2, 3 LIMIT :limit
 ), first AS MATERIALIZED (
     SELECT * FROM pending UNION SELECT * FROM unsettled ORDER BY 1, 2, 3 LIMIT :limit
 )
-SELECT u.agent_id, u.scope_id, u.day, {_NAMES}
+SELECT u.agent_id, u.scope_id, u.day, {NAMES}
 FROM first u JOIN slowwave.agents a ON a.id = u.agent_id JOIN slowwave.scopes k ON k.id = u.scope_id
 ORDER BY u.day, u.agent_id, u.scope_id
 """)
 _FOR_WANT_OF_BUDGET = text(f"""
-SELECT y.agent_id, y.scope_id, y.day, {_NAMES}
+SELECT y.agent_id, y.scope_id, y.day, {NAMES}
 FROM slowwave.days y JOIN slowwave.agents a ON a.id = y.agent_id JOIN slowwave.scopes k ON k.id = y.scope_id
 WHERE y.status = 'final' AND y.day >= :since AND EXISTS (
     SELECT FROM slowwave.day_segments g
@@ -173,29 +141,6 @@ def day_book(
         find_agent(connection, tenant, agent)
     values = {"tenant": tenant, "agent": agent, "since": since, "day": day, "limit": limit}
     return [_entry(dict(row)) for row in connection.execute(_BOOK, values).mappings()]
-
-
-def due_days(connection: Connection, settings: Days, *, now: datetime, limit: int) -> list[DayRef]:
-    """Days that wait for a summary: enough new events, or none for a while. Those that wait longest first."""
-    values = {
-        "threshold": settings.realtime_summary_turn_threshold,
-        "quiet_since": now - timedelta(seconds=settings.quiet_seconds),
-        "now": now,
-        "limit": limit,
-    }
-    return [DayRef(**row) for row in connection.execute(_DUE, values).mappings()]
-
-
-def due_days_of_session(connection: Connection, session: SessionRef, settings: Days, *, now: datetime) -> list[DayRef]:
-    """Of the days on which this session has new events, those that have enough of them by now, with their others'."""
-    values = {
-        "tenant": session.tenant,
-        "agent": session.agent,
-        "session": session.session,
-        "threshold": settings.realtime_summary_turn_threshold,
-        "now": now,
-    }
-    return [DayRef(**row) for row in connection.execute(_DUE_OF_SESSION, values).mappings()]
 
 
 def ended_days(connection: Connection, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:

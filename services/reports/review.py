@@ -9,10 +9,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Select, case, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, literal_column, or_, select
 
 from domain.review import ItemState, Tier, in_words
 from models import MemoryConflict, ReviewItem, Scope
+from models.consolidation import GRAVER_FIRST
 from services.reports.conflicts import ListedConflict, read_conflicts
 from services.reports.names import UnknownName
 from services.reports.sides import Side, read_sides
@@ -131,7 +132,8 @@ def _where(asked: Asked) -> list[ColumnElement[bool]]:
 def _chosen(
     query: Select[*tuple[Any, ...]], tenant: str, wanted: Sequence[ColumnElement[bool]], limit: int
 ) -> Select[*tuple[Any, ...]]:
-    graver_first = case({"high": 0, "medium": 1}, value=ReviewItem.tier, else_=2)
+    # Word for word as the index has it, so that the first of all open ones are found without sorting these.
+    graver_first: ColumnElement[int] = literal_column(GRAVER_FIRST)
     return (
         query.join(Scope, Scope.id == ReviewItem.scope_id)
         .where(Scope.tenant == tenant, *wanted)

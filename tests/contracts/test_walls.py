@@ -25,7 +25,7 @@ import services.graph
 import services.reports
 from models.engine import make_engine
 from services import graph
-from services.days import agents, book
+from services.days import agents, book, due
 from services.memory_files import export
 from services.reports import (
     budget,
@@ -164,8 +164,8 @@ READERS = [
         silent=True,
     ),
     Reader(
-        book.due_days_of_session,
-        lambda _, c, p: book.due_days_of_session(c, _ref(p, "tail"), Days(), now=datetime.now(UTC)),
+        due.due_days_of_session,
+        lambda _, c, p: due.due_days_of_session(c, _ref(p, "tail"), Days(), now=datetime.now(UTC)),
         silent=True,
     ),
     Reader(agents.configure_agent, lambda _, c, p: agents.configure_agent(c, p.tenant, p.agent), silent=True),
@@ -264,9 +264,9 @@ READERS = [
 ]
 
 NOT_CALLED = {
-    "book.due_days": "asked by workers for all tenants, as the sweep of sessions is: names of days, no words",
-    "book.days_for_want_of_budget": "as due_days",
-    "book.ended_days": "as due_days; `slowwave finalize --ended` shows those of its tenant",
+    "due.due_days": "asked by workers for all tenants, as the sweep of sessions is: names of days, no words",
+    "book.days_for_want_of_budget": "as due.due_days",
+    "book.ended_days": "as due.due_days; `slowwave finalize --ended` shows those of its tenant",
     "book.mark_settling": "writes",
     "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
     "doctor.check_postgres": "the server's version",
@@ -321,7 +321,7 @@ def modules() -> Iterator[ModuleType]:
     for package in (services.reports,):
         for found in pkgutil.iter_modules(package.__path__):
             yield import_module(f"{package.__name__}.{found.name}")
-    yield from (services.graph, book, agents, export)
+    yield from (services.graph, book, due, agents, export)
 
 
 def readers() -> dict[str, Callable[..., Any]]:

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import Engine
 
 from domain.events import Event
-from services.days.book import due_days, due_days_of_session, ended_days
+from services.days.book import ended_days
+from services.days.due import due_days, due_days_of_session
 from services.days.store import begin_attempt, read_day
 from slowwave.identity import SessionRef
 from slowwave.settings import Days

@@ -17,7 +17,8 @@ from domain.events import Event
 from domain.local_days import bounds_of, local_day
 from domain.summaries import Segment, cut_segments
 from services.days.agents import configure_agent
-from services.days.book import DayEntry, DayRef, due_days
+from services.days.book import DayEntry, DayRef
+from services.days.due import due_days
 from services.days.finalize import finalize_ended
 from services.days.summarize import RULES, DayReport
 from services.days.summarizers import Told

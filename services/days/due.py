@@ -1,0 +1,135 @@
+"""Which days wait for a summary: those with enough new events, and those with some that have gone quiet since.
+
+Must not know: how a summary is made, who asks, what became of earlier ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, text
+
+from domain.failures import LONGEST_DELAY_SECONDS
+from services.days.book import NAMES, NOT_IN_BACK_OFF, DayRef
+from slowwave.identity import SessionRef
+from slowwave.settings import Days
+
+_PAGE = 1000
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+_CLOCK_SLACK_SECONDS = 60.0
+
+# What is to be looked at by now: days with the first event since a summary, and those that might have gone quiet by
+# now; also those that are to be looked at later than any wait lasts: a clock was ahead (I3).
+_TO_LOOK_AT = text("""
+(SELECT d.look_at, d.session_id, d.day, d.agent_id, d.scope_id FROM slowwave.session_days d
+ WHERE d.pending AND d.look_at <= :now AND (d.look_at, d.session_id, d.day) > (:after, :session, :day)
+ ORDER BY d.look_at, d.session_id, d.day LIMIT :page)
+UNION ALL
+(SELECT d.look_at, d.session_id, d.day, d.agent_id, d.scope_id FROM slowwave.session_days d
+ WHERE d.pending AND d.look_at > :too_late LIMIT :page)
+ORDER BY 1, 2, 3
+""")
+_DUE = text(f"""
+SELECT g.agent_id, g.scope_id, g.day, {NAMES}, c.seen,
+       (c.unsummarized >= :threshold OR c.seen <= :quiet_since) AND {NOT_IN_BACK_OFF} AS due,
+       greatest(c.seen + :quiet, y.not_before) AS later
+FROM (SELECT DISTINCT * FROM unnest(CAST(:agents AS bigint[]), CAST(:scopes AS bigint[]), CAST(:days AS date[]))
+      AS u (agent_id, scope_id, day)) AS g
+CROSS JOIN LATERAL (
+    SELECT sum(d.total_messages - d.summarized) AS unsummarized, max(s.last_seen_at) AS seen
+    FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id
+    WHERE d.pending AND (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)
+) AS c
+JOIN slowwave.agents a ON a.id = g.agent_id
+JOIN slowwave.scopes k ON k.id = g.scope_id
+LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (g.agent_id, g.scope_id, g.day)
+WHERE c.seen IS NOT NULL
+""")
+# A hook that counts an event just now is not waited for: its day is looked at again in the next tick.
+_PUT_OFF = text("""
+UPDATE slowwave.session_days d SET look_at = x.look_at FROM (
+    SELECT q.session_id, q.day, u.look_at
+    FROM unnest(CAST(:sessions AS bigint[]), CAST(:days AS date[]), CAST(:times AS timestamptz[]))
+        AS u (session_id, day, look_at)
+    JOIN slowwave.session_days q ON (q.session_id, q.day) = (u.session_id, u.day)
+    FOR NO KEY UPDATE OF q SKIP LOCKED
+) AS x WHERE (d.session_id, d.day) = (x.session_id, x.day)
+""")
+_DUE_OF_SESSION = text(f"""
+SELECT d.agent_id, d.scope_id, d.day, {NAMES}
+FROM slowwave.agents a
+JOIN slowwave.sessions s ON s.agent_id = a.id
+JOIN slowwave.session_days own ON own.session_id = s.id AND own.pending
+JOIN slowwave.session_days d
+    ON d.pending AND (d.agent_id, d.day, d.scope_id) = (own.agent_id, own.day, own.scope_id)
+JOIN slowwave.scopes k ON k.id = d.scope_id
+LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (d.agent_id, d.scope_id, d.day)
+WHERE a.tenant = :tenant AND a.name = :agent AND s.name = :session AND {NOT_IN_BACK_OFF}
+GROUP BY d.agent_id, d.scope_id, d.day, a.tenant, a.name, k.kind, k.name
+HAVING sum(d.total_messages - d.summarized) >= :threshold
+ORDER BY d.day
+""")
+
+
+def due_days(connection: Connection, settings: Days, *, now: datetime, limit: int) -> list[DayRef]:
+    """Days that wait for a summary: enough new events, or none for a while. Those that wait longest first.
+
+    Notes of the others when they are to be looked at again: committed, this keeps the next call from reading all that
+    is pending. A day that gets enough events before that time is due by `due_days_of_session`; should that be lost, it
+    is due here when it might have gone quiet, at the latest.
+    """
+    due: dict[tuple[int, int, date], tuple[datetime, DayRef]] = {}
+    after: tuple[Any, ...] = (_LONG_AGO, 0, date.min)
+    while True:
+        page = _to_look_at(connection, settings, now, after)
+        later: dict[tuple[int, int, date], datetime] = {}
+        for row in _look_at(connection, page, settings, now):
+            key = row["agent_id"], row["scope_id"], row["day"]
+            if row["due"]:
+                ref = DayRef(**{name: row[name] for name in DayRef.__dataclass_fields__})
+                due[key] = row["seen"], ref
+            else:
+                later[key] = row["later"]
+        _put_off(connection, page, later)
+        seen = [row for row in page if row["look_at"] <= now]
+        if len(seen) < _PAGE or len(due) >= limit:
+            first = sorted(due.items(), key=lambda item: (item[1][0], item[0]))[:limit]
+            return [ref for _, (_, ref) in first]
+        after = tuple(seen[-1][name] for name in ("look_at", "session_id", "day"))
+
+
+def _to_look_at(connection: Connection, settings: Days, now: datetime, after: tuple[Any, ...]) -> Sequence[RowMapping]:
+    longest = max(settings.quiet_seconds, LONGEST_DELAY_SECONDS) + _CLOCK_SLACK_SECONDS
+    values = {"now": now, "too_late": now + timedelta(seconds=longest), "page": _PAGE}
+    values |= dict(zip(("after", "session", "day"), after, strict=True))
+    return connection.execute(_TO_LOOK_AT, values).mappings().all()
+
+
+def _look_at(connection: Connection, page: Sequence[RowMapping], settings: Days, now: datetime) -> Sequence[RowMapping]:
+    quiet = timedelta(seconds=settings.quiet_seconds)
+    columns = {f"{name}s": [row[f"{name}_id"] for row in page] for name in ("agent", "scope")}
+    values = {"threshold": settings.realtime_summary_turn_threshold, "quiet": quiet, "quiet_since": now - quiet}
+    days = [row["day"] for row in page]
+    return connection.execute(_DUE, values | columns | {"days": days, "now": now}).mappings().all()
+
+
+def _put_off(
+    connection: Connection, page: Sequence[RowMapping], later: Mapping[tuple[int, int, date], datetime]
+) -> None:
+    rows = [(row, later.get((row["agent_id"], row["scope_id"], row["day"]))) for row in page]
+    put_off = [(row["session_id"], row["day"], until) for row, until in rows if until is not None]
+    if put_off:
+        sessions, days, times = zip(*put_off, strict=True)
+        connection.execute(_PUT_OFF, {"sessions": list(sessions), "days": list(days), "times": list(times)})
+
+
+def due_days_of_session(connection: Connection, session: SessionRef, settings: Days, *, now: datetime) -> list[DayRef]:
+    """Of the days on which this session has new events, those that have enough of them by now, with their others'."""
+    values = {
+        "tenant": session.tenant,
+        "agent": session.agent,
+        "session": session.session,
+        "threshold": settings.realtime_summary_turn_threshold,
+        "now": now,
+    }
+    return [DayRef(**row) for row in connection.execute(_DUE_OF_SESSION, values).mappings()]
