@@ -97,7 +97,8 @@ _RELATED = (
     " UNION SELECT l.target_id FROM slowwave.memory_links l JOIN gone_memories g ON g.id = l.source_id"
     " UNION SELECT c.memory_id FROM slowwave.memory_conflicts c JOIN gone_memories g ON g.id = c.conflicting_memory_id"
     " UNION SELECT c.conflicting_memory_id FROM slowwave.memory_conflicts c JOIN gone_memories g ON g.id = c.memory_id"
-    " UNION SELECT m.id FROM slowwave.memories m JOIN gone_memories g ON g.id IN (m.merged_into, m.superseded_by)"
+    " UNION SELECT m.id FROM slowwave.memories m JOIN gone_memories g ON g.id = m.merged_into"
+    " UNION SELECT m.id FROM slowwave.memories m JOIN gone_memories g ON g.id = m.superseded_by"
     ") AS r WHERE r.id NOT IN (SELECT id FROM gone_memories)"
 )
 # Out of the way of what says the same and stands for itself from now on.

@@ -73,17 +73,19 @@ _NAMED = {
         ),
     ),
 }
-# Who shares a scope with what goes: their memories may rest on it.
+# Who shares a scope with what goes: their memories may rest on it. Of one session its own scope is enough, and the
+# others of its agent are not looked through.
 _NEAR = (
     "INSERT INTO near_scopes"
     " SELECT k.id FROM gone_scopes k"
-    " UNION SELECT s.scope_id FROM slowwave.sessions s JOIN gone_agents a ON a.id = s.agent_id"
-    " UNION SELECT w.scope_id FROM slowwave.working_memory w JOIN gone_agents a ON a.id = w.agent_id"
+    " UNION SELECT s.scope_id FROM gone_agents a JOIN slowwave.sessions s ON s.agent_id = a.id {one}"
+    " UNION SELECT w.scope_id FROM gone_agents a JOIN slowwave.working_memory w ON w.agent_id = a.id {noted}"
     " UNION SELECT m.scope_id FROM gone_memories m"
     # Where a forget was cut off nothing else may be left that names its scope.
     " UNION SELECT k.id FROM gone_agents g JOIN slowwave.agents a ON a.id = g.id"
     "  JOIN slowwave.scopes k ON k.tenant = a.tenant AND k.kind = 'agent' AND k.name = a.name"
 )
+_NEAR_OF = {"one": "AND s.name = :session", "noted": "AND w.session = :session"}
 _SESSIONS = {
     "agent": "JOIN gone_agents a ON a.id = s.agent_id",
     "session": "JOIN gone_agents a ON a.id = s.agent_id AND s.name = :session",
@@ -133,7 +135,8 @@ def gather(connection: Connection, target: Target) -> None:
         connection.execute(text(statement))
     for statement in _NAMED[target.kind]:
         connection.execute(text(statement), values)
-    connection.execute(text(_NEAR))
+    one = _NEAR_OF if target.kind == "session" else dict.fromkeys(_NEAR_OF, "")
+    connection.execute(text(_NEAR.format(**one)), values)
     connection.execute(text(_LOCK_PASSES))
     agents, scopes, sessions = _LOCK_ROWS
     connection.execute(text(agents))

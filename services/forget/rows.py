@@ -20,24 +20,41 @@ _STRIPPED = (
 )
 _SAYS = "(c.before ? 'content' OR c.after ? 'content')"
 _GONE = "IN (SELECT id FROM gone_memories)"
-_FLUSHES = "SELECT f.id FROM slowwave.flushes f JOIN gone_sessions s ON s.id = f.session_id"
 _RUNS = "SELECT r.id FROM slowwave.maintenance_runs r JOIN gone_scopes k ON k.id = r.scope_id"
+
+# Each way to a row is a branch of its own that an index serves: an OR of them would read all of the table.
+_CHANGES_BY_ORIGIN = (
+    "SELECT c.id, c.memory_id FROM slowwave.flushes f JOIN gone_sessions s ON s.id = f.session_id"
+    "  JOIN slowwave.memory_changes c ON c.flush_id = f.id"
+    " UNION SELECT c.id, c.memory_id FROM slowwave.maintenance_runs r JOIN gone_scopes k ON k.id = r.scope_id"
+    "  JOIN slowwave.memory_changes c ON c.run_id = r.id"
+)
+_CHANGES_BY_NOTE = (
+    "SELECT c.id, c.memory_id FROM gone_items i"
+    " JOIN slowwave.memory_changes c ON c.after ->> 'noted' = CAST(i.id AS text)"
+)
+_CHANGES_BY_PLACE = (
+    "SELECT c.id, c.memory_id FROM gone_scopes k"
+    " JOIN slowwave.memory_changes c ON c.before ->> 'scope_id' = CAST(k.id AS text)"
+)
+_CONFLICTS_OF = (
+    "SELECT c.id FROM {0} g JOIN slowwave.memory_conflicts c ON c.memory_id = g.id"
+    " UNION SELECT c.id FROM {0} g JOIN slowwave.memory_conflicts c ON c.conflicting_memory_id = g.id"
+)
+_HURT_OR_RELATED = "(SELECT id FROM hurt UNION SELECT id FROM related)"
 
 # Of memories that an undo took away only changes are left, and the last of them tells what the memory said.
 _ORPHANS = (
-    "CREATE TEMP TABLE orphans ON COMMIT DROP AS SELECT DISTINCT c.memory_id AS id FROM slowwave.memory_changes c"
-    f" WHERE (c.flush_id IN ({_FLUSHES}) OR c.run_id IN ({_RUNS})"
-    " OR c.after ->> 'noted' IN (SELECT CAST(id AS text) FROM gone_items)"
-    " OR CAST(c.before ->> 'scope_id' AS bigint) IN (SELECT id FROM gone_scopes))"
-    " AND NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = c.memory_id)"
+    "CREATE TEMP TABLE orphans ON COMMIT DROP AS SELECT DISTINCT c.memory_id AS id"
+    f" FROM ({_CHANGES_BY_ORIGIN} UNION {_CHANGES_BY_NOTE} UNION {_CHANGES_BY_PLACE}) AS c"
+    " WHERE NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = c.memory_id)"
 )
 _TOUCHED = (
-    "INSERT INTO touched_runs SELECT c.run_id, min(CAST(c.memory_id AS text)) FILTER (WHERE g.id IS NOT NULL"
-    " OR o.id IS NOT NULL) FROM slowwave.memory_changes c LEFT JOIN gone_memories g ON g.id = c.memory_id"
-    " LEFT JOIN orphans o ON o.id = c.memory_id LEFT JOIN related r ON r.id = c.memory_id"
-    f" LEFT JOIN hurt h ON h.id = c.memory_id AND {_SAYS}"
-    " WHERE c.run_id IS NOT NULL AND num_nonnulls(g.id, o.id, r.id, h.id) > 0"
-    f" AND c.run_id NOT IN ({_RUNS}) GROUP BY c.run_id"
+    "INSERT INTO touched_runs SELECT c.run_id, min(CAST(c.memory_id AS text)) FILTER (WHERE x.goes) FROM ("
+    " SELECT id, true AS goes, false AS quoted FROM gone_memories UNION SELECT id, true, false FROM orphans"
+    " UNION SELECT id, false, false FROM related UNION SELECT id, false, true FROM hurt) AS x"
+    " JOIN slowwave.memory_changes c ON c.memory_id = x.id"
+    f" WHERE c.run_id IS NOT NULL AND (NOT x.quoted OR {_SAYS}) AND c.run_id NOT IN ({_RUNS}) GROUP BY c.run_id"
 )
 # A run that such a row names is never undone: it would bring words back, or half of what it did.
 _TOMBSTONES = (
@@ -90,29 +107,30 @@ MEMORIES: tuple[tuple[str, str], ...] = (
     (
         "questions",
         (
-            f"DELETE FROM slowwave.review_items i WHERE i.memory_id {_GONE} OR i.conflict_id IN ("
-            "SELECT c.id FROM slowwave.memory_conflicts c"
-            f" WHERE c.memory_id {_GONE} OR c.conflicting_memory_id {_GONE})"
+            "DELETE FROM slowwave.review_items i WHERE i.id IN ("
+            "SELECT q.id FROM gone_memories g JOIN slowwave.review_items q ON q.memory_id = g.id"
+            f" UNION SELECT q.id FROM ({_CONFLICTS_OF.format('gone_memories')}) AS c"
+            "  JOIN slowwave.review_items q ON q.conflict_id = c.id)"
         ),
     ),
     (
         "",
         (
-            "UPDATE slowwave.review_items i SET why = :reason WHERE i.memory_id IN (SELECT id FROM related) OR"
-            " i.conflict_id IN (SELECT c.id FROM slowwave.memory_conflicts c JOIN reworded w"
-            " ON w.id IN (c.memory_id, c.conflicting_memory_id))"
+            "UPDATE slowwave.review_items i SET why = :reason WHERE i.id IN ("
+            "SELECT q.id FROM related r JOIN slowwave.review_items q ON q.memory_id = r.id"
+            f" UNION SELECT q.id FROM ({_CONFLICTS_OF.format('reworded')}) AS c"
+            "  JOIN slowwave.review_items q ON q.conflict_id = c.id)"
         ),
     ),
     (
         "conflicts",
-        f"DELETE FROM slowwave.memory_conflicts c WHERE c.memory_id {_GONE} OR c.conflicting_memory_id {_GONE}",
+        f"DELETE FROM slowwave.memory_conflicts c WHERE c.id IN ({_CONFLICTS_OF.format('gone_memories')})",
     ),
     (
         "",
         (
             "UPDATE slowwave.memory_conflicts c SET evidence = '{}', reason = :reason, resolution = CASE WHEN"
-            " c.resolution IS NOT NULL THEN :reason END FROM reworded w"
-            " WHERE w.id IN (c.memory_id, c.conflicting_memory_id)"
+            f" c.resolution IS NOT NULL THEN :reason END WHERE c.id IN ({_CONFLICTS_OF.format('reworded')})"
         ),
     ),
     (
@@ -120,11 +138,17 @@ MEMORIES: tuple[tuple[str, str], ...] = (
         # What a model said of two memories was made of all that was said for either.
         (
             "UPDATE slowwave.memory_conflicts c SET evidence = c.evidence #- '{asked,why}'"
-            " FROM (SELECT id FROM hurt UNION SELECT id FROM related) AS h"
-            " WHERE h.id IN (c.memory_id, c.conflicting_memory_id) AND c.evidence ? 'asked'"
+            f" WHERE c.evidence ? 'asked' AND c.id IN ({_CONFLICTS_OF.format(_HURT_OR_RELATED)})"
         ),
     ),
-    ("links", f"DELETE FROM slowwave.memory_links l WHERE l.source_id {_GONE} OR l.target_id {_GONE}"),
+    (
+        "links",
+        (
+            "DELETE FROM slowwave.memory_links l WHERE l.id IN ("
+            "SELECT x.id FROM gone_memories g JOIN slowwave.memory_links x ON x.source_id = g.id"
+            " UNION SELECT x.id FROM gone_memories g JOIN slowwave.memory_links x ON x.target_id = g.id)"
+        ),
+    ),
     ("relations", f"DELETE FROM slowwave.triples t WHERE t.memory_id {_GONE}"),
     ("", f"DELETE FROM slowwave.memory_blocks b WHERE b.memory_id {_GONE}"),
     ("sources", f"DELETE FROM slowwave.memory_sources x WHERE x.memory_id {_GONE}"),
@@ -143,9 +167,11 @@ MEMORIES: tuple[tuple[str, str], ...] = (
     (
         "changes",
         (
-            "DELETE FROM slowwave.memory_changes c WHERE c.memory_id IN (SELECT id FROM gone_memories UNION SELECT id"
-            f" FROM orphans) OR c.flush_id IN ({_FLUSHES}) OR c.run_id IN ({_RUNS}) OR c.memory_id IN"
-            " (SELECT id FROM hurt) AND c.after ->> 'noted' IN (SELECT CAST(id AS text) FROM gone_items)"
+            "DELETE FROM slowwave.memory_changes c WHERE c.id IN ("
+            "SELECT x.id FROM (SELECT id FROM gone_memories UNION SELECT id FROM orphans) AS g"
+            "  JOIN slowwave.memory_changes x ON x.memory_id = g.id"
+            f" UNION SELECT x.id FROM ({_CHANGES_BY_ORIGIN}) AS x"
+            f" UNION SELECT x.id FROM ({_CHANGES_BY_NOTE}) AS x JOIN hurt h ON h.id = x.memory_id)"
         ),
     ),
     (
@@ -239,6 +265,8 @@ CONVERSATIONS: tuple[tuple[str, str], ...] = (
 def mark_runs(connection: Connection) -> None:
     """Find the runs whose histories lose something; called before anything is taken away."""
     connection.execute(text(_ORPHANS))
+    for table in ("orphans", "gone_memories", "hurt", "related"):
+        connection.execute(text(f"ANALYZE {table}"))
     connection.execute(text(_TOUCHED))
 
 

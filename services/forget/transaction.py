@@ -32,9 +32,9 @@ _AGAIN = frozenset({"55P03", "40P01", "40001", "23503"})
 class Erased:
     """What went, or would go, in Postgres. known: whether there was anything by that name.
 
-    sessions: (agent, session) of the conversations that go; elsewhere: others of these agents; before: those that went
-    with an earlier forget of the same. scopes: those of which all goes, as (id, kind, name); near: others that are
-    concerned.
+    sessions: (agent, session) of the conversations that go; elsewhere: of a scope, others of these agents; before:
+    those that went with an earlier forget of the same. scopes: those of which all goes, as (id, kind, name); near:
+    others that are concerned.
     """
 
     erasure: int | None
@@ -90,7 +90,9 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     remains.find()
     remains.settle()
     mark_runs(connection)
-    sessions, elsewhere = _sessions(connection, "IN"), _sessions(connection, "NOT IN")
+    sessions = _sessions(connection, "IN")
+    # Only messages that name a scope alone are told apart by them, and an agent may have ten thousands.
+    elsewhere = _sessions(connection, "NOT IN") if target.kind == "scope" else ()
     scopes = _scopes(connection, "gone_scopes")
     near = tuple(scope for scope in _scopes(connection, "near_scopes") if scope not in scopes)
     known, before = _is_known(connection, target), sessions_before(connection, target)
