@@ -33,12 +33,17 @@ _LOOK_AGAIN = """
     UPDATE slowwave.sessions s SET flush_due_at = %s FROM running r WHERE s.id = r.id AND s.flush_due_at > %s
 """
 # Nothing waits longer than the settings and a back-off say: a time further off was written while a clock was ahead.
-# Within the reach of the index on flush_due_at, which nearly all of the time ends before.
+# In the order of the index on flush_due_at, which nearly all of the time ends before; in the order of their numbers a
+# planner that knows no better would look through all sessions there are.
 _COME_BACK = """
-    WITH stranded AS (
+    WITH far AS MATERIALIZED (
         SELECT s.id FROM slowwave.sessions s
         WHERE s.flush_due_at > %s AND (s.not_before IS NULL OR s.not_before > %s)
-        ORDER BY s.id LIMIT %s FOR UPDATE SKIP LOCKED
+        ORDER BY s.flush_due_at DESC LIMIT %s
+    ), stranded AS (
+        SELECT s.id FROM slowwave.sessions s
+        WHERE s.id = ANY (ARRAY(SELECT f.id FROM far f)) AND s.flush_due_at > %s
+        ORDER BY s.id FOR UPDATE SKIP LOCKED
     )
     UPDATE slowwave.sessions s SET flush_due_at = %s, not_before = NULL FROM stranded x WHERE s.id = x.id
 """
@@ -88,7 +93,7 @@ def _bring_back(connection: Connection, settings: AutoFlush, now: datetime) -> N
     longest = max(*waits, settings.retry_interval_seconds) + _CLOCK_SLACK_SECONDS
     in_back_off = max(longest, LONGEST_RETRY_AFTER_SECONDS + _CLOCK_SLACK_SECONDS)
     limits = (now + timedelta(seconds=longest), now + timedelta(seconds=in_back_off))
-    connection.exec_driver_sql(_COME_BACK, (*limits, settings.batch.max_sessions_per_cycle, now))
+    connection.exec_driver_sql(_COME_BACK, (*limits, settings.batch.max_sessions_per_cycle, limits[0], now))
 
 
 def _look_again(engine: Engine, refs: Sequence[SessionRef], at: datetime) -> None:

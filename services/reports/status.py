@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from redis.exceptions import RedisError
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from models import Agent, Flush, MemoryBackend, OutboxItem, Scope, Session
 from services.reports.dead_letters import count_open
@@ -16,6 +16,8 @@ from slowwave.coordination.flush_queue import FlushQueue
 
 FLUSHES_READ = 50_000
 """So many of the last hour's flushes, newest first, are read for the lag."""
+DIRTY_READ = 1000
+"""So many dirty sessions, the oldest first, are counted: a backlog takes no longer to look at than what is usual."""
 OUTCOMES = ("stored", "no_reply", "quarantined")
 FALLBACKS = ("budget", "failed")
 SHARES = {"p50_seconds": 0.5, "p95_seconds": 0.95}
@@ -35,12 +37,14 @@ class Status:
 
     flushes: committed in the last hour, by outcome; left_to_rules: those of them that a model was to read, by why it
     did not ("budget": a cap was reached, "failed": no answer of use). backends: memories that wait for files or mem0.
-    Everything else is of `tenant` alone, and of now.
+    Everything else is of `tenant` alone, and of now. more_dirty: there are more dirty sessions than are counted: those
+    that have waited longest, which events_waiting, backing_off and overdue are of.
     """
 
     tenant: str
     queues: dict[str, int] | None
     dirty_sessions: int
+    more_dirty: bool
     events_waiting: int
     oldest_dirty_seconds: float | None
     backing_off: int
@@ -55,22 +59,13 @@ class Status:
 
 def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: datetime) -> Status:
     """Read all of it, each figure by one bounded query; a broker that can't be reached is part of the answer."""
-    dirty = connection.execute(
-        select(
-            func.count().label("sessions"),
-            func.coalesce(func.sum(Session.last_seq - Session.processed_until), 0).label("events"),
-            func.min(Session.dirty_since).label("oldest"),
-            func.count().filter(Session.not_before > now).label("backing_off"),
-            func.count().filter(Session.flush_due_at <= now).label("overdue"),
-        )
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(Agent.tenant == tenant, Session.dirty_since.is_not(None))
-    ).one()
+    dirty = _dirty(connection, tenant, now)
     outcomes, fallbacks, lag = _last_hour(connection, tenant, now)
     return Status(
         tenant=tenant,
         queues=_depths(queue),
-        dirty_sessions=dirty.sessions,
+        dirty_sessions=min(dirty.sessions, DIRTY_READ),
+        more_dirty=dirty.sessions > DIRTY_READ,
         events_waiting=int(dirty.events),
         oldest_dirty_seconds=None if dirty.oldest is None else max(0.0, (now - dirty.oldest).total_seconds()),
         backing_off=dirty.backing_off,
@@ -82,6 +77,32 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
         dead_letters=count_open(connection, tenant),
         backends=_backends(connection, tenant),
     )
+
+
+def _dirty(connection: Connection, tenant: str, now: datetime) -> Row[tuple[int, int, datetime | None, int, int]]:
+    """Sessions, their events, the oldest, those that back off and those that are due; of one more than DIRTY_READ."""
+    # Each agent is looked up by its number: a join that may be turned round reads all agents there are.
+    tenant_of = select(Agent.tenant).where(Agent.id == Session.agent_id).scalar_subquery()
+    oldest = (
+        select(
+            Session.dirty_since,
+            (Session.last_seq - Session.processed_until).label("events"),
+            (Session.not_before > now).label("backs_off"),
+            (Session.flush_due_at <= now).label("due"),
+        )
+        .where(Session.dirty_since.is_not(None), tenant_of == tenant)
+        .order_by(Session.dirty_since)
+        .limit(DIRTY_READ + 1)
+        .subquery()
+    )
+    query = select(
+        func.count().label("sessions"),
+        func.coalesce(func.sum(oldest.c.events), 0).label("events"),
+        func.min(oldest.c.dirty_since).label("oldest"),
+        func.count().filter(oldest.c.backs_off).label("backing_off"),
+        func.count().filter(oldest.c.due).label("overdue"),
+    )
+    return connection.execute(query).one()
 
 
 def _backends(connection: Connection, tenant: str) -> dict[str, int]:
