@@ -56,7 +56,8 @@ class DaySummary(Base):
     __tablename__ = "day_summaries"
     __table_args__ = (
         Index("day_summaries_version_idx", "agent_id", "scope_id", "day", "version", unique=True),
-        Index("day_summaries_scope_idx", "scope_id", text("day DESC"), text("version DESC")),
+        # A context asks for the newest of each agent, the last day first.
+        Index("day_summaries_scope_idx", "scope_id", text("day DESC"), "agent_id", text("version DESC")),
         Index("day_summaries_run_idx", "run_id", postgresql_where=text("run_id IS NOT NULL")),
         CheckConstraint("made_by IN ('rules', 'model', 'import')", name="made_by"),
     )

@@ -146,7 +146,7 @@ def test_i8_what_very_many_hold_is_looked_for_among_the_latest_of_the_scope_alon
     assert [row["content"] for row in rows] == ["A heron in another scope, on a walk."]
 
 
-def test_context_reads_the_last_of_many_dirty_sessions_and_of_many_open_days(plain: Shelf) -> None:
+def test_context_reads_a_few_of_many_dirty_sessions_open_days_and_agents(plain: Shelf) -> None:
     plain.sql(
         "INSERT INTO slowwave.sessions (agent_id, scope_id, name, last_seq, dirty_since, last_seen_at)"
         " SELECT s.agent_id, s.scope_id, 'many' || i, 1, %s, %s::timestamptz + i * interval '1 second'"
@@ -164,13 +164,26 @@ def test_context_reads_the_last_of_many_dirty_sessions_and_of_many_open_days(pla
         " FROM slowwave.sessions, unnest(%s::date[]) AS d WHERE name LIKE 'many%%'",
         [NOW.date(), NOW.date() - timedelta(days=1)],
     )
-    plain.sql("ANALYZE slowwave.sessions, slowwave.session_days")
-    with reading(plain, "sessions") as sessions, reading(plain, "session_days") as days:
+    plain.sql(
+        "INSERT INTO slowwave.agents (tenant, name) SELECT 'default', 'one' || i FROM generate_series(1, 500) AS i"
+    )
+    plain.sql(
+        "INSERT INTO slowwave.day_summaries (agent_id, scope_id, day, version, final, messages, segments, text, lines,"
+        " made_by, summarizer) SELECT a.id, %s, %s, v, false, 1, 1, 'Version ' || v || '.', '[]', 'rules', 'rules/1'"
+        " FROM slowwave.agents a, generate_series(1, 2) AS v WHERE a.name LIKE 'one%%'",
+        *(plain.scope(), NOW.date()),
+    )
+    plain.sql("ANALYZE slowwave.sessions, slowwave.session_days, slowwave.day_summaries")
+    tables = (reading(plain, name) for name in ("sessions", "session_days", "day_summaries"))
+    with next(tables) as sessions, next(tables) as days, next(tables) as summaries:
         known = context(plain.connection, "default", "maya", now=NOW + timedelta(hours=1), days=2)
         # 50 of each day, each with its session, and the last six dirty ones.
         assert 100 <= days()[1] < 120
         assert sessions()[1] < 300
+        # Two versions of sixty agents, and of each the newer one with its lines.
+        assert 60 <= summaries()[1] < 200
     assert "In many500" in str(known)
+    assert ("Version 2." in str(known), "Version 1." in str(known)) == (True, False)
 
 
 def test_a_question_of_common_words_finds_documents_that_hold_them_together(large: Shelf, engine: Engine) -> None:

@@ -126,10 +126,17 @@ BEGIN
          ORDER BY v.day DESC, v.scope_id, v.version DESC
          LIMIT 60)
         UNION ALL
-        (SELECT DISTINCT ON (v.day, v.agent_id, v.scope_id) v.id
-         FROM slowwave.day_summaries v
-         WHERE v.scope_id = ANY (ids) AND v.day >= since_day AND v.agent_id IS DISTINCT FROM reader_id
-         ORDER BY v.day DESC, v.agent_id, v.scope_id, v.version DESC
+        -- Of each scope the first by an index: there may be very many agents.
+        (SELECT v.id
+         FROM unnest(ids) AS k (id)
+         CROSS JOIN LATERAL (
+             SELECT DISTINCT ON (v.day, v.agent_id) v.id, v.day, v.agent_id, v.scope_id
+             FROM slowwave.day_summaries v
+             WHERE v.scope_id = k.id AND v.day >= since_day AND v.agent_id IS DISTINCT FROM reader_id
+             ORDER BY v.day DESC, v.agent_id, v.version DESC
+             LIMIT 60
+         ) AS v
+         ORDER BY v.day DESC, v.agent_id, v.scope_id
          LIMIT 60)
     )
     SELECT json_agg(q) INTO summaries

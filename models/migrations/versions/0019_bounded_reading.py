@@ -22,6 +22,13 @@ INDEXES = (
         ["scope_id", "day", "session_id"],
         "pending",
     ),
+    (
+        "day_summaries_scope_idx",
+        "day_summaries",
+        ["scope_id", "day DESC", "version DESC"],
+        ["scope_id", "day DESC", "agent_id", "version DESC"],
+        None,
+    ),
 )
 
 
@@ -32,7 +39,7 @@ def _run(file: str) -> None:
 def _index(name: str, table: str, columns: list[str], condition: str | None) -> None:
     op.drop_index(name, table, schema="slowwave")
     where = None if condition is None else sa.text(condition)
-    op.create_index(name, table, columns, schema="slowwave", postgresql_where=where)
+    op.create_index(name, table, [sa.text(column) for column in columns], schema="slowwave", postgresql_where=where)
 
 
 def upgrade() -> None:
