@@ -196,6 +196,7 @@ def flower(fleet: Fleet, worker: Program, folder: Path) -> str:
     fleet.flower(port, CREDENTIALS)
     url = f"http://127.0.0.1:{port}"
     wait_until(lambda: http(f"{url}/healthcheck")[0] == 200, 40, "Flower answers")
+    worker.says("Events of group {task} enabled by remote.")  # none were sent before: nobody listened
     return url
 
 
