@@ -27,21 +27,49 @@ from models.schema import migrate
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
-MEMORY = Path("/dev/shm")  # noqa: S108 - the root of a temporary folder with a random name
+MEMORY = Path("/dev/shm")  # noqa: S108 - the root of a folder that this run makes for itself
 ROOM = 4 << 30
 STATEMENTS = 4000
 
-# Clones, clusters, logs and append-only files wait for no disk. TMPDIR counts where somebody has set it; processes that
-# tests start inherit it. Read at import: the run's folders are made before any fixture is.
-if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
-    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+def _folder_in_memory() -> Path | None:
+    """A folder of this run, for clones, clusters, logs and append-only files that then wait for no disk.
+
+    None where memory has no room, where TMPDIR says where files go, and in a worker, which inherits its run's TMPDIR.
+    What runs have left that were killed or had failures goes first.
+    """
+    if "TMPDIR" in os.environ or not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < ROOM:
+        return None
+    for left in MEMORY.glob("slowwave-run-*"):
+        if not Path("/proc", left.name.rsplit("-", 1)[1]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    folder = MEMORY / f"slowwave-run-{os.getpid()}"
+    folder.mkdir()
+    folder.chmod(0o711)  # servers of another user go through it
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    return folder
+
+
+# At import: pytest makes its own folders before any fixture is.
+FOLDER = _folder_in_memory()
 IN_MEMORY = Path(tempfile.gettempdir()).is_relative_to(MEMORY)
 
 
-def pytest_collection_finish() -> None:
-    """What was imported lives until the end: collections of garbage need not go through it again."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported lives until the end: collections of garbage need not go through it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Only what a failure has left is worth a look; the next run takes it away."""
+    if FOLDER is not None and not exitstatus:
+        session.config.add_cleanup(lambda: shutil.rmtree(FOLDER, ignore_errors=True))
 
 
 @pytest.fixture(scope="session")
