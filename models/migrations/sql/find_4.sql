@@ -5,7 +5,8 @@
 --   p_held        how many documents hold each stem, NULL where they are so few that all of them are candidates
 --   p_beginnings  what words of these stems begin with
 --   p_late        documents that match this are candidates if they are among the latest of their scope: 500 memories,
---                 500 of most importance, 1,000 events; NULL: none are. For what very many hold
+--                 500 of most importance, 1,000 events. For what very many hold: p_any is of memories alone then, which
+--                 are fewer. NULL: the latest are not looked at
 --   p_review      whether memories that wait in review are candidates too; they rank like what has ended
 --   p_documents   how many documents the scopes hold; p_mean_length: their mean number of lexemes, NULL if unknown
 --
@@ -115,7 +116,7 @@ BEGIN
             UNION ALL
             (SELECT NULL, p.session_id, p.seq, true, 1, p.search
              FROM slowwave.passages p
-             WHERE p.search @@ p_any AND p.scope_id + 0 = ANY (p_scopes) AND p_events
+             WHERE p.search @@ p_any AND p.scope_id + 0 = ANY (p_scopes) AND p_events AND p_late IS NULL
              LIMIT 1500)
             UNION ALL
             SELECT m.id, NULL, NULL, true,
@@ -132,7 +133,7 @@ BEGIN
                 ORDER BY p.scope_id DESC, p.session_id DESC, p.seq DESC
                 LIMIT 1000
             ) AS n
-            WHERE p_late IS NOT NULL AND p_events AND n.search @@ p_late AND NOT n.search @@ p_any
+            WHERE p_late IS NOT NULL AND p_events AND n.search @@ p_late
             UNION ALL
             SELECT NULL, f.session_id, f.seq, false, 1, f.search FROM fresh f
         ) AS d

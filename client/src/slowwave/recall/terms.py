@@ -20,6 +20,8 @@ CANDIDATE_BUDGET = 600
 SHORTEST_BEGINNING = 3
 # So many entries of the index may be read to find who holds common stems together: some milliseconds.
 POSTINGS_BUDGET = 40_000
+# The same where events are left out, of which the index holds more and longer ones.
+MEMORY_POSTINGS_BUDGET = 120_000
 # slowwave.find weighs no more of a kind: of a stem that more hold it would take any, where the latest are better.
 WEIGHED = 1_500
 # Of the latest that are looked at, some thousand, a stem that one in a hundred holds is in enough.
@@ -46,7 +48,8 @@ class Plan:
     """How to search.
 
     terms: what is weighed, rarest first; candidates: sets of terms, a document must hold all terms of one set; late:
-    such sets for documents that are among the latest of their scope; fallback: how to search if that finds nothing.
+    such sets for documents that are among the latest of their scope, and with them `candidates` are memories alone;
+    fallback: how to search if that finds nothing.
     """
 
     terms: tuple[Term, ...]
@@ -85,9 +88,11 @@ def plan(terms: Sequence[Term], documents: int) -> Plan:
         return Plan(weighed, tuple(candidates), fallback=alone)
     if len(rest) == 1:
         return alone
-    if (rest[0].documents or 0) > POSTINGS_BUDGET:
-        return Plan(weighed, (), tuple((term,) for term in rest))
-    return Plan(weighed, (tuple(rest[:3]),), fallback=alone)
+    together, held = tuple(rest[:3]), rest[0].documents or 0
+    if held > POSTINGS_BUDGET:
+        every = tuple((term,) for term in rest)
+        return Plan(weighed, (together,) if held <= MEMORY_POSTINGS_BUDGET else (), every)
+    return Plan(weighed, (together,), fallback=alone)
 
 
 def _alone(weighed: tuple[Term, ...], term: Term, documents: int) -> Plan:
