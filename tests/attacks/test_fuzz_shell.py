@@ -15,11 +15,12 @@ import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
 from tests.capturing import broken_sessions, rows
+from tests.shelling import CliRunner
 from workers.shell.main import app
 from workers.shell.sentences import FOUND, UNAVAILABLE, USAGE
 

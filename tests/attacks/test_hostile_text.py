@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from redis import Redis
-from typer.testing import CliRunner
 
 from domain.memory_files import scope_folder
 from models.engine import make_engine
@@ -23,6 +22,7 @@ from slowwave.integrations.quiet import QuietMemory, Said
 from slowwave.settings import Llm, load_settings
 from tests.capturing import rows
 from tests.flushing import Scene, make_scene
+from tests.shelling import CliRunner
 from workers.app import make_app
 from workers.shell.main import app as shell_app
 

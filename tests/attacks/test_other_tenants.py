@@ -20,7 +20,6 @@ from uuid import UUID
 import pytest
 import typer.main
 from redis import Redis
-from typer.testing import CliRunner
 
 import slowwave.integrations
 from models.engine import make_engine
@@ -30,6 +29,7 @@ from slowwave import AsyncMemory, Memory
 from slowwave.errors import SlowwaveError
 from slowwave.recall import Context
 from tests.forgetting import dump_redis, dump_tables
+from tests.shelling import CliRunner
 from tests.walls import PLACES, TODAY, World, open_world, settings_on, settle, words_in
 from workers.app import make_app
 from workers.mcp_tools import AgentTools

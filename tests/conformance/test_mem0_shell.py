@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from tests.backing import World
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]

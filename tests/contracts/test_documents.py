@@ -9,12 +9,10 @@ import shlex
 import subprocess
 import sys
 from base64 import b64decode
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 from pydantic import BaseModel
 from redis import Redis
 
@@ -27,6 +25,7 @@ from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, var
 from slowwave.store import Store
 from tests.compose import services
 from tests.documents import DOCUMENTS, ROOT, Block, blocks, commands, curls, links, spans
+from tests.shelling import tree
 from workers.app import make_app
 from workers.shell.main import app as shell
 
@@ -85,15 +84,9 @@ def test_every_shell_command_and_option_exists(document: Path) -> None:
             _check_call(words, call)
 
 
-@cache
-def _commands() -> Any:
-    """The tree of the shell's commands, made once: documents name hundreds of them."""
-    return typer.main.get_command(shell)
-
-
 def _check_call(words: list[str], call: str) -> None:
     """Walk down the groups of commands; then every option must be one of the command's."""
-    at = _commands()
+    at = tree(shell)
     known = {option for parameter in at.params for option in parameter.opts} | {"--help"}
     while words:
         word = words.pop(0)
@@ -111,9 +104,8 @@ def _check_call(words: list[str], call: str) -> None:
 
 def test_every_command_of_the_shell_is_documented() -> None:
     text = "\n".join(command for document in DOCUMENTS for command in commands(document))
-    tree = _commands()
     missing = []
-    for name, command in tree.commands.items():
+    for name, command in tree(shell).commands.items():
         names = [f"{name} {sub}" for sub in command.commands] if hasattr(command, "commands") else [name]
         missing += [n for n in names if f"slowwave {n}" not in text and n not in {"version", "demo"}]
     assert missing == []

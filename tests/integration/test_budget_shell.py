@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from domain.model_calls import Spender
 from services.forget.target import Target
@@ -14,6 +14,7 @@ from services.reports.budget import read_budget
 from slowwave import Memory, Settings
 from slowwave.settings import Llm
 from tests.budgeting import Purse, SetClock
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

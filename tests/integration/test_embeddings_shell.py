@@ -6,7 +6,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from typer.testing import CliRunner
 
 from beat_schedule import schedule
 from slowwave import Memory, Settings
@@ -14,6 +13,7 @@ from slowwave.messages import INDEX_VECTORS
 from slowwave.settings import Embeddings, MemorySettings
 from tests.fake_model import FakeModel, server_error
 from tests.recalling import Shelf
+from tests.shelling import CliRunner
 from workers.app import make_app
 from workers.shell.main import app
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from tests.exporting import Scope, files
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

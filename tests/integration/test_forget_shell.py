@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from redis import Redis
 from sqlalchemy import Engine
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from tests.forgetting import dump_tables
 from tests.passing import Past
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

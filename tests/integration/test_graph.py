@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import networkx as nx
 import pytest
 from sqlalchemy import Engine, delete, func, select, update
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from domain.similarity import read
 from domain.triples import Relation, triples
@@ -17,6 +17,7 @@ from services.graph import best_connected, neighbourhood
 from services.reports.names import UnknownName
 from services.triples import store_triples
 from tests.installation import NOW, Installation, ago
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

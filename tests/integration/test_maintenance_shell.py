@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from services.maintenance_config import InvalidJob, Wish, configure
 from services.maintenance_jobs import claim_job
@@ -21,6 +21,7 @@ from services.reports.names import UnknownName
 from slowwave.settings import Maintenance
 from tests.maintaining import START, Host, june
 from tests.processes import wait_until
+from tests.shelling import CliRunner
 from workers.jobs import job_runners
 from workers.shell.main import app
 

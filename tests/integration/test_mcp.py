@@ -11,11 +11,11 @@ from typing import Any
 import anyio
 import pytest
 from redis import Redis
-from typer.testing import CliRunner
 
 from slowwave import Memory, Settings
 from slowwave.recall.rendering import NOTICE
 from tests.flushing import Scene, make_scene
+from tests.shelling import CliRunner
 from workers.shell.main import app
 from workers.shell.mcp import tools_of
 from workers.shell.state import Shell

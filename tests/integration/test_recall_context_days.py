@@ -9,11 +9,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from typer.testing import CliRunner
 
 from slowwave import AsyncMemory, Memory, Settings
 from slowwave.recall import Context, context, estimate
 from tests.recalling import NOW, Shelf
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

@@ -14,13 +14,14 @@ from typing import Any, Self
 
 import pytest
 from redis import Redis
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from models import DeadLetter
 from models.engine import make_engine
 from slowwave.identity import SessionRef
 from tests.flushing import Scene, make_scene
 from tests.installation import Installation
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from tests.fake_model import Asked, FakeModel
 from tests.flushing import Scene, make_scene
 from tests.modelling import memory
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

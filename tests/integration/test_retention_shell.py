@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from services.consolidation.scope_lock import scope_lock
 from tests.consolidating import Hearer
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
-from typer.testing import CliRunner
 
 from services.review import Decision, decide_conflicts, decide_items, expire_due
 from services.undo import undo
@@ -20,6 +19,7 @@ from tests.consolidating import Hearer
 from tests.emptying import emptying
 from tests.installation import NOW
 from tests.reviewing import DAY, Dispute
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

@@ -8,11 +8,12 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from services.review import expire_due
 from tests.installation import NOW
 from tests.reviewing import Dispute
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

@@ -13,11 +13,12 @@ import psycopg
 import pytest
 from redis import Redis
 from sqlalchemy.engine import make_url
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from models.engine import make_engine
 from services.access.privileges import GROUPS
 from services.reports.roles import check_roles
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, text
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from services.consolidation.scope_lock import scope_lock
 from services.consolidation.scope_pass import Order, consolidate
@@ -16,6 +16,7 @@ from services.undo import undo
 from services.working import consolidate_working
 from slowwave.settings import Consolidation
 from tests.passing import Past, day, state
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import typer
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 NOWHERE = {

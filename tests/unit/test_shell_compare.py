@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+from tests.shelling import CliRunner
 from workers.shell.main import app
 
 

@@ -1,9 +1,11 @@
 """The shell asks real workers what they listen to, and finds none where none is (mistake 30)."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from redis import Redis
@@ -16,6 +18,7 @@ from tests.processes import wait_until
 from workers.shell.listening import listening
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]
+QUIET = ("--without-gossip", "--without-mingle")
 
 
 @pytest.fixture
@@ -23,10 +26,17 @@ def worker(database_url: str, valkey_url: str, redis_client: Redis) -> Iterator[
     """A worker of two queues."""
     variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url}
     command = [sys.executable, "-m", "celery", "-A", "workers", "worker", "-c", "1", "-n", "two@test"]
-    process = subprocess.Popen([*command, "-Q", "flush.high,flush", "-l", "error"], env=os.environ | variables)
+    command += ["-Q", "flush.high,flush", "-l", "error", *QUIET]
+    process = subprocess.Popen(command, env=os.environ | variables, start_new_session=True)
     yield process
-    process.terminate()
-    process.wait(timeout=30)
+    end(process)
+
+
+def end(worker: subprocess.Popen[bytes]) -> None:
+    """Kill it with its child: what it does when it is asked to end is no matter here, and takes seconds."""
+    with suppress(ProcessLookupError):
+        os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait(timeout=30)
 
 
 def test_mistake_30_a_queue_that_nobody_reads_is_named(
@@ -38,8 +48,7 @@ def test_mistake_30_a_queue_that_nobody_reads_is_named(
     check = check_workers(found)
     assert check.verdict == "problem"
     assert all(queue in check.finding for queue in set(QUEUES) - {"flush.high", "flush"})
-    worker.terminate()
-    worker.wait(timeout=30)
+    end(worker)
     wait_until(lambda: listening(redis_client, Settings(broker_url=valkey_url)) == {}, 30, "nobody answers any more")
 
 

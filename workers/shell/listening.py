@@ -19,19 +19,31 @@ ANSWER_SECONDS = 1.0
 def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] | None:
     """The queues of each worker that answers in time; None when the broker can't be reached.
 
-    A worker whose pool is `solo` answers only between two tasks.
+    It waits no longer than it takes all that listen to answer. A worker whose pool is `solo` answers only between two
+    tasks.
     """
     # Asked through our own client first: Celery's would try again for seconds.
     try:
         redis.ping()
     except RedisError:
         return None
+    most = _listeners(redis)
+    if most == 0:
+        return {}
     app = Celery(set_as_current=False)
     app.conf.update(broker_settings(settings, socket_timeout=5), accept_content=["json"])
     try:
-        answers = app.control.inspect(timeout=ANSWER_SECONDS).active_queues() or {}
+        answers = app.control.inspect(timeout=ANSWER_SECONDS, limit=most).active_queues() or {}
     except (OperationalError, RedisError):
         return None
     finally:
         app.close()
     return {worker: frozenset(queue["name"] for queue in queues) for worker, queues in sorted(answers.items())}
+
+
+def _listeners(redis: Redis) -> int | None:
+    """How many connections listen for messages to all: each worker has one at least; None where it may not be asked."""
+    try:
+        return sum(client.get("psub") != "0" for client in redis.client_list(_type="pubsub"))
+    except RedisError:
+        return None
