@@ -93,14 +93,30 @@ def taken(known: Context, budget: Budget) -> int:
     return budget.count(known.to_text()) if known.to_text() else 0
 
 
-@settings(max_examples=1000)
-@given(
+BUDGETS = (
     st.integers(0, 2**32),
     st.one_of(st.integers(0, 150), st.integers(0, 6000)),
     st.sampled_from(["markdown", "messages", "json"]),
     st.sampled_from(sorted(COUNTERS)),
 )
+
+
+@settings(max_examples=200)
+@given(*BUDGETS)
 def test_i7_no_context_takes_more_than_its_budget(seed: int, tokens: int, form: str, counter: str) -> None:
+    keeps_its_budget(seed, tokens, form, counter)
+
+
+@pytest.mark.long
+@settings(max_examples=1000)
+@given(*BUDGETS)
+def test_i7_no_context_of_a_thousand_takes_more_than_its_budget(
+    seed: int, tokens: int, form: str, counter: str
+) -> None:
+    keeps_its_budget(seed, tokens, form, counter)
+
+
+def keeps_its_budget(seed: int, tokens: int, form: str, counter: str) -> None:
     budget = budget_of(tokens, form, COUNTERS[counter])
     assert budget is not None
     full = Writer(seed).context()
