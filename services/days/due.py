@@ -29,6 +29,7 @@ UNION ALL
  WHERE d.pending AND d.look_at > :too_late LIMIT :page)
 ORDER BY 1, 2, 3
 """)
+# By agent and day: the sums keep the planner from reading what everybody else said that day in a large scope.
 _DUE = text(f"""
 SELECT g.agent_id, g.scope_id, g.day, {NAMES}, c.seen,
        (c.unsummarized >= :threshold OR c.seen <= :quiet_since) AND {NOT_IN_BACK_OFF} AS due,
@@ -38,7 +39,7 @@ FROM (SELECT DISTINCT * FROM unnest(CAST(:agents AS bigint[]), CAST(:scopes AS b
 CROSS JOIN LATERAL (
     SELECT sum(d.total_messages - d.summarized) AS unsummarized, max(s.last_seen_at) AS seen
     FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id
-    WHERE d.pending AND (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)
+    WHERE d.pending AND d.agent_id = g.agent_id AND d.day = g.day AND d.scope_id + 0 = g.scope_id
 ) AS c
 JOIN slowwave.agents a ON a.id = g.agent_id
 JOIN slowwave.scopes k ON k.id = g.scope_id
@@ -61,7 +62,7 @@ FROM slowwave.agents a
 JOIN slowwave.sessions s ON s.agent_id = a.id
 JOIN slowwave.session_days own ON own.session_id = s.id AND own.pending
 JOIN slowwave.session_days d
-    ON d.pending AND (d.agent_id, d.day, d.scope_id) = (own.agent_id, own.day, own.scope_id)
+    ON d.pending AND d.agent_id = own.agent_id AND d.day = own.day AND d.scope_id + 0 = own.scope_id
 JOIN slowwave.scopes k ON k.id = d.scope_id
 LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (d.agent_id, d.scope_id, d.day)
 WHERE a.tenant = :tenant AND a.name = :agent AND s.name = :session AND {NOT_IN_BACK_OFF}

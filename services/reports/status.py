@@ -16,7 +16,7 @@ from slowwave.coordination.flush_queue import FlushQueue
 
 FLUSHES_READ = 50_000
 """So many of the last hour's flushes, newest first, are read for the lag."""
-DIRTY_READ = 1000
+DIRTY_READ = 300
 """So many dirty sessions, the oldest first, are counted: a backlog takes no longer to look at than what is usual."""
 OUTCOMES = ("stored", "no_reply", "quarantined")
 FALLBACKS = ("budget", "failed")
@@ -37,8 +37,8 @@ class Status:
 
     flushes: committed in the last hour, by outcome; left_to_rules: those of them that a model was to read, by why it
     did not ("budget": a cap was reached, "failed": no answer of use). backends: memories that wait for files or mem0.
-    Everything else is of `tenant` alone, and of now. more_dirty: there are more dirty sessions than are counted: those
-    that have waited longest, which events_waiting, backing_off and overdue are of.
+    Everything else is of `tenant` alone, and of now. more_dirty: there may be more dirty sessions than are counted:
+    those that have waited longest, which events_waiting, backing_off and overdue are of.
     """
 
     tenant: str
@@ -64,8 +64,8 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
     return Status(
         tenant=tenant,
         queues=_depths(queue),
-        dirty_sessions=min(dirty.sessions, DIRTY_READ),
-        more_dirty=dirty.sessions > DIRTY_READ,
+        dirty_sessions=dirty.sessions,
+        more_dirty=dirty.sessions >= DIRTY_READ,
         events_waiting=int(dirty.events),
         oldest_dirty_seconds=None if dirty.oldest is None else max(0.0, (now - dirty.oldest).total_seconds()),
         backing_off=dirty.backing_off,
@@ -80,9 +80,7 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
 
 
 def _dirty(connection: Connection, tenant: str, now: datetime) -> Row[tuple[int, int, datetime | None, int, int]]:
-    """Sessions, their events, the oldest, those that back off and those that are due; of one more than DIRTY_READ."""
-    # Each agent is looked up by its number: a join that may be turned round reads all agents there are.
-    tenant_of = select(Agent.tenant).where(Agent.id == Session.agent_id).scalar_subquery()
+    """Sessions, their events, the oldest, those that back off and those that are due."""
     oldest = (
         select(
             Session.dirty_since,
@@ -90,9 +88,10 @@ def _dirty(connection: Connection, tenant: str, now: datetime) -> Row[tuple[int,
             (Session.not_before > now).label("backs_off"),
             (Session.flush_due_at <= now).label("due"),
         )
-        .where(Session.dirty_since.is_not(None), tenant_of == tenant)
+        .join(Agent, Agent.id == Session.agent_id)
+        .where(Agent.tenant == tenant, Session.dirty_since.is_not(None))
         .order_by(Session.dirty_since)
-        .limit(DIRTY_READ + 1)
+        .limit(DIRTY_READ)
         .subquery()
     )
     query = select(

@@ -322,3 +322,38 @@ def test_ended_is_a_day_in_its_agents_own_zone(diary: Diary) -> None:
     assert ended(4.5) == [("noa", "2024-05-09")]  # 05:00 in Pago Pago
     assert sorted(ended(12.5)) == [("maya", "2024-05-10"), ("noa", "2024-05-09")]
     assert sorted(ended(22.5)) == [("kiri", "2024-05-11"), ("maya", "2024-05-10"), ("noa", "2024-05-09")]
+
+
+def test_a_tick_looks_again_only_at_days_that_may_be_due_by_then(diary: Diary) -> None:
+    settings = Days(realtime_summary_turn_threshold=4, quiet_seconds=600)
+
+    def tick(after: float = 0) -> list[str]:
+        with diary.engine.begin() as connection:
+            now = diary.now + timedelta(seconds=after)
+            return [day.agent for day in due_days(connection, settings, now=now, limit=9)]
+
+    def looks() -> list[float]:
+        rows = diary.sql("SELECT d.look_at FROM slowwave.session_days d WHERE d.pending ORDER BY d.look_at")
+        return [(row.look_at - diary.now).total_seconds() for row in rows]
+
+    diary.say("s1", "one", "two")
+    diary.say("a", "one", agent="jonas")
+    assert (tick(), looks()) == ([], [600, 600])
+    # What is said meanwhile leaves that time alone, and is seen then.
+    diary.now += timedelta(seconds=300)
+    diary.say("s1", "three")
+    assert looks() == [300, 300]
+    assert tick(300) == ["jonas"]
+    assert looks() == [300, 600]
+    assert sorted(tick(600)) == ["jonas", "maya"]
+    # Another conversation of the day has not been looked at.
+    diary.say("s2", "four")
+    assert "maya" in tick()
+
+
+def test_i3_a_day_that_a_wrong_clock_put_off_is_looked_at(diary: Diary) -> None:
+    diary.say("s1", *LINES, at=A_DAY_AGO)
+    diary.sql("UPDATE slowwave.session_days SET look_at = now() + interval '100 years'")
+    with diary.engine.begin() as connection:
+        later = diary.now + timedelta(days=1)
+        assert [day.day for day in due_days(connection, diary.settings, now=later, limit=9)] == [YESTERDAY]

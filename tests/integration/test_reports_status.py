@@ -4,7 +4,7 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from services.reports.status import read_status
+from services.reports.status import DIRTY_READ, read_status
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
 from tests.installation import NOW, Installation, ago
@@ -50,3 +50,18 @@ def test_an_empty_installation_has_no_lag_and_a_missing_broker_is_said(engine: E
     assert status.queues is None
     assert status.lag.p50_seconds is None
     assert (status.dirty_sessions, status.events_waiting, status.oldest_dirty_seconds) == (0, 0, None)
+
+
+def test_a_backlog_is_counted_up_to_a_bound_and_says_so(installation: Installation, redis_client: Redis) -> None:
+    with installation.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO slowwave.sessions (agent_id, scope_id, name, last_seq, dirty_since, last_seen_at)"
+            " SELECT s.agent_id, s.scope_id, 'late ' || n, 2, now() - interval '1 year', now() - interval '1 year'"
+            " FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id AND a.tenant = 'default'"
+            " CROSS JOIN generate_series(1, %s) AS n WHERE s.name = 'dirty'",
+            (DIRTY_READ,),
+        )
+        status = read_status(connection, FlushQueue(redis_client), "default", NOW)
+        other = read_status(connection, FlushQueue(redis_client), "other", NOW)
+    assert (status.dirty_sessions, status.more_dirty, status.events_waiting) == (DIRTY_READ, True, 2 * DIRTY_READ)
+    assert (other.more_dirty, other.dirty_sessions) == (False, 2)

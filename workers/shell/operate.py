@@ -52,7 +52,7 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         queues = " · ".join(f"{queue} {depth:,}" for queue, depth in found.queues.items())
     dirty = count_words(found.dirty_sessions, "dirty session")
     if found.oldest_dirty_seconds is not None:
-        dirty = f"more than {dirty}; of these" if found.more_dirty else f"{dirty},"
+        dirty = f"at least {dirty}; of these" if found.more_dirty else f"{dirty},"
         dirty += (
             f" {count_words(found.events_waiting, 'event')} waiting, the oldest for "
             f"{duration_words(found.oldest_dirty_seconds)} ({found.overdue:,} due, {found.backing_off:,} backing off)"
