@@ -15,12 +15,15 @@ from proof.scale.world import TEAM, TEAM_SCOPE, TENANT
 from proof.scale.writing import TURN, flush, make_dirty
 from services.consolidation.scope_pass import Order, consolidate
 from services.days.book import DayRef
+from services.days.due import due_days
 from services.days.finalize import settle_ended
 from services.days.summarize import summarize_day
 from services.forget.forget import Forgetter
 from services.forget.target import Target
 from services.maintenance import Scheduler
 from services.memory_files.outbox import mark_delivered, take_waiting, waiting_scopes
+from services.reports.conflicts import list_conflicts
+from services.reports.review import Asked, list_questions
 from services.retention.events import remove_old_events
 from services.retention.sessions import bound_sessions
 from services.search_statistics import scopes_to_refresh
@@ -33,6 +36,7 @@ BACKEND = "file"
 WAITING = 50
 ENDED = 100
 DAYS_A_ROUND = 10
+GOING_ON = 10
 _STORE = (
     "SELECT slowwave.store_memory(%s, s.id, NULL, %s, %s, 'fact', 'inbox', 0.6, 0.5, 'user', '{}', %s,"
     " ARRAY[1::bigint], 'measured', %s) FROM slowwave.sessions s WHERE s.id = 1"
@@ -41,6 +45,19 @@ _WAIT = (
     "UPDATE slowwave.outbox SET changes = changes + 1 WHERE backend = %s AND memory_id IN ("
     "SELECT memory_id FROM slowwave.memory_sources WHERE session_id IN ("
     "SELECT session_id FROM slowwave.memory_sources ORDER BY session_id OFFSET %s LIMIT %s))"
+)
+_LOOKED_AT = (
+    "UPDATE slowwave.session_days SET look_at = now() + interval '10 minutes' WHERE pending AND look_at < now()"
+)
+_GOES_ON = (
+    "UPDATE slowwave.session_days SET look_at = now() - interval '1 minute' WHERE (session_id, day) IN ("
+    "SELECT session_id, day FROM slowwave.session_days WHERE pending ORDER BY session_id DESC LIMIT %s)"
+)
+_ASK = (
+    "INSERT INTO slowwave.review_items (scope_id, conflict_id, why, tier, expires_at)"
+    " SELECT c.scope_id, c.id, 'two values', (ARRAY['low', 'medium', 'high'])[1 + c.id % 3], now() + interval '7 days'"
+    " FROM slowwave.memory_conflicts c WHERE c.status = 'open'"
+    " AND NOT EXISTS (SELECT FROM slowwave.review_items i WHERE i.conflict_id = c.id)"
 )
 _DAY = (
     "SELECT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d JOIN slowwave.sessions s ON s.id = d.session_id"
@@ -94,6 +111,34 @@ def summarize(place: Place, _number: int, day: DayRef) -> None:
     report = summarize_day(place.engine, day, settings=place.settings.memory.days, now=place.now())
     if report.outcome != "summarized":
         raise RuntimeError(f"the day was {report.outcome}")
+
+
+def look_at_days(place: Place, number: int) -> None:
+    """Nobody has summarised the last days, and a tick has looked at them; ten conversations go on."""
+    if number == 0:
+        place.run(_LOOKED_AT)
+        place.run("VACUUM slowwave.session_days")
+    place.run(_GOES_ON, GOING_ON)
+
+
+def find_due(place: Place, _number: int, _: Any) -> None:
+    """A tick that asks which days are due."""
+    with place.engine.begin() as connection:
+        due_days(connection, place.settings.memory.days, now=place.now(), limit=ENDED)
+
+
+def ask_people(place: Place, number: int) -> None:
+    """A question about each conflict, all of them open."""
+    if number == 0:
+        place.run(_ASK)
+        place.run("ANALYZE slowwave.review_items")
+
+
+def read_questions(place: Place, _number: int, _: Any) -> None:
+    """`slowwave review list` and `slowwave conflicts list`."""
+    with place.engine.connect() as connection:
+        if not list_questions(connection, TENANT, Asked()) or not list_conflicts(connection, TENANT):
+            raise RuntimeError("there was no question")
 
 
 def find_ended(place: Place, _number: int, _: Any) -> None:
@@ -171,6 +216,8 @@ OPERATIONS = (
     Operation("consolidation of one new memory, scope of all these memories", one_pass, add_memory, rounds=40),
     Operation("working cycle of one note, the same scope", working_cycle, add_note, rounds=40),
     Operation("summary of one day", summarize, add_day, rounds=20),
+    Operation("days that are due, ten conversations go on", find_due, look_at_days, rounds=30),
+    Operation("lists of questions and of conflicts", read_questions, ask_people, rounds=30),
     Operation("days that are over, the first hundred", find_ended, rounds=30),
     Operation("retention, ten days of an agent", retain, rounds=30),
     Operation("outbox: find, take and mark fifty", deliver, make_waiting, rounds=30),

@@ -21,12 +21,17 @@ _CAPTURE = "SELECT * FROM slowwave.capture_session(%s, %s, %s, %s::jsonb, NULL, 
 FEW = 20
 _ALL_DUE = (
     "UPDATE slowwave.sessions SET flush_due_at = now() - interval '1 minute', invalidated_at = last_seq"
-    " WHERE dirty_since IS NOT NULL"
+    " WHERE dirty_since IS NOT NULL AND flush_due_at > now()"
 )
-_NONE_DUE = "UPDATE slowwave.sessions SET flush_due_at = now() + interval '1 year' WHERE dirty_since IS NOT NULL"
+# Within what a session may wait by the settings: what is further off a sweep takes for a fault of a clock.
+_NONE_DUE = (
+    "UPDATE slowwave.sessions SET flush_due_at = now() + interval '10 minutes'"
+    " WHERE dirty_since IS NOT NULL AND flush_due_at < now() + interval '5 minutes'"
+)
 _FEW_DUE = (
     "UPDATE slowwave.sessions SET flush_due_at = now() - interval '1 minute', invalidated_at = last_seq"
-    " WHERE id = ANY (ARRAY(SELECT id FROM slowwave.sessions WHERE dirty_since IS NOT NULL ORDER BY id LIMIT %s))"
+    " WHERE id = ANY (ARRAY(SELECT id FROM (SELECT DISTINCT ON (agent_id) agent_id, id FROM slowwave.sessions"
+    " WHERE dirty_since IS NOT NULL ORDER BY agent_id, id) AS s ORDER BY id LIMIT %s))"
 )
 
 
@@ -43,23 +48,27 @@ def capture_new(place: Place, number: int, _: Any) -> None:
 
 
 def make_all_due(place: Place, number: int) -> None:
-    """All dirty conversations are due before the first round; each round takes some of them."""
+    """All dirty conversations are due, a hundredth of all there are: those that a round took are so again."""
+    place.run(_ALL_DUE)
     if number == 0:
-        place.run(_ALL_DUE)
         place.run("VACUUM slowwave.sessions")
 
 
 def make_few_due(place: Place, number: int) -> None:
-    """Twenty of the dirty conversations are due."""
+    """Twenty of the dirty conversations are due, each of another agent."""
+    place.run(_NONE_DUE)
     if number == 0:
-        place.run(_NONE_DUE)
         place.run("VACUUM slowwave.sessions")
     place.run(_FEW_DUE, FEW)
 
 
 def run_sweep(place: Place, _number: int, _: Any) -> None:
-    """One cycle of the sweep, its offers included."""
-    sweep(place.engine, place.queue, place.settings.memory.auto_flush, place.now())
+    """One cycle of the sweep, its offers included. It takes as many of the smaller backlog as of the larger one."""
+    rules = place.settings.memory.auto_flush
+    capped = rules.batch.model_copy(update={"max_sessions_per_cycle": FEW})
+    report = sweep(place.engine, place.queue, rules.model_copy(update={"batch": capped}), place.now())
+    if report.taken != FEW:
+        raise RuntimeError(f"the sweep took {report.taken}")
 
 
 def empty_broker(place: Place, _number: int) -> None:
@@ -122,7 +131,7 @@ OPERATIONS = (
     Operation("capture, a turn of a known session", capture_known, plan_as=plan_known),
     Operation("capture, the first turn of a session", capture_new, plan_as=plan_new),
     Operation("boost on a prompt, largest agent", boost, make_boostable, plan_as=plan_boost),
-    Operation("sweep, 1 % of sessions due", run_sweep, make_all_due, empty_broker, rounds=20),
-    Operation("sweep, few due", run_sweep, make_few_due, empty_broker),
+    Operation("sweep of twenty, 1 % of sessions due", run_sweep, make_all_due, empty_broker, rounds=20),
+    Operation("sweep of twenty, no others due", run_sweep, make_few_due, empty_broker),
     Operation("flush of 12 events: claim, begin, extract, commit", flush, make_dirty),
 )
