@@ -229,12 +229,13 @@ class DaysMachine(RuleBasedStateMachine):
         return events
 
 
-def test_i5_days_add_up_whatever_happens(engine: Engine) -> None:
+@pytest.mark.parametrize("runs", [6, pytest.param(18, marks=pytest.mark.long)])
+def test_i5_days_add_up_whatever_happens(engine: Engine, runs: int) -> None:
     DaysMachine.engine = engine
     run_state_machine_as_test(
         DaysMachine,
         settings=settings(
-            max_examples=12,
+            max_examples=runs,
             stateful_step_count=20,
             deadline=None,
             phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each step is round trips: shrinking takes minutes

@@ -191,11 +191,12 @@ def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
 
 
 @pytest.mark.timeout(400)  # a slow machine is no failure
-def test_the_pipeline_keeps_its_invariants_whatever_happens(scene: Scene) -> None:
+@pytest.mark.parametrize("runs", [5, pytest.param(15, marks=pytest.mark.long)])
+def test_the_pipeline_keeps_its_invariants_whatever_happens(scene: Scene, runs: int) -> None:
     machine = type("Machine", (Pipeline,), {"scene": scene})
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=10, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=runs, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

@@ -141,7 +141,7 @@ def test_with_neither_server_nor_disk_the_caller_is_told(valkey_url: str, tmp_pa
     else:
         assert say(memory, "one") == "queued"
         with pytest.raises(SpoolFull):
-            memory.close()
+            memory.store.close(0.5)
 
 
 def test_a_refused_entry_of_the_spool_is_set_aside_and_the_rest_is_delivered(

@@ -103,7 +103,7 @@ def test_a_poor_line_is_left_out_beside_good_ones_and_shown_where_there_is_nothi
     assert merge_lines([[poor]], max_words=100).lines == (poor,)
 
 
-@pytest.mark.parametrize("events", [1_000, pytest.param(2_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("events", [1_200, pytest.param(2_000, marks=pytest.mark.long)])
 def test_a_day_of_ten_times_as_many_events_costs_ten_times_as_much(events: int) -> None:
     small, few = _calls(lambda: _summary(events))
     large, many = _calls(lambda: _summary(10 * events))
