@@ -83,7 +83,7 @@ def _summary(results: Mapping[str, Any]) -> list[str]:
         for what, name in (("told", "what was asked for"), ("all", "all turns")):
             ratio = found["fairness"]["compared"][what]
             values = f"{seconds(ratio['with'])} / {seconds(ratio['without'])}"
-            holds = "" if ratio["ratio"] is None else _holds(ratio["ratio"] <= bound)
+            holds = "too few turns to say" if ratio["ratio"] is None else _holds(ratio["ratio"] <= bound)
             title = f"p95 of the others with a loud agent, beside without ({name})"
             rows.append((title, times(ratio["ratio"]), values, f"at most {bound}: {holds}"))
     if "recovery" in found and found["recovery"].get("drained_after"):
