@@ -108,10 +108,12 @@ _DAYS = (
     " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d"
     "  JOIN gone_sessions s ON (s.agent_id, s.scope_id) = (d.agent_id, d.scope_id) WHERE d.made_by = 'import'"
     "  AND jsonb_path_exists(d.lines, '$[*] ? (@.session == $n)', jsonb_build_object('n', s.name))"
-    " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.days d WHERE d.scope_id IN"
+)
+# All that a whole agent or scope has, whatever it was made of; of less than that these are not looked through.
+_ALL_DAYS = "".join(
+    f" UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.{table} d WHERE d.scope_id IN"
     " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
-    " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d WHERE d.scope_id IN"
-    " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
+    for table in ("days", "day_summaries")
 )
 _LOCK_PASSES = (
     "SELECT pg_advisory_xact_lock(hashtextextended('slowwave.consolidate ' || k.id, 0)),"
@@ -154,7 +156,10 @@ def gather(connection: Connection, target: Target) -> None:
         text(f"INSERT INTO gone_items SELECT w.id FROM slowwave.working_memory w {_ITEMS[target.kind]}"), values
     )
     connection.execute(text("INSERT INTO near_scopes SELECT scope_id FROM gone_sessions ON CONFLICT DO NOTHING"))
-    connection.execute(text(_DAYS), {"whole": target.kind == "agent"})
+    if target.kind in {"agent", "scope"}:
+        connection.execute(text(_DAYS + _ALL_DAYS), {"whole": target.kind == "agent"})
+    else:
+        connection.execute(text(_DAYS))
     for table in ("gone_sessions", "gone_items", "gone_days", "gone_memories"):
         connection.execute(text(f"ANALYZE {table}"))
 

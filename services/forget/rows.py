@@ -22,20 +22,20 @@ _SAYS = "(c.before ? 'content' OR c.after ? 'content')"
 _GONE = "IN (SELECT id FROM gone_memories)"
 _RUNS = "SELECT r.id FROM slowwave.maintenance_runs r JOIN gone_scopes k ON k.id = r.scope_id"
 
-# Each way to a row is a branch of its own that an index serves: an OR of them would read all of the table.
+# Each way to a row is a branch of its own that an index serves: an OR of them would read all of the table. By array
+# where hardly a row has such a value: of that the planner knows too little to choose well in a join.
 _CHANGES_BY_ORIGIN = (
     "SELECT c.id, c.memory_id FROM slowwave.flushes f JOIN gone_sessions s ON s.id = f.session_id"
     "  JOIN slowwave.memory_changes c ON c.flush_id = f.id"
-    " UNION SELECT c.id, c.memory_id FROM slowwave.maintenance_runs r JOIN gone_scopes k ON k.id = r.scope_id"
-    "  JOIN slowwave.memory_changes c ON c.run_id = r.id"
+    f" UNION SELECT c.id, c.memory_id FROM slowwave.memory_changes c WHERE c.run_id = ANY(ARRAY({_RUNS}))"
 )
 _CHANGES_BY_NOTE = (
-    "SELECT c.id, c.memory_id FROM gone_items i"
-    " JOIN slowwave.memory_changes c ON c.after ->> 'noted' = CAST(i.id AS text)"
+    "SELECT c.id, c.memory_id FROM slowwave.memory_changes c"
+    " WHERE c.after ->> 'noted' = ANY(ARRAY(SELECT CAST(i.id AS text) FROM gone_items i))"
 )
 _CHANGES_BY_PLACE = (
-    "SELECT c.id, c.memory_id FROM gone_scopes k"
-    " JOIN slowwave.memory_changes c ON c.before ->> 'scope_id' = CAST(k.id AS text)"
+    "SELECT c.id, c.memory_id FROM slowwave.memory_changes c"
+    " WHERE c.before ->> 'scope_id' = ANY(ARRAY(SELECT CAST(k.id AS text) FROM gone_scopes k))"
 )
 _CONFLICTS_OF = (
     "SELECT c.id FROM {0} g JOIN slowwave.memory_conflicts c ON c.memory_id = g.id"
