@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from redis import Redis
 
 from slowwave import Memory, Settings
+from slowwave.coordination.keys import agent_keys
 from slowwave.store import Mode
 
 TURN = [
@@ -62,3 +64,8 @@ def broken_sessions(database_url: str) -> list[tuple[Any, ...]]:
                    SELECT count(*) FROM slowwave.events x WHERE x.session_id = s.id AND x.day = d.day))
         """,
     )
+
+
+def asked_for(redis: Redis, queue: str, agent: str = "maya") -> tuple[int, int]:
+    """How many messages of flushes wait in the queue, and how many sessions of the agent are parked behind them."""
+    return redis.llen(queue), redis.zcard(agent_keys("default", agent).waiting)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from slowwave import Memory, StoreUnavailable
 from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.ingest import IngestReport, Reject, ingest
-from tests.capturing import broken_sessions, contents, memory_on, rows
+from tests.capturing import asked_for, broken_sessions, contents, memory_on, rows
 from tests.emptying import emptying
 
 pytestmark = pytest.mark.servers
@@ -165,7 +165,7 @@ def test_progress_is_told_after_commits(memory: Memory, database_url: str) -> No
 
 def test_due_sessions_are_offered(memory: Memory, redis_client: redis.Redis) -> None:
     ingest([line(f"{n}", session=f"s{n % 3}") for n in range(30)], memory.store)
-    assert redis_client.llen(NORMAL_QUEUE) == 3
+    assert asked_for(redis_client, NORMAL_QUEUE) == (1, 2)
 
 
 def test_without_a_server_nothing_is_spooled_and_the_caller_is_told(valkey_url: str, tmp_path: Path) -> None:

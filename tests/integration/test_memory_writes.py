@@ -19,7 +19,7 @@ from slowwave import AsyncMemory, InvalidMessage, InvalidName, Memory, ScopeConf
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.messages import Message
 from slowwave.spool import spooled
-from tests.capturing import TURN, broken_sessions, contents, memory_on, rows, settings_of
+from tests.capturing import TURN, asked_for, broken_sessions, contents, memory_on, rows, settings_of
 
 pytestmark = pytest.mark.servers
 
@@ -70,7 +70,7 @@ def test_the_end_of_a_conversation_wakes_a_worker(memory: Memory, redis_client: 
     assert memory.session_compacted("maya", "compacted").reason == "compaction"
     assert memory.session_reset("maya", "reset").reason == "reset"
     assert memory.flush()
-    assert redis_client.llen(NORMAL_QUEUE) == 3
+    assert asked_for(redis_client, NORMAL_QUEUE) == (1, 2), "one at a time, and the others in their agent's line"
     assert memory.session_idle("maya", "never heard of").due is False
 
 
@@ -81,7 +81,7 @@ def test_a_prompt_boosts_the_other_sessions_of_its_agent(memory: Memory, redis_c
     memory.for_tenant("another").turn_completed("maya", "of another tenant", TURN)
     assert sorted(memory.prompt_arrived("maya", "here")) == ["morning", "noon"]
     assert memory.flush()
-    assert redis_client.llen(HIGH_QUEUE) == 2
+    assert asked_for(redis_client, HIGH_QUEUE) == (1, 1)
 
 
 def test_without_auto_flush_nothing_is_offered(
