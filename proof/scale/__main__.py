@@ -69,6 +69,8 @@ def load_all(server: Server, wanted: list[Sizes]) -> list[tuple[Sizes, float]]:
             _load_one(server.url(f"{name}_draft"), sizes)
             with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
                 connection.execute(f"ALTER DATABASE {name}_draft RENAME TO {name}".encode())
+        else:
+            _bring_up(url)
         with psycopg.connect(url) as connection:
             row = connection.execute("SELECT sessions, memories, until, seconds FROM public.loaded").fetchone()
         if row is None or row[:2] != (sizes.sessions, sizes.memories):
@@ -91,6 +93,15 @@ def _load_one(url: str, sizes: Sizes) -> None:
         values = (sizes.sessions, sizes.memories, sizes.now, taken)
         connection.execute("INSERT INTO public.loaded VALUES (%s, %s, %s, %s)", values)
     say(f"{sizes.sessions:,} sessions are loaded and checked in {taken:,.0f} s")
+
+
+def _bring_up(url: str) -> None:
+    """What was loaded by an earlier version is migrated, as an installation of that size would be."""
+    engine = make_engine(url, statement_timeout_ms=0)
+    migrate(engine)
+    engine.dispose()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE)")
 
 
 def measure_all(places: list[Place], only: str, rounds: int) -> list[Line]:
