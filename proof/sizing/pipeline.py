@@ -155,12 +155,31 @@ class Pipeline:
         yield from self._valkey.work(self.costs.offer.valkey)
         if session.state == "running":
             session.rerun = True
-        elif session.state == "parked" and queue == HIGH:
+            return
+        agent = session.agent
+        is_parked, is_pending = session.state == "parked", session.state == "pending"
+        queue = HIGH if is_parked and session.queue == HIGH else queue
+        if is_pending and queue in (session.queue, NORMAL):
+            return
+        if is_pending:
+            agent.queued[session.queue] -= 1
+        if agent.is_full(queue, self.plan.rules.per_agent_concurrency):
+            self._park(session, queue)
+            return
+        if is_parked:
+            agent.unpark(session)
+        session.state, session.queue = "pending", queue
+        session.ticket += 1
+        agent.queued[queue] += 1
+        self._queues.put(queue, (session, session.ticket, self._env.now))
+
+    def _park(self, session: Session, queue: str) -> None:
+        if session.state != "parked":
+            session.state, session.queue = "parked", queue
+            self.outcome.parked += 1
+            session.agent.park(session, self.outcome.parked)
+        elif queue == HIGH != session.queue:
             session.agent.raise_place(session)
-        elif session.state == "idle" or (session.state == "pending" and queue == HIGH != session.queue):
-            session.state, session.queue = "pending", queue
-            session.ticket += 1
-            self._queues.put(queue, (session, session.ticket, self._env.now))
 
     def _slot(self, pool: Pool) -> Step:
         while True:
@@ -191,19 +210,21 @@ class Pipeline:
             yield from self._offer(session, HIGH if session.boosted else NORMAL)
         if capped:
             self.outcome.sweeps_capped += 1
-            if not self._link_alive:
-                self._link_alive = True
-                self._queues.put(NORMAL, (LINK, self._env.now))
+            self._chain()
+
+    def _chain(self) -> None:
+        if not self._link_alive:
+            self._link_alive = True
+            self._queues.put(NORMAL, (LINK, self._env.now))
 
     def _flush(self, session: Session, ticket: int, sent_at: float) -> Step:
         yield from self._valkey.work(self.costs.flush.valkey / 2)
         agent = session.agent
         if session.ticket != ticket or session.state != "pending":
             return
+        agent.queued[session.queue] -= 1
         if agent.running >= self.plan.rules.per_agent_concurrency:
-            session.state = "parked"
-            self.outcome.parked += 1
-            agent.park(session, self.outcome.parked)
+            self._park(session, session.queue)
             return
         session.state, session.rerun = "running", False
         agent.running += 1
@@ -246,9 +267,10 @@ class Pipeline:
         session.state = "idle"
         agent.running -= 1
         if agent.parked:
-            _, _, other = agent.parked.pop(0)
-            other.state = "idle"
+            other = agent.parked[0][2]
             yield from self._offer(other, other.queue)
+            if not agent.parked and other.queue == NORMAL:
+                self._chain()
         if session.rerun and session.turns:
             yield from self._offer(session, NORMAL)
         elif not session.turns and session.state == "idle":

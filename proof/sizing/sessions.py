@@ -7,7 +7,7 @@ Must not know: time that passes, what an operation costs.
 
 import heapq
 import math
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from slowwave.settings import AutoFlush
@@ -17,9 +17,13 @@ HIGH, NORMAL = "flush.high", "flush"
 
 @dataclass(slots=True)
 class Agent:
-    """Who may have so many running flushes; parked: sessions that wait for one to end, urgent ones first."""
+    """Who may have so many running flushes, and so many messages in each queue beside them.
+
+    parked: sessions that wait for one of these to end, urgent ones first.
+    """
 
     running: int = 0
+    queued: Counter[str] = field(default_factory=Counter)
     parked: list[tuple[int, int, "Session"]] = field(default_factory=list)
     sessions: dict[int, "Session"] = field(default_factory=dict)
 
@@ -27,6 +31,14 @@ class Agent:
         """Let it wait: behind those that are urgent, unless it is itself."""
         self.parked.append((0 if session.queue == HIGH else 1, place, session))
         self.parked.sort()
+
+    def is_full(self, queue: str, limit: int) -> bool:
+        """Whether a message in this queue would be one too many."""
+        return self.running + self.queued[queue] >= limit
+
+    def unpark(self, session: "Session") -> None:
+        """It waits no more."""
+        self.parked = [entry for entry in self.parked if entry[2] is not session]
 
     def raise_place(self, session: "Session") -> None:
         """It has become urgent while it waits."""
@@ -78,10 +90,11 @@ class Due:
         heapq.heappush(self._heap, (when, session.number, session))
 
     def take(self, now: float, room: int) -> tuple[list[Session], bool]:
-        """Take what is due, within the caps of one sweep; whether a cap ended it."""
+        """Take what is due, within the caps of one sweep; whether a cap ended it of which no flush will tell."""
         limit = min(self._rules.batch.max_sessions_per_cycle, room)
         most = self._rules.batch.max_sessions_per_agent_per_cycle
-        of_agent: dict[int, int] = {}
+        of_agent: Counter[int] = Counter()
+        has_parked: set[int] = set()
         taken: list[Session] = []
         left: list[tuple[float, int, Session]] = []
         while self._heap and self._heap[0][0] <= now and len(taken) < limit and len(left) < 4 * limit:
@@ -90,13 +103,16 @@ class Due:
             if session.due_at != entry[0]:
                 continue
             who = id(session.agent)
-            if of_agent.get(who, 0) >= most:
+            if of_agent[who] >= most:
                 left.append(entry)
                 continue
-            of_agent[who] = of_agent.get(who, 0) + 1
+            of_agent[who] += 1
+            if of_agent[who] > self._rules.per_agent_concurrency or session.agent.parked:
+                has_parked.add(who)
             taken.append(session)
         for entry in left:
             heapq.heappush(self._heap, entry)
         for session in taken:
             self.at(session, now + self._rules.retry_interval_seconds)
-        return taken, len(taken) >= limit or most in of_agent.values()
+        capped = any(count >= most and who not in has_parked for who, count in of_agent.items())
+        return taken, capped or len(taken) >= limit
