@@ -36,6 +36,9 @@ def make_engine(
         isolation_level="AUTOCOMMIT" if autocommit else "READ COMMITTED",
         connect_args={
             "connect_timeout": 5,
-            "options": f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC",
+            # Statements are many and short: helpers and compiled plans cost more than they save, where they are chosen
+            # by mistake.
+            "options": f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC"
+            " -c max_parallel_workers_per_gather=0 -c jit=off",
         },
     )

@@ -51,7 +51,15 @@ class OutboxItem(Base):
 
     __tablename__ = "outbox"
     __table_args__ = (
-        Index("outbox_waiting_idx", "backend", "scope_id", postgresql_where=text("delivered < changes")),
+        Index(
+            "outbox_waiting_idx",
+            "backend",
+            "scope_id",
+            text("not_before NULLS FIRST"),
+            "queued_at",
+            "memory_id",
+            postgresql_where=text("delivered < changes"),
+        ),
         Index("outbox_scope_idx", "scope_id"),
         CheckConstraint("delivered <= changes", name="delivered"),
     )

@@ -105,15 +105,11 @@ class Pass:
     checked: int = 0
     failed: int = 0
     more: bool = False
-    live_at_start: int = 0
+    live_at_start: int | None = None
     place: tuple[datetime, UUID] = BEGINNING
 
     def work(self) -> None:
         """Settle batch after batch until nothing is due or a cap is reached. Raises RunawayStopped."""
-        with self.transaction() as connection:
-            self.live_at_start = connection.execute(
-                select(func.count()).where(Memory.scope_id == self.scope_id, Memory.status.in_(LIVE))
-            ).scalar_one()
         while True:
             with self.transaction() as connection:
                 due = next_due(connection, self.scope_id, self.kind, self.settings, self.clock(), self.place)
@@ -206,16 +202,22 @@ class Pass:
         known: dict[UUID, Known] = load(connection, self.scope_id, ids)
         memories = [known[memory] for memory in ids if memory in known and known[memory].live]
         effects = settle(Batch(connection, self.scope_id, self.settings, self.author, now), memories)
-        self._check_share(effects.counts["merged"])
+        self._check_share(connection, effects.counts["merged"])
         self.counts.update(effects.counts)
         self.checked += len(memories)
         # In one order every time: what is made of two depends on nothing else.
         return sorted(effects.middle, key=lambda pair: sorted(str(memory) for memory in pair))
 
-    def _check_share(self, archived: int) -> None:
+    def _check_share(self, connection: Connection, archived: int) -> None:
         total = self.counts["merged"] + archived
+        if total <= ALWAYS_ALLOWED or self.allow_archive:
+            return
+        if self.live_at_start is None:
+            # Only a pass that archives many needs to know: a large scope takes long to count.
+            live = select(func.count()).where(Memory.scope_id == self.scope_id, Memory.status.in_(LIVE))
+            self.live_at_start = connection.execute(live).scalar_one() + total
         allowed = max(ALWAYS_ALLOWED, self.settings.max_archived_share * self.live_at_start)
-        if total > allowed and not self.allow_archive:
+        if total > allowed:
             raise RunawayStopped(
                 f"stopped before archiving {total} of {self.live_at_start} memories; {allowed:.0f} are allowed "
                 f"(memory.consolidation.max_archived_share). Look with --dry-run, allow it with --allow-archive"

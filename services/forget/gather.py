@@ -137,8 +137,10 @@ def gather(connection: Connection, target: Target) -> None:
         connection.execute(text(statement))
     for statement in _NAMED[target.kind]:
         connection.execute(text(statement), values)
+    _count(connection, "gone_agents", "gone_scopes", "gone_memories")
     one = _NEAR_OF if target.kind == "session" else dict.fromkeys(_NEAR_OF, "")
     connection.execute(text(_NEAR.format(**one)), values)
+    _count(connection, "near_scopes")
     connection.execute(text(_LOCK_PASSES))
     agents, scopes, sessions = _LOCK_ROWS
     connection.execute(text(agents))
@@ -152,6 +154,7 @@ def gather(connection: Connection, target: Target) -> None:
         values,
     )
     connection.execute(text(sessions))
+    _count(connection, "gone_sessions")
     connection.execute(
         text(f"INSERT INTO gone_items SELECT w.id FROM slowwave.working_memory w {_ITEMS[target.kind]}"), values
     )
@@ -160,7 +163,12 @@ def gather(connection: Connection, target: Target) -> None:
         connection.execute(text(_DAYS + _ALL_DAYS), {"whole": target.kind == "agent"})
     else:
         connection.execute(text(_DAYS))
-    for table in ("gone_sessions", "gone_items", "gone_days", "gone_memories"):
+    _count(connection, "gone_items", "gone_days", "near_scopes")
+
+
+def _count(connection: Connection, *tables: str) -> None:
+    """Let the planner know how many there are, before it joins them with tables of any size."""
+    for table in tables:
         connection.execute(text(f"ANALYZE {table}"))
 
 

@@ -26,6 +26,7 @@ STATISTICS: tuple[tuple[str, str], ...] = (
             "  UNION ALL SELECT g.scope_id, 1, 0 FROM gone_memories g) AS d GROUP BY d.scope_id"
         ),
     ),
+    ("", "ANALYZE gone_documents"),
     (
         "",
         (
