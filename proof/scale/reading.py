@@ -80,13 +80,19 @@ def why(place: Place, number: int, _: Any) -> None:
         why_waiting(connection, place.queue, ref, place.settings.memory.auto_flush, now=place.now())
 
 
+def tidy(place: Place, number: int) -> None:
+    """What the sweeps before left of rows that they wrote again and again is taken away, as autovacuum does."""
+    if number == 0:
+        place.run("VACUUM slowwave.sessions")
+
+
 OPERATIONS = (
     Operation("context", plain_context),
     Operation("context with a question", asked_context),
     Operation("search, a rare word", search_rare),
     Operation("search, a common word", search_common),
     Operation("search, four words", search_several),
-    Operation("status", status),
+    Operation("status", status, tidy),
     Operation("doctor", doctor),
     Operation("why", why),
 )
