@@ -1,7 +1,9 @@
 """Part "fairness": fifty agents of equal load; then one of them with a hundred times its traffic. The others' lag.
 
-Both are measured in one run, in turns (A B A B), since machines change from minute to minute. The loud agent has a
-producer of its own: it is somebody else's host.
+All are measured in one run, in turns (A B C A B C), since machines change from minute to minute. The loud agent has a
+producer of its own: it is somebody else's host. The third kind is as much traffic as with the loud agent, shared by all
+alike: what the others wait longer with a loud agent than without, and no longer than then, is a fuller machine and
+nobody's unfairness.
 
 The fifty offer a quarter of what the system carries. A hundred times the traffic of one of fifty is twice that of all
 of them together: the loud one offers half of what the system carries, and its flushes, one at a time, may take one
@@ -17,7 +19,7 @@ Must not know: how the report looks.
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from proof.load.crowd import by_session
 from proof.load.deployment import Deployment
@@ -31,13 +33,16 @@ LOUD = 0
 TIMES = 100.0
 RATIO_BOUND = 1.5
 
+Kind = Literal["alike", "loud", "as much"]
+KINDS: tuple[Kind, ...] = ("alike", "loud", "as much")
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """seconds of a stretch, how many pairs of them, how long one may take to settle, seconds of warm-up."""
+    """seconds of a stretch, how many of each kind, how long one may take to settle, seconds of warm-up."""
 
     seconds: float = 25.0
-    pairs: int = 2
+    rounds: int = 2
     settle: float = 60.0
     warm_up: float = 8.0
 
@@ -45,24 +50,23 @@ class Size:
 def measure(
     size: Size, *, load: float, changed: dict[str, object], seed: int, save: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """Run both in turns at `load` turns a second of the fifty; answer every stretch and the ratios of the p95."""
+    """Run the three kinds in turns at `load` turns a second of the fifty; answer every stretch, and the ratios of p95."""
     changed = SHORT_WAITS | changed
     result: dict[str, Any] = {"load": load, "agents": AGENTS, "times": TIMES, "bound": RATIO_BOUND, "changed": changed}
     quiet = {agent: True for agent in range(AGENTS) if agent != LOUD}
     stretches: list[dict[str, Any]] = []
-    pooled: dict[bool, list[Trial]] = {False: [], True: []}
+    pooled: dict[Kind, list[Trial]] = {kind: [] for kind in KINDS}
     with Deployment(changed) as deployment:
         deployment.start_workers()
-        _stretch(deployment, size, load, loud=False, name="warm", seconds=size.warm_up, seed=seed)
-        for number in range(2 * size.pairs):
-            loud = number % 2 == 1
+        _stretch(deployment, size, load, kind="alike", name="warm", seconds=size.warm_up, seed=seed)
+        for number in range(len(KINDS) * size.rounds):
+            kind = KINDS[number % len(KINDS)]
             name = f"fair{number}"
-            # Of a pair, the others say the same at the same moments.
-            trial = _stretch(
-                deployment, size, load, loud=loud, name=name, seconds=size.seconds, seed=seed + 1 + number // 2
-            )
-            pooled[loud].append(trial)
-            stretches.append(figures_of(trial, quiet, size) | {"loud": loud})
+            # In one round, with a loud agent and without, the others say the same at the same moments.
+            this = seed + 1 + number // len(KINDS)
+            trial = _stretch(deployment, size, load, kind=kind, name=name, seconds=size.seconds, seed=this)
+            pooled[kind].append(trial)
+            stretches.append(figures_of(trial, quiet, size) | {"kind": kind})
             result |= {"stretches": stretches, "compared": compared(pooled, quiet)}
             save(result)
         result["died"] = deployment.died
@@ -70,10 +74,12 @@ def measure(
 
 
 def _stretch(
-    deployment: Deployment, size: Size, load: float, *, loud: bool, name: str, seconds: float, seed: int
+    deployment: Deployment, size: Size, load: float, *, kind: Kind, name: str, seconds: float, seed: int
 ) -> Trial:
-    hooks = plan(Shape(), load=load, seconds=seconds, weights=[1.0] * AGENTS, seed=seed)
-    if loud:
+    whole = load * (1 + (TIMES - 1) / AGENTS)
+    shared = whole if kind == "as much" else load
+    hooks = plan(Shape(), load=shared, seconds=seconds, weights=[1.0] * AGENTS, seed=seed)
+    if kind == "loud":
         # The rest of its traffic: sessions of their own, beside its equal part.
         more = plan(Shape(), load=load / AGENTS * (TIMES - 1), seconds=seconds, weights=[1.0], seed=seed + 1000)
         first = 1 + max(hook.session for hook in hooks)
@@ -124,16 +130,18 @@ def begun_between(others: Sequence[Turn], loud: Sequence[Turn]) -> list[float]:
     ]
 
 
-def compared(trials: dict[bool, list[Trial]], quiet: dict[int, bool]) -> dict[str, Any]:
-    """Answer the p95 of the others without and with the loud agent, over all stretches, and their ratio, by measure:
-    all turns, those that were asked for (told), and the hook itself.
+def compared(trials: dict[Kind, list[Trial]], quiet: dict[int, bool]) -> dict[str, Any]:
+    """Answer the p95 of the others without and with the loud agent and with as much traffic of all, over all stretches,
+    and the ratios to the first and to the last, by measure: all turns, those that were asked for (told), the hook.
     """
     found: dict[str, Any] = {}
     for what in ("all", "told", "hook"):
         values = {}
-        for loud, kind in trials.items():
-            turns = [turn for trial in kind for turn in trial.turns if turn.agent in quiet]
+        for kind, those in trials.items():
+            turns = [turn for trial in those for turn in trial.turns if turn.agent in quiet]
             lags = [t.hook for t in turns] if what == "hook" else lags_of(turns, quiet, told=what == "told")
-            values[loud] = percentile(lags, 0.95)
-        found[what] = {"without": values[False], "with": values[True], "ratio": ratio(values[True], values[False])}
+            values[kind] = percentile(lags, 0.95)
+        without, loud, as_much = (values.get(kind) for kind in KINDS)
+        found[what] = {"without": without, "with": loud, "as_much": as_much}
+        found[what] |= {"ratio": ratio(loud, without), "to_as_much": ratio(loud, as_much)}
     return found

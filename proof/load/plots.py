@@ -12,6 +12,8 @@ import matplotlib as mpl
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+from proof.load.report import STRETCHES
+
 _SIZE = (9, 5)
 _DPI = 110
 _COLOURS = {"p50": "#4477aa", "p95": "#cc6677", "p99": "#aa4499"}
@@ -54,7 +56,7 @@ def _lag(result: Mapping[str, Any]) -> Any:
 def _fairness(result: Mapping[str, Any]) -> Any:
     figure, axis = plt.subplots(figsize=_SIZE)
     stretches = result["stretches"]
-    names = [f"{number + 1}: {'one is loud' if s['loud'] else 'all alike'}" for number, s in enumerate(stretches)]
+    names = [f"{number + 1}: {STRETCHES[s['kind']]}" for number, s in enumerate(stretches)]
     for shift, (what, label) in enumerate((("p95_told", "asked for"), ("p95_all", "all turns"))):
         places = [number + (shift - 0.5) * 0.36 for number in range(len(stretches))]
         axis.bar(places, [s["others"][what] or 0 for s in stretches], 0.34, label=f"p95 from due to memory, {label}")

@@ -86,6 +86,9 @@ def _summary(results: Mapping[str, Any]) -> list[str]:
             holds = "too few turns to say" if ratio["ratio"] is None else _holds(ratio["ratio"] <= bound)
             title = f"p95 of the others with a loud agent, beside without ({name})"
             rows.append((title, times(ratio["ratio"]), values, f"at most {bound}: {holds}"))
+            values = f"{seconds(ratio['with'])} / {seconds(ratio['as_much'])}"
+            title = f"the same, beside as much traffic of all alike ({name})"
+            rows.append((title, times(ratio["to_as_much"]), values, ""))
     if "recovery" in found and found["recovery"].get("drained_after"):
         recovery = found["recovery"]
         rate = recovery["drained_after"] / recovery["hour"]
@@ -177,18 +180,22 @@ def _waits(step: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {count / total:.0%}" for name, count in step["waits"].items()) or "nothing"
 
 
+STRETCHES = {"alike": "all alike", "loud": "one is loud", "as much": "as much, alike"}
+_COMPARED = ((times, "ratio"), (times, "to_as_much"), (seconds, "with"), (seconds, "without"), (seconds, "as_much"))
+
+
 def _fairness(result: Mapping[str, Any]) -> list[str]:
     compared = result.get("compared", {})
     shown = ("turns in all", "p95 asked for", "p95 all", "p95 hook", "between p50 / p95", "all flushed", "machine busy")
     names = {"told": "due to memory, asked for", "all": "due to memory, all turns", "hook": "the hook"}
     rows = [
-        (title, times(compared[what]["ratio"]), seconds(compared[what]["with"]), seconds(compared[what]["without"]))
+        (title, *(show(compared[what][name]) for show, name in _COMPARED))
         for what, title in names.items()
         if what in compared
     ]
     stretches = [
         (
-            "one is loud" if stretch["loud"] else "all alike",
+            STRETCHES[stretch["kind"]],
             stretch["turns"],
             seconds(stretch["others"]["p95_told"]),
             seconds(stretch["others"]["p95_all"]),
@@ -203,11 +210,12 @@ def _fairness(result: Mapping[str, Any]) -> list[str]:
         (
             f"{result['agents']} agents together say {result['load']:.0f} turns a second, a quarter of the highest load"
             f" carried; then one of them has {result['times']:g} times its traffic. It offers a half of that load then,"
-            " and its flushes may take one process: beside the base, that fits. In turns, in one run. p95 of the turns"
+            " and its flushes may take one process: beside the base, that fits. At last all of them together say as"
+            " much, alike. In turns, in one run. p95 of the turns"
             f" of the other {result['agents'] - 1}:"
         ),
         "",
-        *table(("p95 of", "ratio", "with", "without"), rows),
+        *table(("p95 of", "loud : without", "loud : as much", "loud", "without", "as much of all"), rows),
         "",
         *table(("stretch", *shown), stretches),
         "",
