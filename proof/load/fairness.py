@@ -50,7 +50,7 @@ class Size:
 def measure(
     size: Size, *, load: float, changed: dict[str, object], seed: int, save: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """Run the three kinds in turns at `load` turns a second of the fifty; answer every stretch, and the ratios of p95."""
+    """Run the three kinds in turns at `load` turns a second of the fifty; answer every stretch and the ratios."""
     changed = SHORT_WAITS | changed
     result: dict[str, Any] = {"load": load, "agents": AGENTS, "times": TIMES, "bound": RATIO_BOUND, "changed": changed}
     quiet = {agent: True for agent in range(AGENTS) if agent != LOUD}
