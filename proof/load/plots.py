@@ -11,11 +11,13 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from proof.load.report import STRETCHES
 
 _SIZE = (9, 5)
 _DPI = 110
+_NUMBERS = FuncFormatter(lambda value, _: f"{value:g}")
 _COLOURS = {"p50": "#4477aa", "p95": "#cc6677", "p99": "#aa4499"}
 
 
@@ -48,6 +50,10 @@ def _lag(result: Mapping[str, Any]) -> Any:
             highest = next(step["offered"] for step in steps if step["load"] == result["saturation"])
             axis.axvline(highest, color="#888888", linestyle=":", label="highest load carried")
         axis.set(title=f"Lag {title}", xlabel="turns a second, offered", ylabel="seconds", xscale="log", yscale="log")
+        axis.set_xticks(loads, [f"{load:.0f}" for load in loads], rotation=45)
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        axis.yaxis.set_major_formatter(_NUMBERS)
+        axis.yaxis.set_minor_formatter(NullFormatter())
         axis.grid(visible=True, which="both", alpha=0.25)
         axis.legend()
     return figure
