@@ -13,7 +13,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, text
 
-from models import OutboxItem, Scope
+from models import OutboxItem
 from services.flush_rows import clean_error
 
 BATCH = 5000
@@ -32,6 +32,21 @@ _MARK = text(
     # By memory, each a row: the sum keeps the planner from reading all that was ever delivered of the scope.
     "       WHERE q.backend = :backend AND q.scope_id + 0 = :scope FOR UPDATE OF q SKIP LOCKED) AS x"
     " WHERE o.memory_id = x.memory_id AND o.backend = :backend"
+)
+_WAITS = "o.backend = :backend AND o.delivered < o.changes"
+# From scope to scope by index, and of each its first: how much waits in it, or was ever delivered, makes no difference.
+_WAITING_SCOPES = text(
+    "WITH RECURSIVE waiting AS ("
+    f" (SELECT o.scope_id FROM slowwave.outbox o WHERE {_WAITS}"
+    "   AND (CAST(:scope AS bigint) IS NULL OR o.scope_id = :scope) ORDER BY o.scope_id LIMIT 1)"
+    f" UNION ALL SELECT (SELECT o.scope_id FROM slowwave.outbox o WHERE {_WAITS} AND o.scope_id > w.scope_id"
+    "   AND (CAST(:scope AS bigint) IS NULL OR o.scope_id = :scope) ORDER BY o.scope_id LIMIT 1)"
+    "  FROM waiting w WHERE w.scope_id IS NOT NULL)"
+    " SELECT k.id, k.tenant, k.kind, k.name FROM waiting w CROSS JOIN LATERAL ("
+    f"  SELECT o.queued_at, o.not_before FROM slowwave.outbox o WHERE {_WAITS} AND o.scope_id = w.scope_id"
+    "   ORDER BY o.not_before NULLS FIRST, o.queued_at, o.memory_id LIMIT 1) AS first"
+    " JOIN slowwave.scopes k ON k.id = w.scope_id WHERE first.not_before IS NULL OR first.not_before <= :now"
+    " ORDER BY first.queued_at, k.id LIMIT :limit"
 )
 _FAIL = text(
     "UPDATE slowwave.outbox o SET attempts = least(o.attempts + 1, 1000), last_error = :error,"
@@ -123,22 +138,11 @@ def waits(backend: str, now: datetime) -> ColumnElement[bool]:
 def waiting_scopes(
     connection: Connection, backend: str, *, limit: int, now: datetime, scope_id: int | None = None
 ) -> list[WaitingScope]:
-    """Scopes of all tenants (or this one) for which something waits and may be tried now, the longest waiting first."""
-    # The few are found before their names are looked up: else the planner reads all scopes.
-    chosen = (
-        select(OutboxItem.scope_id, func.min(OutboxItem.queued_at).label("oldest"))
-        .where(waits(backend, now), *(() if scope_id is None else (OutboxItem.scope_id == scope_id,)))
-        .group_by(OutboxItem.scope_id)
-        .order_by(func.min(OutboxItem.queued_at), OutboxItem.scope_id)
-        .limit(limit)
-        .cte("chosen")
-    )
-    query = (
-        select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
-        .join(chosen, chosen.c.scope_id == Scope.id)
-        .order_by(chosen.c.oldest, Scope.id)
-    )
-    return [WaitingScope(**row) for row in connection.execute(query).mappings()]
+    """Scopes of all tenants (or this one) for which something waits and may be tried now, the longest waiting first: by
+    what comes first in each, which is nothing that failed where there is anything else.
+    """
+    values = {"backend": backend, "scope": scope_id, "limit": limit, "now": now}
+    return [WaitingScope(**row) for row in connection.execute(_WAITING_SCOPES, values).mappings()]
 
 
 def backlog(connection: Connection, backend: str, scope_id: int) -> Backlog:

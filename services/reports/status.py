@@ -16,7 +16,7 @@ from slowwave.coordination.flush_queue import FlushQueue
 
 FLUSHES_READ = 50_000
 """So many of the last hour's flushes, newest first, are read for the lag."""
-DIRTY_READ = 2_000
+DIRTY_READ = 1_000
 """So many dirty sessions, the oldest first, are counted: a backlog takes no longer to look at than what is usual."""
 OUTCOMES = ("stored", "no_reply", "quarantined")
 FALLBACKS = ("budget", "failed")
