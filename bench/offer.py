@@ -53,7 +53,9 @@ def our_calls(url: str) -> Calls:
             raise AssertionError("not a duplicate")
 
     def fresh() -> None:
-        if queue.offer(SessionRef("default", "Maya", new_id()), "normal") is not Offer.ENQUEUE:
+        # Of an agent of its own: the second session of one stands in its line.
+        who = new_id()
+        if queue.offer(SessionRef("default", who, who), "normal") is not Offer.ENQUEUE:
             raise AssertionError("not fresh")
 
     return {"PING": redis.ping, "offer, duplicate": duplicate, "offer, fresh": fresh}
