@@ -137,10 +137,10 @@ def gather(connection: Connection, target: Target) -> None:
         connection.execute(text(statement))
     for statement in _NAMED[target.kind]:
         connection.execute(text(statement), values)
-    _count(connection, "gone_agents", "gone_scopes", "gone_memories")
+    count_rows(connection, "gone_agents", "gone_scopes", "gone_memories")
     one = _NEAR_OF if target.kind == "session" else dict.fromkeys(_NEAR_OF, "")
     connection.execute(text(_NEAR.format(**one)), values)
-    _count(connection, "near_scopes")
+    count_rows(connection, "near_scopes")
     connection.execute(text(_LOCK_PASSES))
     agents, scopes, sessions = _LOCK_ROWS
     connection.execute(text(agents))
@@ -154,7 +154,7 @@ def gather(connection: Connection, target: Target) -> None:
         values,
     )
     connection.execute(text(sessions))
-    _count(connection, "gone_sessions")
+    count_rows(connection, "gone_sessions")
     connection.execute(
         text(f"INSERT INTO gone_items SELECT w.id FROM slowwave.working_memory w {_ITEMS[target.kind]}"), values
     )
@@ -163,10 +163,10 @@ def gather(connection: Connection, target: Target) -> None:
         connection.execute(text(_DAYS + _ALL_DAYS), {"whole": target.kind == "agent"})
     else:
         connection.execute(text(_DAYS))
-    _count(connection, "gone_items", "gone_days", "near_scopes")
+    count_rows(connection, "gone_items", "gone_days", "near_scopes")
 
 
-def _count(connection: Connection, *tables: str) -> None:
+def count_rows(connection: Connection, *tables: str) -> None:
     """Let the planner know how many there are, before it joins them with tables of any size."""
     for table in tables:
         connection.execute(text(f"ANALYZE {table}"))

@@ -9,6 +9,8 @@ from collections import Counter
 
 from sqlalchemy import Connection, text
 
+from services.forget.gather import count_rows
+
 # What histories of memories that stay may go on telling: numbers, times and ids, never words.
 _WORDLESS = (
     "status,type,valid_to,valid_from,superseded_by,merged_into,confidence,importance,sources,target,predicate,from,"
@@ -265,8 +267,7 @@ CONVERSATIONS: tuple[tuple[str, str], ...] = (
 def mark_runs(connection: Connection) -> None:
     """Find the runs whose histories lose something; called before anything is taken away."""
     connection.execute(text(_ORPHANS))
-    for table in ("orphans", "gone_memories", "hurt", "related"):
-        connection.execute(text(f"ANALYZE {table}"))
+    count_rows(connection, "orphans", "gone_memories", "hurt", "related")
     connection.execute(text(_TOUCHED))
 
 
