@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long lint types contracts check bench chaos chaos-short load mutants scale sizing fuzz audit lock clean
+.PHONY: setup demo example test long drills lint types contracts check bench chaos chaos-short load mutants scale sizing fuzz audit lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -26,10 +26,13 @@ example: setup  ## an agent of a framework with a memory, without network: make 
 PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test: setup  ## the suite, on real servers and workers
-	@$(PYTEST) -m "not long"
+	@$(PYTEST) -m "not long and not drill"
 
 long: setup  ## the rest of it: whole stacks started, killed and emptied in mid-run, simulated weeks, large state machines
-	@$(PYTEST) -m long
+	@$(PYTEST) -m "long and not drill"
+
+drills: setup  ## the whole forms of what a drill shows: upgrades and restores under load
+	@$(PYTEST) -m drill
 
 lint: setup
 	@$(BIN)/ruff check .
