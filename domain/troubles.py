@@ -1,0 +1,271 @@
+"""What can go wrong, said once: what is wrong, what to do, how urgent it is.
+
+The doctor, the console, the alert rules and the runbook take these words as they stand, so that whoever is woken by one
+of them finds the same sentence in the others. What differs from case to case (which queue, which tenant) is the
+finding of whoever looked, and stands behind them.
+
+Must not know: how a trouble is found, where it is shown.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+Severity = Literal["critical", "warning"]
+
+BACKLOG_SECONDS = 300.0
+"""A session that waits so much longer than `memory.auto_flush.max_dirty_age_seconds` is the head of a backlog."""
+REVIEW_OLD = timedelta(days=7)
+"""A question that waits for longer is not being read: the least urgent ones lapse after twice that time."""
+CONFLICT_OLD = timedelta(days=14)
+"""A contradiction that is open for longer is not being looked at."""
+CLOCKS_APART_SECONDS = 2.0
+"""Clocks that differ by more than this make waiting times wrong by as much."""
+LATE_TICKS = 2
+"""A job that is due for more than so many ticks is run by nobody."""
+FAILED_RUNS = 3
+"""A job whose latest runs, so many of them, all failed will not mend itself."""
+SPOOL_ROOM_BYTES = 100_000_000
+"""With less room than this on the spool's disk, a longer outage of Postgres would lose events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One trouble. name: its key, and its page of the runbook. title: what is wrong, in a sentence. cure: what to do.
+
+    severity: critical where agents notice it soon or memories may be lost for good, else warning.
+    """
+
+    name: str
+    title: str
+    cure: str
+    severity: Severity
+
+    @property
+    def alert(self) -> str:
+        """The name of its alert: `no-worker` is SlowwaveNoWorker."""
+        return "Slowwave" + "".join(word.capitalize() for word in self.name.split("-"))
+
+
+_ALL = (
+    Trouble(
+        "postgres-away",
+        "Postgres can't be reached.",
+        "Start Postgres, or set SLOWWAVE_DATABASE_URL to where it is. Hooks write to their spools meanwhile.",
+        "critical",
+    ),
+    Trouble(
+        "postgres-refuses",
+        "Postgres answers, and refuses this login or connection.",
+        "Give SLOWWAVE_DATABASE_URL the login, the password and the certificate that the server asks for.",
+        "critical",
+    ),
+    Trouble(
+        "schema-behind",
+        "The database is at another revision than this version needs.",
+        "Run `slowwave migrate` with the newer of the two versions, then restart what is older.",
+        "critical",
+    ),
+    Trouble(
+        "broker-away",
+        "The broker can't be reached.",
+        "Start it, or set SLOWWAVE_BROKER_URL to where it is. Until then Postgres keeps what is due.",
+        "critical",
+    ),
+    Trouble(
+        "broker-refuses",
+        "The broker answers, and refuses this user or connection.",
+        "Give SLOWWAVE_BROKER_URL the user and the password, and SLOWWAVE_BROKER_CA the certificate, that it asks for.",
+        "critical",
+    ),
+    Trouble(
+        "broker-evicts",
+        "The broker throws messages away when its memory is full.",
+        "Run CONFIG SET maxmemory-policy noeviction at the broker, and write it into its file.",
+        "warning",
+    ),
+    Trouble(
+        "broker-forgets",
+        "The broker keeps nothing on disk.",
+        "Run CONFIG SET appendonly yes at the broker, and write it into its file.",
+        "warning",
+    ),
+    Trouble(
+        "no-worker",
+        "A queue has no worker.",
+        "Start one: `celery -A workers worker -Q QUEUE`, or `slowwave up`.",
+        "critical",
+    ),
+    Trouble(
+        "sweeps-silent",
+        "No sweep comes, so nothing that waits for a time is flushed.",
+        "Start beat (`celery -A workers beat`) and a worker on the queue 'flush.high', or run `slowwave up`.",
+        "critical",
+    ),
+    Trouble(
+        "clocks-apart",
+        "The clocks of this host, Postgres and the broker differ.",
+        "Let all hosts keep time by NTP: due times are off by as much.",
+        "warning",
+    ),
+    Trouble(
+        "roles-outdated",
+        "The roles of Postgres are older than the schema.",
+        "Run `slowwave roles apply` as the owner.",
+        "critical",
+    ),
+    Trouble(
+        "session-overdue",
+        "Sessions are overdue, and none is being flushed.",
+        "See that beat and workers run (`slowwave doctor`); `slowwave why AGENT SESSION` says what one waits for.",
+        "critical",
+    ),
+    Trouble(
+        "session-timeless",
+        "A session has new events and will never be due.",
+        "Ask for it with `slowwave flush AGENT`, then report this: no rule leads there.",
+        "warning",
+    ),
+    Trouble(
+        "backlog-grows",
+        "Sessions wait longer than they may: workers don't keep up.",
+        "Start more workers on the queue 'flush'; `slowwave status` says how much waits.",
+        "warning",
+    ),
+    Trouble(
+        "flushes-fail",
+        "Flushes fail, and their sessions back off.",
+        "`slowwave why AGENT SESSION` names the error; mend that, they are tried again by themselves.",
+        "warning",
+    ),
+    Trouble(
+        "tasks-fail",
+        "Tasks end with an error.",
+        "Look at the workers' logs, or at Flower, for the task that is named.",
+        "warning",
+    ),
+    Trouble(
+        "events-quarantined",
+        "Events were set aside, since no flush could digest them.",
+        "See `slowwave quarantine list`; after mending the extractor, `slowwave quarantine retry --all`.",
+        "warning",
+    ),
+    Trouble(
+        "dead-letters",
+        "Messages could not be taken and wait for a decision.",
+        "See `slowwave dead-letters list`, mend their sender, then redrive or dismiss them.",
+        "warning",
+    ),
+    Trouble(
+        "jobs-late",
+        "Maintenance jobs are due, and nobody runs them.",
+        "Start beat and a worker on the queue 'maintenance', or run `slowwave maintenance daemon`.",
+        "warning",
+    ),
+    Trouble(
+        "jobs-fail",
+        "A maintenance job fails again and again.",
+        "Mend what its error names, then `slowwave maintenance run JOB`; see `slowwave maintenance status`.",
+        "warning",
+    ),
+    Trouble(
+        "model-not-set-up",
+        "The model of the settings is not set up.",
+        "Set or install what is named, or set memory.llm.driver to none.",
+        "critical",
+    ),
+    Trouble(
+        "model-down",
+        "The model's endpoint fails again and again, and is left alone for a while.",
+        "Look after the endpoint (memory.llm.base_url, memory.llm.command). Flushes wait, and go on when it answers.",
+        "critical",
+    ),
+    Trouble(
+        "model-refuses",
+        "The model's endpoint refuses us.",
+        "Mend memory.llm.api_key, or the account behind it. The rules do the work meanwhile.",
+        "critical",
+    ),
+    Trouble(
+        "budget-spent",
+        "A budget for models is spent: the rules do the work.",
+        "Wait for the next period, or raise the cap under memory.llm; `slowwave budget` shows who spent it.",
+        "warning",
+    ),
+    Trouble(
+        "review-old",
+        "Questions have waited for an answer for more than a week.",
+        "Answer them: `slowwave review list`, or the console's review page. Unanswered ones lapse by their rule.",
+        "warning",
+    ),
+    Trouble(
+        "conflicts-old",
+        "Contradictions have been open for more than two weeks.",
+        "Decide them: `slowwave conflicts list`, or the console's page of conflicts.",
+        "warning",
+    ),
+    Trouble(
+        "backend-mismatch",
+        "Settings and database disagree about where memories are delivered.",
+        "Start a worker with the memory.backend that is meant.",
+        "warning",
+    ),
+    Trouble(
+        "deliveries-fail",
+        "Memories can't be delivered to their files or to mem0.",
+        "Mend what the error names (`slowwave files status`, `slowwave mem0 status`); it is tried again by itself.",
+        "warning",
+    ),
+    Trouble(
+        "deliveries-late",
+        "Memories wait to be delivered to their files or to mem0.",
+        "Start beat and a worker on the queue 'consolidate'.",
+        "warning",
+    ),
+    Trouble(
+        "files-held",
+        "Memory files are held back, since much of them is gone at once.",
+        "`slowwave files status` says which, and what to do.",
+        "warning",
+    ),
+    Trouble(
+        "source-unreadable",
+        "The store that conversations are read from can't be read.",
+        "Bring the store back: what waits is tried again by itself.",
+        "critical",
+    ),
+    Trouble(
+        "source-late",
+        "Conversations of another store wait to be read.",
+        "Start beat and a worker on the queue 'capture', both with the same memory.source.",
+        "warning",
+    ),
+    Trouble(
+        "spool-waits",
+        "Events wait on a host's disk for Postgres.",
+        "Bring Postgres back: any producer on that host then delivers them.",
+        "warning",
+    ),
+    Trouble(
+        "spool-refused",
+        "Postgres refused spooled events for good.",
+        "Read the reasons in the *.rejected files, then mend or remove these.",
+        "warning",
+    ),
+    Trouble(
+        "spool-full",
+        "The disk of the spool is nearly full.",
+        "Make room on it: with a full disk, an outage of Postgres loses what agents say.",
+        "critical",
+    ),
+    Trouble(
+        "exporter-away",
+        "The exporter does not answer, so nobody watches.",
+        "Start `slowwave exporter`, and see that Prometheus reaches it.",
+        "critical",
+    ),
+)
+
+TROUBLES: Mapping[str, Trouble] = {trouble.name: trouble for trouble in _ALL}
+"""All of them by name, the gravest causes first: whoever finds several does best to mend the first one first."""
