@@ -56,8 +56,7 @@ QUEUES = _metrics(
     (
         "queue_oldest_seconds",
         "queue",
-        "Age of the queue's oldest message, 0 if it is empty; where a message does not say when it was sent, since the"
-        " exporter saw it first.",
+        "Age of the oldest message, 0 without one; since the exporter first saw it where it does not say when it came.",
     ),
     ("messages_taken", "", "Messages that workers have taken and not finished."),
     ("workers", "queue", "Workers that take from the queue and answered when they were asked."),
@@ -73,8 +72,7 @@ TASKS = _metrics(
     (
         "tasks_total",
         "task outcome",
-        "Tasks that ended, in all workers: done, failed, rejected, or what a flush came to (stale: its message was"
-        " refused). Counted in Redis, so it starts anew where that was emptied.",
+        "Tasks that ended: done, failed, rejected, or what a flush came to (stale: refused). Counted in Redis.",
     ),
     ("task_seconds_total", "task", "Time that tasks took, in all workers."),
     ("flush_reclaims_total", "", "Flushes of windows that an earlier worker had begun and not ended."),
@@ -118,15 +116,13 @@ MODELS = _metrics(
     (
         "budget_tokens_used",
         "tenant model period",
-        "Tokens settled and set aside in this period (day, week; UTC). tenant: one that exporter.tenants names, or"
-        " `*`, the one that used most.",
+        "Tokens settled and set aside; tenant: those that the exporter's setting names, or * for who used most.",
     ),
     ("budget_tokens_cap", "model period", "The cap of a tenant; absent without one."),
     ("budget_spent_tenants", "period", "Tenants whose cap lets no call through any more."),
     ("budget_calls", "period", "Calls of all tenants in this period."),
     ("budget_calls_failed", "period", "Calls of these that got no answer of use."),
-    ("model_available", "", "1 if a model is set up and nothing is known against it, else 0; absent without a model."),
-    ("model_state", "state", "1 for the state that holds: fine, not_set_up, away, refused."),
+    ("model_state", "state", "1 for the state that holds: fine, not_set_up, away, refused; absent without a model."),
 )
 
 RUNS = _metrics(
