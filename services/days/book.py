@@ -80,6 +80,9 @@ SELECT agent_id, scope_id, day, {NAMES}, coalesce(c.total, 0) AS total_messages,
 FROM counted c FULL JOIN kept y USING (agent_id, scope_id, day)
 JOIN slowwave.agents a ON a.id = agent_id
 JOIN slowwave.scopes k ON k.id = scope_id
+WHERE CAST(:last_day AS date) IS NULL OR day < CAST(:last_day AS date) OR day = CAST(:last_day AS date)
+      AND (a.name COLLATE "C", k.kind, k.name COLLATE "C")
+          > (CAST(:last_agent AS text), CAST(:last_kind AS text), CAST(:last_name AS text))
 ORDER BY day DESC, a.name COLLATE "C", k.kind, k.name COLLATE "C" LIMIT :limit
 """)
 NOT_IN_BACK_OFF = "(y.not_before IS NULL OR y.not_before <= :now)"
@@ -131,16 +134,28 @@ def day_book(
     *,
     since: date | None = None,
     day: date | None = None,
+    after: tuple[date, str, str | None] | None = None,
     limit: int = 50,
 ) -> list[DayEntry]:
-    """The days of a tenant, or of one of its agents, newest first. day: that one only; since: that one and later ones.
+    """The days of a tenant, or of one of its agents, newest first. day: that one only; since: that one and later ones;
+    after: (day, agent, scope) of an entry: only those that follow it in this order.
 
     Raises UnknownName for an agent that isn't known.
     """
     if agent is not None:
         find_agent(connection, tenant, agent)
     values = {"tenant": tenant, "agent": agent, "since": since, "day": day, "limit": limit}
+    values |= _last(after)
     return [_entry(dict(row)) for row in connection.execute(_BOOK, values).mappings()]
+
+
+def _last(after: tuple[date, str, str | None] | None) -> dict[str, Any]:
+    """Where the book is read on, in the terms of its order: an agent's own scope is called like the agent."""
+    if after is None:
+        return {"last_day": None, "last_agent": None, "last_kind": None, "last_name": None}
+    day, agent, scope = after
+    kind, _, name = ("agent", "", agent) if scope is None else scope.partition(":")
+    return {"last_day": day, "last_agent": agent, "last_kind": kind, "last_name": name}
 
 
 def ended_days(connection: Connection, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:

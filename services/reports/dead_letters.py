@@ -37,10 +37,17 @@ def of_tenant(tenant: str) -> ColumnElement[bool]:
 
 
 def list_letters(
-    connection: Connection, tenant: str, *, state: LetterState | None = "open", limit: int = 100
+    connection: Connection,
+    tenant: str,
+    *,
+    state: LetterState | None = "open",
+    before: int | None = None,
+    limit: int = 100,
 ) -> list[Letter]:
-    """The newest `limit` letters in `state`, in any where it is None."""
+    """The newest `limit` letters in `state`, in any where it is None; of those older than number `before`."""
     query = _letters(tenant)
+    if before is not None:
+        query = query.where(DeadLetter.id < before)
     if state is not None:
         query = query.where(DeadLetter.state == state)
     return [Letter(*row) for row in connection.execute(query.order_by(DeadLetter.id.desc()).limit(limit))]

@@ -14,8 +14,9 @@ from models import Agent, Event, Flush, Session
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedEvent:
-    """One event, in full, and why it was set aside."""
+    """One event, in full, and why it was set aside. window: the number of its window, by which they are ordered."""
 
+    window: int
     agent: str
     session: str
     seq: int
@@ -28,11 +29,21 @@ class QuarantinedEvent:
 
 
 def list_quarantined(
-    connection: Connection, tenant: str, *, agent: str | None = None, session: str | None = None, limit: int = 100
+    connection: Connection,
+    tenant: str,
+    *,
+    agent: str | None = None,
+    session: str | None = None,
+    before: int | None = None,
+    limit: int = 100,
 ) -> list[QuarantinedEvent]:
-    """The newest `limit` events of `tenant` that are set aside, of one agent or session where these are given."""
+    """The newest `limit` events of `tenant` that are set aside, of one agent or session where these are given.
+
+    before: only of windows with a smaller number; a window that is set aside holds one event.
+    """
     query = _of_tenant(
         select(
+            Flush.id.label("window"),
             Agent.name.label("agent"),
             Session.name.label("session"),
             Event.seq,
@@ -49,6 +60,8 @@ def list_quarantined(
         query = query.where(Agent.name == agent)
     if session is not None:
         query = query.where(Session.name == session)
+    if before is not None:
+        query = query.where(Flush.id < before)
     rows = connection.execute(query.order_by(Flush.id.desc(), Event.seq).limit(limit)).mappings()
     return [QuarantinedEvent(**row) for row in rows]
 

@@ -63,6 +63,7 @@ class RunStory:
     """A run with what it did. changed: how many changes there are, of which `changes` are the first, in their order.
 
     actions: how many of each action; added: rows that carry its number (links, triples, conflicts, questions, items).
+    more_after: give it as `after` to read on; None where `changes` hold the last one.
     """
 
     run: RunLine
@@ -70,6 +71,7 @@ class RunStory:
     added: dict[str, int]
     changed: int
     changes: tuple[ChangeLine, ...]
+    more_after: int | None
 
 
 def list_runs(
@@ -78,10 +80,16 @@ def list_runs(
     *,
     scope: tuple[str, str] | None = None,
     kind: RunKind | None = None,
+    before: int | None = None,
     limit: int = 20,
 ) -> list[RunLine]:
-    """The newest runs that the tenant may see. scope: ("agent", name) and so on: only those that worked on it."""
+    """The newest runs that the tenant may see. scope: ("agent", name) and so on: only those that worked on it.
+
+    before: only those older than this one, by number.
+    """
     query = _runs(tenant)
+    if before is not None:
+        query = query.where(MaintenanceRun.id < before)
     if kind is not None:
         query = query.where(MaintenanceRun.kind == kind)
     if scope is not None:
@@ -90,15 +98,17 @@ def list_runs(
     return [_line(row) for row in rows]
 
 
-def read_run(connection: Connection, tenant: str, run_id: int, *, limit: int = 200) -> RunStory:
-    """One run with its first `limit` changes. Raises UnknownName."""
+def read_run(connection: Connection, tenant: str, run_id: int, *, after: int = 0, limit: int = 200) -> RunStory:
+    """One run with its first `limit` changes, or the first after those that were read. Raises UnknownName."""
     row = connection.execute(_runs(tenant).where(MaintenanceRun.id == run_id)).first()
     if row is None:
         raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
     mine = _changes(tenant, run_id)
     counted = select(mine.c.action, func.count().label("number")).group_by(mine.c.action).order_by(func.min(mine.c.id))
     actions: dict[str, int] = {row.action: row.number for row in connection.execute(counted)}
-    changes = connection.execute(select(mine).order_by(mine.c.id).limit(min(limit, CHANGES_READ))).all()
+    limit = min(limit, CHANGES_READ)
+    found = connection.execute(select(mine).where(mine.c.id > after).order_by(mine.c.id).limit(limit + 1)).all()
+    changes = found[:limit]
     evidence = _evidence(connection, tenant, {change.memory_id for change in changes})
     return RunStory(
         run=_line(row),
@@ -117,6 +127,7 @@ def read_run(connection: Connection, tenant: str, run_id: int, *, limit: int = 2
             )
             for change in changes
         ),
+        more_after=changes[-1].id if changes and len(found) > limit else None,
     )
 
 

@@ -45,6 +45,7 @@ from services.reports import (
     review,
     runs,
     sides,
+    spending,
     status,
     why,
     working,
@@ -157,6 +158,7 @@ READERS = [
     Reader(
         budget.caps_reached, lambda _, c, p: budget.caps_reached(c, p.tenant, Llm(), datetime.now(UTC)), silent=True
     ),
+    Reader(spending.read_spending, lambda _, c, p: spending.read_spending(c, p.tenant, datetime.now(UTC)), silent=True),
     Reader(book.day_book, lambda _, c, p: book.day_book(c, p.tenant, p.agent), silent=True),
     Reader(
         book.find_days,

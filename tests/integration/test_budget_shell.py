@@ -65,6 +65,9 @@ def test_it_says_what_was_used_and_what_is_left(engine: Engine, database_url: st
             "tokens": 360, "uncounted": 180,
         }
     ]  # fmt: skip
+    (model,) = found["models"]
+    assert (model["calls"], model["tokens"], model["purposes"]) == (3, 360, ["extract"])
+    assert [found["days"][-1][name] for name in ("calls", "tokens")] == [4, 400]
     assert (found["open_calls"], found["open_tokens"], found["overdue"], found["tenant"]) == (1, 40, 0, "default")
 
 

@@ -10,11 +10,12 @@ import typer
 
 from domain.spoken_time import count_words
 from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, print_json, print_rows, styled
+from workers.shell.output import console, document, print_json, print_rows, styled
 from workers.shell.state import shell_of
 
 if TYPE_CHECKING:
     from services.reports.budget import BudgetReport, Used, UsedFor
+    from services.reports.spending import ModelSpent
 
 
 def register(app: typer.Typer) -> None:
@@ -31,14 +32,19 @@ def budget(
 ) -> None:
     """Show what models cost today and this week (UTC), what is left, and which cap holds until when."""
     from services.reports.budget import read_budget
+    from services.reports.spending import read_spending
 
     shell = shell_of(context)
     with shell.connection() as connection:
         found = read_budget(connection, shell.tenant, shell.settings.memory.llm, shell.now(), agent=agent, limit=limit)
+        spent = read_spending(connection, shell.tenant, shell.now(), agent=agent)
     if as_json:
-        print_json(found)
+        print_json(document(found) | {"days": spent.days, "models": spent.models})
         return
     _print(found)
+    if spent.models:
+        console().print(f"\nBy model, the last {len(spent.days)} days:")
+        print_rows(console(), [_model(model) for model in spent.models], indent=2)
 
 
 def reached_words(used: "Used") -> str:
@@ -91,3 +97,7 @@ def _purpose(purpose: "UsedFor") -> tuple[str, ...]:
     told = ", ".join(f"{number:,} {word}" for word, number in ends.items() if number)
     guessed = f", {purpose.uncounted:,} of them by reservation" if purpose.uncounted else ""
     return purpose.purpose, count_words(purpose.calls, "call"), told, f"{purpose.tokens:,} tokens{guessed}"
+
+
+def _model(model: "ModelSpent") -> tuple[str, ...]:
+    return model.model, count_words(model.calls, "call"), f"{model.tokens:,} tokens", ", ".join(model.purposes)

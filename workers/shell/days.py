@@ -13,6 +13,7 @@ from workers.shell.output import console, one_line, print_json, print_rows, safe
 from workers.shell.state import shell_of
 
 if TYPE_CHECKING:
+    from domain.summaries.differences import Differing
     from services.days.book import DayEntry
     from services.reports.days import DayStory, Told
 
@@ -85,9 +86,11 @@ def day(
     *,
     scope: Scope = None,
     version: Annotated[int | None, typer.Option(min=1, help="Default: the newest.")] = None,
+    against: Annotated[int | None, typer.Option(min=1, help="Only what differs from this version.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show the summary of a day, each line with the event that it traces to."""
+    from domain.summaries.differences import compare_lines
     from services.reports.days import read_day
 
     if scope is not None:
@@ -95,7 +98,11 @@ def day(
     which, shell = day_option("DAY", day), shell_of(context)
     with shell.connection() as connection:
         found = read_day(connection, shell.tenant, agent, which, scope=scope, version=version)
-    if as_json:
+        older = read_day(connection, shell.tenant, agent, which, scope=scope, version=against) if against else None
+    if older is not None and older.summary is not None and found.summary is not None:
+        differing = compare_lines(older.summary.lines, found.summary.lines)
+        print_json(differing) if as_json else _show_differing(differing)
+    elif as_json:
         print_json(found)
     else:
         _show(found)
@@ -119,6 +126,16 @@ def _show(story: "DayStory") -> None:
         out.print("There is no summary yet; one is made when enough was said, or when it has been quiet for a while.")
         return
     _show_lines(story.summary)
+
+
+def _show_differing(lines: "list[Differing]") -> None:
+    out, sign = console(), {"gone": "-", "new": "+"}
+    changed = [one for one in lines if one.standing != "same"]
+    for one in changed:
+        told = f"{sign[one.standing]} {safe(one.line['text'])}"
+        out.print(styled(told, "red" if one.standing == "gone" else "green"), soft_wrap=True)
+    if not changed:
+        out.print("Both versions say the same.")
 
 
 def _made(told: "Told") -> str:

@@ -1,0 +1,40 @@
+"""What one version of a day's summary says that another one does not.
+
+Must not know: where versions are kept, how they are shown.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Literal
+
+Standing = Literal["same", "gone", "new"]
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """One line of a comparison. line: as its version has it, with `facet`, `text` and what it rests on."""
+
+    standing: Standing
+    line: Mapping[str, Any]
+
+
+def compare_lines(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[Differing]:
+    """The lines of both versions in one order: what stayed, what went, and what came in its place.
+
+    Lines are the same where they say the same under the same heading; what they rest on may differ, and is then that
+    of the later version.
+    """
+    matcher = SequenceMatcher(None, [_said(line) for line in before], [_said(line) for line in after], autojunk=False)
+    told: list[Differing] = []
+    for what, i, j, k, m in matcher.get_opcodes():
+        if what == "equal":
+            told += [Differing("same", line) for line in after[k:m]]
+        else:
+            told += [Differing("gone", line) for line in before[i:j]]
+            told += [Differing("new", line) for line in after[k:m]]
+    return told
+
+
+def _said(line: Mapping[str, Any]) -> tuple[Any, Any]:
+    return line.get("facet"), line.get("text")

@@ -1,0 +1,107 @@
+"""What models cost over the last days, and which model it was: where `budget` says only what is left now.
+
+Days and weeks are those of UTC, as caps have them. Calls are kept for 90 days, sums for as long as the tenant.
+
+Must not know: caps, how it is shown.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from sqlalchemy import Connection, func, select
+
+from models import LlmCall, LlmUsage
+from services.reports.names import find_agent
+
+DAYS = 28
+
+
+@dataclass(frozen=True, slots=True)
+class DaySpent:
+    """What one day cost. tokens: settled ones and those that are set aside for calls under way."""
+
+    day: date
+    calls: int
+    failures: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpent:
+    """What one model cost today, this week and in all days that are told of. calls, tokens_…: settled calls alone.
+
+    model: driver and model, as calls were made. purposes: what it was asked for.
+    """
+
+    model: str
+    calls: int
+    tokens: int
+    tokens_today: int
+    tokens_week: int
+    purposes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """days: each one to today, the oldest first, also those without a call. models: the dearest first."""
+
+    days: tuple[DaySpent, ...]
+    models: tuple[ModelSpent, ...]
+
+
+def read_spending(
+    connection: Connection, tenant: str, now: datetime, *, agent: str | None = None, days: int = DAYS
+) -> Spending:
+    """Read it for a tenant, or one of its agents, over so many days to today. Raises UnknownName."""
+    if agent is not None:
+        find_agent(connection, tenant, agent)
+    today = now.astimezone(UTC).date()
+    first = today - timedelta(days=days - 1)
+    return Spending(_days(connection, tenant, agent, first, today), _models(connection, tenant, agent, first, today))
+
+
+def _days(connection: Connection, tenant: str, agent: str | None, first: date, today: date) -> tuple[DaySpent, ...]:
+    tokens = LlmUsage.tokens_settled + LlmUsage.tokens_reserved
+    query = select(LlmUsage.starts, LlmUsage.calls, LlmUsage.failures, tokens.label("tokens")).where(
+        LlmUsage.tenant == tenant,
+        LlmUsage.agent == (agent or ""),
+        LlmUsage.period == "day",
+        LlmUsage.starts.between(first, today),
+    )
+    found = {row.starts: DaySpent(*row) for row in connection.execute(query)}
+    every = (first + timedelta(days=n) for n in range((today - first).days + 1))
+    return tuple(found.get(day, DaySpent(day, 0, 0, 0)) for day in every)
+
+
+def _models(connection: Connection, tenant: str, agent: str | None, first: date, today: date) -> tuple[ModelSpent, ...]:
+    def since(day: date) -> datetime:
+        return datetime.combine(day, time(), UTC)
+
+    tokens = func.sum(LlmCall.tokens_settled)
+    week = today - timedelta(days=today.weekday())
+    query = (
+        select(
+            LlmCall.model,
+            func.count().label("calls"),
+            func.coalesce(tokens, 0).label("tokens"),
+            func.coalesce(tokens.filter(LlmCall.reserved_at >= since(today)), 0).label("tokens_today"),
+            func.coalesce(tokens.filter(LlmCall.reserved_at >= since(week)), 0).label("tokens_week"),
+            func.array_agg(LlmCall.purpose.distinct()).label("purposes"),
+        )
+        .where(LlmCall.tenant == tenant, LlmCall.reserved_at >= since(min(first, week)), LlmCall.outcome.is_not(None))
+        .group_by(LlmCall.model)
+        .order_by(tokens.desc().nulls_last(), LlmCall.model)
+    )
+    if agent is not None:
+        query = query.where(LlmCall.agent == agent)
+    return tuple(
+        ModelSpent(
+            model=row.model,
+            calls=row.calls,
+            tokens=int(row.tokens),
+            tokens_today=int(row.tokens_today),
+            tokens_week=int(row.tokens_week),
+            purposes=tuple(sorted(row.purposes)),
+        )
+        for row in connection.execute(query)
+    )
