@@ -192,6 +192,12 @@ def keep_both(a: Statement, b: Statement) -> Answer:
     return Answer("rejected", "dismissed", "both hold", (*_back(a), *_back(b)))
 
 
+def keep_none(a: Statement, b: Statement) -> Answer:
+    """Neither of the two holds, nor ever did: both are archived as rejected."""
+    resolution = f"neither {a.quoted} nor {b.quoted} holds: both were rejected"
+    return Answer("rejected", "resolved", resolution, (*_rejected(a, resolution), *_rejected(b, resolution)))
+
+
 def merge_pair(a: Statement, b: Statement, survivor: UUID) -> Answer:
     """Both say the same: one stays, in its own words, with the sources of both. Raises ValueError as keep_one."""
     stays, part = _require(a, b, survivor)

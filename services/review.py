@@ -3,7 +3,7 @@
 Must not know: how questions are shown; what a decision means (domain.review).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -24,6 +24,7 @@ from services.review_cases import (
     conflict_case,
     item_case,
     lock_scopes,
+    revisions,
     scopes_of,
     statements,
 )
@@ -35,6 +36,7 @@ ATTEMPTS = 3
 """So often a decision is made anew where a pass changed the memories meanwhile."""
 DEADLOCK = "40P01"
 EXPIRED_AT_ONCE = 500
+CHANGED = "what it is about was changed after you had looked at it; look again before you decide"
 
 
 Outcome = Literal["decided", "decided before", "refused", "unknown"]
@@ -50,11 +52,14 @@ class Decision:
 
     accept: the memory may stand in answers; of a conflict, the later statement holds. reject: the memory is wrong; of a
     conflict, there is none and both hold. merge: both say the same, and `memory` stays (None: the better witness).
-    keep: of a conflict, `memory` holds. lapse: nobody answered in time.
+    keep: of a conflict, `memory` holds. neither: of a conflict, both are wrong. lapse: nobody answered in time.
+    seen: the memories that it was decided by, with their revisions (review_cases.revisions); a case that has changed
+    since is refused. None: whatever it is by now.
     """
 
-    kind: Literal["accept", "reject", "merge", "keep", "lapse"]
+    kind: Literal["accept", "reject", "merge", "keep", "neither", "lapse"]
     memory: UUID | None = None
+    seen: Mapping[UUID, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +238,8 @@ def _one(
     case = (item_case if kind == "item" else conflict_case)(connection, scope_id, number)
     if case.closed is not None:
         return Decided(number, "decided before", case.closed)
+    if decision.seen is not None and revisions(case) != decision.seen:
+        return Decided(number, "refused", CHANGED)
     try:
         answer = answer_to(connection, case, decision)
     except ValueError as error:
@@ -257,6 +264,8 @@ def _between(a: Statement, b: Statement, decision: Decision) -> Answer:
         return review.keep_one(a, b, review.newer_first(a, b)[0].id)
     if decision.kind == "reject":
         return review.keep_both(a, b)
+    if decision.kind == "neither":
+        return review.keep_none(a, b)
     if decision.kind == "merge":
         return review.merge_pair(a, b, decision.memory or review.survivor_of(a, b))
     if decision.memory is None:

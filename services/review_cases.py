@@ -61,6 +61,15 @@ class Case:
     closed: str | None = None
 
 
+def revisions(case: Case) -> dict[UUID, int]:
+    """What stands for each memory of a case, at which revision: a decision that somebody took after looking at it is
+    about just these.
+    """
+    concerned = [side for conflict in case.conflicts for side in (conflict.a, conflict.b)]
+    concerned += [case.memory] if case.memory is not None else []
+    return {statement.id: statement.revision for statement in concerned}
+
+
 def scopes_of(connection: Connection, tenant: str, kind: Kind, numbers: Iterable[int]) -> dict[int, int]:
     """The scope of each question or conflict of `tenant`; those of others are not there (I8)."""
     table = ReviewItem if kind == "item" else MemoryConflict

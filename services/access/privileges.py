@@ -23,6 +23,9 @@ READ_ONLY = frozenset({"alembic_version"})
 
 WRITES = "SELECT, INSERT, UPDATE, DELETE"
 
+CONSOLE_ALONE: Mapping[str, str] = {"console_users": "SELECT", "console_sessions": WRITES}
+"""Tables of people and their logins: what a console does with them; to workers and producers they are nothing."""
+
 PRODUCER_TABLES = frozenset(
     """
     agents scopes sessions memories working_memory maintenance_runs outbox vector_spaces
@@ -32,7 +35,7 @@ PRODUCER_TABLES = frozenset(
 
 CONSOLE_WRITES: Mapping[str, str] = {
     "maintenance_runs": "INSERT, UPDATE",
-    "memories": "UPDATE",
+    "memories": "INSERT, UPDATE",
     "memory_changes": "INSERT",
     "memory_links": "INSERT, UPDATE",
     "memory_conflicts": "INSERT, UPDATE",
@@ -44,7 +47,10 @@ CONSOLE_WRITES: Mapping[str, str] = {
     "triples": "INSERT, UPDATE, DELETE",
     "outbox": "INSERT, UPDATE",
 }
-"""What deciding a question or a conflict writes, as a run that can be undone. Everything else a console only reads."""
+"""What deciding a question or a conflict writes, and correcting a memory, as a run that can be undone.
+
+Everything else a console only reads.
+"""
 
 ENTRANCES: Mapping[str, frozenset[str]] = {
     "capture_session": frozenset({"producer"}),
@@ -109,6 +115,8 @@ def table_privileges(role: str, table: str) -> str:
         return ""
     if table in READ_ONLY:
         return "SELECT"
+    if table in CONSOLE_ALONE:
+        return CONSOLE_ALONE[table] if role == "console" else ""
     if role == "worker":
         return WRITES
     if role == "console":

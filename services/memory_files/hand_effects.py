@@ -77,6 +77,23 @@ class HandEffects:
         self._archive(row, {"archive_reason": REMOVED}, REMOVED)
         self.counts["removed"] += 1
 
+    def corrected(self, memory: UUID, words: str, place: str) -> UUID:
+        """A memory in other words, by somebody who knows it as it stands: answers what says it from here on.
+
+        place: where that was written. The caller has locked the memory, which is not archived.
+        """
+        row = self._lock(memory)
+        became, _ = self._keep(self._instead_of(row, words, place, active=row.status == "active"), EDITED)
+        if became != memory:
+            self._replace(row, became)
+        self.counts["edited"] += 1
+        return became
+
+    def withdrawn(self, memory: UUID) -> None:
+        """A memory that somebody does not want in answers; locked, and not archived, as in corrected()."""
+        self._archive(self._lock(memory), {"archive_reason": REMOVED}, REMOVED)
+        self.counts["removed"] += 1
+
     def _edit(self, row: Any, written: Handwritten, edit: Edited, *, first: bool) -> UUID:
         """One edited text of a memory; the first one replaces it, unless it changed since the line was written."""
         before = self._edited_before(row, written.text)
@@ -89,10 +106,13 @@ class HandEffects:
         elif clash:
             self._clash(memory, row)
         else:
-            self._archive(row, {"archive_reason": EDITED, "superseded_by": memory}, EDITED)
-            add_link(self.connection, memory, row.id, "supersedes", author=self.author, now=self.now)
+            self._replace(row, memory)
             self.counts["edited"] += 1
         return memory
+
+    def _replace(self, row: Any, memory: UUID) -> None:
+        self._archive(row, {"archive_reason": EDITED, "superseded_by": memory}, EDITED)
+        add_link(self.connection, memory, row.id, "supersedes", author=self.author, now=self.now)
 
     def _edited_before(self, row: Any, text: str) -> UUID | None:
         """What this edit became already, should its file not have been written again since."""

@@ -71,7 +71,7 @@ class Explanation:
 
     confidence and importance: 0..1. sources and changes: oldest first; flushes: in the order of their changes.
     reaffirmed_at: the last time from which it was said to hold. parts: what was merged into it; chain: the values that
-    followed each other, this one among them, the oldest first. lines: of files.
+    followed each other, this one among them, the oldest first. lines: of files. revision: counts up with every change.
     """
 
     id: UUID
@@ -88,6 +88,7 @@ class Explanation:
     recorded_at: datetime
     superseded_by: UUID | None
     archive_reason: str | None
+    revision: int
     signals: tuple[str, ...]
     sources: tuple[SourceEvent, ...]
     flushes: tuple[MakingFlush, ...]
@@ -121,6 +122,7 @@ def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
             Memory.recorded_at,
             Memory.superseded_by,
             Memory.archive_reason,
+            Memory.revision,
             Memory.reaffirmed_at,
             Memory.merged_into,
             Memory.scope_id,

@@ -32,7 +32,7 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class Side:
     """One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: how often an agent noted it itself;
-    files: those with lines that say it.
+    files: those with lines that say it. revision: counts up with every change.
 
     confidence and importance: 0..1. valid_to is None while it holds.
     """
@@ -50,6 +50,7 @@ class Side:
     superseded_by: UUID | None
     merged_into: UUID | None
     archive_reason: str | None
+    revision: int
     source_count: int
     noted: int
     sources: tuple[Said, ...]

@@ -74,6 +74,7 @@ def show(context: typer.Context, number: Number, *, as_json: Json = False) -> No
         answers = {
             f"resolve {number} --keep {later}": Decision("keep", later),
             f"resolve {number} --keep {earlier}": Decision("keep", earlier),
+            f"resolve {number} --neither": Decision("neither"),
             f"dismiss {number}": Decision("reject"),
         }
         names = {later: "the later statement", earlier: "the earlier statement"}
@@ -113,7 +114,10 @@ def resolve(
     context: typer.Context,
     number: Number,
     *,
-    keep: Annotated[UUID, typer.Option(metavar="MEMORY", help="The memory that holds.", show_default=False)],
+    keep: Annotated[
+        UUID | None, typer.Option(metavar="MEMORY", help="The memory that holds.", show_default=False)
+    ] = None,
+    neither: Annotated[bool, typer.Option("--neither", help="None of the two holds: both are rejected.")] = False,
     by: By = None,
     dry_run: DryRun = False,
     as_json: Json = False,
@@ -121,7 +125,16 @@ def resolve(
     """Say which side holds: the later one replaces the earlier; if the earlier holds, the later is rejected."""
     from services.review import Decision
 
-    _decide(context, [number], Decision("keep", keep), by=by, dry_run=dry_run, as_json=as_json)
+    if (keep is None) != neither:
+        raise typer.BadParameter("give --keep MEMORY, or --neither")
+    _decide(
+        context,
+        [number],
+        Decision("neither") if neither else Decision("keep", keep),
+        by=by,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
 
 
 @app.command()

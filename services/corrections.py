@@ -1,0 +1,134 @@
+"""What a person does to one memory that they look at: say it in other words, or take it out of answers.
+
+Each is a run of its own, so that it can be explained and undone (I6). It is about the memory as the person saw it: one
+that has changed since is left as it is, and they are told (mistake 26). It does to memories what the same edit of a
+memory file does.
+
+Must not know: how memories are shown, and where somebody types.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import DBAPIError
+
+from domain.changes import ChangeLine
+from models import Memory, Scope
+from services.memory_changes import Author, changes_of_run
+from services.memory_files.hand_effects import HandEffects
+from services.reports.names import UnknownName
+from services.review_cases import lock_scopes
+from services.runs import LEASE_SECONDS, Run, finish_run, start_run
+from slowwave.errors import InvalidMessage, SlowwaveError
+from slowwave.messages import MAX_CONTENT_CHARACTERS, clean_text
+
+PLACE = "corrections"
+"""Where such words are noted to have been written, as those of memory files are by their file."""
+ATTEMPTS = 3
+# A deadlock; the scope of a memory that is being forgotten.
+_AGAIN = frozenset({"40P01", "23503"})
+
+
+class CannotCorrect(SlowwaveError):
+    """The memory is not what the person saw, or not one that words can be changed of; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What was done. memory: what says it from here on; of one that was taken out of answers, itself."""
+
+    run: int
+    memory: UUID
+    changes: tuple[ChangeLine, ...]
+
+
+def correct(
+    engine: Engine, tenant: str, memory: UUID, words: str, *, revision: int | None, by: str, now: datetime
+) -> Correction:
+    """Say a memory of `tenant` in other words, by hand: these take its place, with its dates and its importance.
+
+    revision: as the person saw it; None: whatever it says by now. Raises UnknownName, CannotCorrect, InvalidMessage.
+    """
+    said = " ".join(clean_text(words).split())
+    if not said:
+        raise InvalidMessage("words: say what is to be remembered instead; to have it forgotten, forget it")
+    if len(said) > MAX_CONTENT_CHARACTERS:
+        raise InvalidMessage(f"words: at most {MAX_CONTENT_CHARACTERS:,} characters, these are {len(said):,}")
+
+    def change(effects: HandEffects, row: Any) -> UUID:
+        if row.content == said:
+            raise CannotCorrect(f"memory {memory} says just that")
+        return effects.corrected(memory, said, PLACE)
+
+    return _in_a_run(engine, tenant, memory, revision, change, "a memory in other words", by=by, now=now)
+
+
+def withdraw(engine: Engine, tenant: str, memory: UUID, *, revision: int | None, by: str, now: datetime) -> Correction:
+    """Archive a memory of `tenant`: it is in no answer any more, and stays readable. Otherwise as correct()."""
+
+    def change(effects: HandEffects, _: Any) -> UUID:
+        effects.withdrawn(memory)
+        return memory
+
+    return _in_a_run(engine, tenant, memory, revision, change, "a memory archived by hand", by=by, now=now)
+
+
+def _in_a_run(
+    engine: Engine,
+    tenant: str,
+    memory: UUID,
+    revision: int | None,
+    change: Callable[[HandEffects, Any], UUID],
+    summary: str,
+    *,
+    by: str,
+    now: datetime,
+) -> Correction:
+    # Whatever the engine is used for otherwise: here it is all or nothing.
+    engine = engine.execution_options(isolation_level="READ COMMITTED")
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            with engine.begin() as connection:
+                row = _look(connection, tenant, memory, revision)
+                run = start_run(
+                    connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=row.scope_id, by=by
+                )
+                became = change(HandEffects(connection, row.scope_id, Author(run.id, by), now), row)
+                return _finish(connection, run, became, summary, now)
+        except DBAPIError as error:
+            if not left or getattr(error.orig, "sqlstate", None) not in _AGAIN:
+                raise
+    raise AssertionError  # pragma: no cover (the last attempt answers or raises)
+
+
+def _look(connection: Connection, tenant: str, memory: UUID, revision: int | None) -> Any:
+    """The memory, locked. Scopes are locked first, as decisions in review do it: so nobody waits crosswise."""
+    query = select(Memory.scope_id).join(Scope, Scope.id == Memory.scope_id)
+    scope_id = connection.execute(query.where(Scope.tenant == tenant, Memory.id == memory)).scalar()
+    row = None
+    if scope_id is not None:
+        lock_scopes(connection, [scope_id])
+        mine = (Memory.scope_id == scope_id, Memory.id == memory)
+        columns = (Memory.scope_id, Memory.content, Memory.status, Memory.valid_to, Memory.revision)
+        row = connection.execute(select(*columns).where(*mine).with_for_update()).first()
+    if row is None:
+        raise UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memories AGENT` lists them")
+    if revision is not None and row.revision != revision:
+        raise CannotCorrect("this memory was changed after you had looked at it; look again before you change it")
+    if row.status == "archived":
+        raise CannotCorrect(f"memory {memory} is archived; undo what archived it first")
+    if row.valid_to is not None:
+        raise CannotCorrect(
+            f"memory {memory} holds no more, since {row.valid_to:%Y-%m-%d}; change the one that replaced it"
+        )
+    return row
+
+
+def _finish(connection: Connection, run: Run, memory: UUID, summary: str, now: datetime) -> Correction:
+    changes = changes_of_run(connection, run.id)
+    finish_run(connection, run, status="completed", summary=summary, stats={"changes": len(changes)}, now=now)
+    return Correction(run.id, memory, changes)

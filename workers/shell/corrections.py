@@ -1,0 +1,67 @@
+"""`slowwave correct | archive`: one memory in other words, or out of answers, by hand.
+
+Must not know: SQL, what a correction does to memories.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from workers.shell.deciding import By, who
+from workers.shell.diff import print_diff
+from workers.shell.options import MEND, Json
+from workers.shell.output import console, print_json
+from workers.shell.state import shell_of
+
+if TYPE_CHECKING:
+    from services.corrections import Correction
+
+Which = Annotated[UUID, typer.Argument(help="The memory's id.", show_default=False)]
+Revision = Annotated[int | None, typer.Option(help="Only if nothing has changed it since this revision.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=MEND)(correct)
+    app.command(rich_help_panel=MEND)(archive)
+
+
+def correct(
+    context: typer.Context,
+    memory: Which,
+    text: Annotated[str, typer.Argument(help="What it should say.", show_default=False)],
+    *,
+    revision: Revision = None,
+    by: By = None,
+    as_json: Json = False,
+) -> None:
+    """Say a memory in other words, by hand; the one before it is archived."""
+    from services.corrections import correct
+
+    shell = shell_of(context)
+    with shell.connection():
+        pass  # a database at another revision is told before anything is changed
+    done = correct(shell.engine, shell.tenant, memory, text, revision=revision, by=who(by), now=shell.now())
+    _print(done, as_json=as_json)
+
+
+def archive(
+    context: typer.Context, memory: Which, *, revision: Revision = None, by: By = None, as_json: Json = False
+) -> None:
+    """Take a memory out of all answers; it stays readable."""
+    from services.corrections import withdraw
+
+    shell = shell_of(context)
+    with shell.connection():
+        pass
+    done = withdraw(shell.engine, shell.tenant, memory, revision=revision, by=who(by), now=shell.now())
+    _print(done, as_json=as_json)
+
+
+def _print(done: "Correction", *, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+        return
+    print_diff(done.changes)
+    console().print(f"Done in run {done.run}; `slowwave undo {done.run}` takes that back.")
