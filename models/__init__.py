@@ -14,6 +14,7 @@ from models.consolidation import (
     Triple,
     WorkingItem,
 )
+from models.console import ConsoleSession, ConsoleUser
 from models.conversations import Event, Session, SessionDay
 from models.days import Day, DaySegment, DaySummary
 from models.erasures import ErasedName, Erasure
@@ -34,6 +35,8 @@ __all__ = [
     "Agent",
     "Base",
     "CommonTerm",
+    "ConsoleSession",
+    "ConsoleUser",
     "Day",
     "DaySegment",
     "DaySummary",

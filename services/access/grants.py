@@ -12,6 +12,7 @@ from psycopg import sql
 from sqlalchemy import Connection, text
 
 from services.access.privileges import (
+    CONSOLE_ALONE,
     DEFINING,
     ENTRANCES,
     GROUPS,
@@ -163,7 +164,7 @@ def _on_functions(functions: list[Routine], vector: str | None) -> Iterator[str]
 def _worker_policies(found: list[str]) -> Iterator[str]:
     """A policy that is true by itself is no condition at all to the planner: workers keep the owner's plans."""
     for table in found:
-        if table not in OWNER_ONLY | READ_ONLY:
+        if table not in OWNER_ONLY | READ_ONLY | CONSOLE_ALONE.keys():
             # Looked for first: making a policy locks the table, and there is nothing to do nearly always.
             yield (
                 "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_policy p WHERE p.polname = 'workers'"

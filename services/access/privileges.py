@@ -26,6 +26,9 @@ WRITES = "SELECT, INSERT, UPDATE, DELETE"
 CONSOLE_ALONE: Mapping[str, str] = {"console_users": "SELECT", "console_sessions": WRITES}
 """Tables of people and their logins: what a console does with them; to workers and producers they are nothing."""
 
+CONSOLE_ALONE: Mapping[str, str] = {"console_users": "SELECT", "console_sessions": WRITES}
+"""Tables of people and their logins: what a console does with them; to workers and producers they are nothing."""
+
 PRODUCER_TABLES = frozenset(
     """
     agents scopes sessions memories working_memory maintenance_runs outbox vector_spaces
@@ -115,6 +118,8 @@ def table_privileges(role: str, table: str) -> str:
         return ""
     if table in READ_ONLY:
         return "SELECT"
+    if table in CONSOLE_ALONE:
+        return CONSOLE_ALONE[table] if role == "console" else ""
     if table in CONSOLE_ALONE:
         return CONSOLE_ALONE[table] if role == "console" else ""
     if role == "worker":

@@ -21,6 +21,8 @@ LEFT = {
     "llm_usage": "names, and what calls cost",
     "maintenance_jobs": "schedules, and how many of what a job's last run came to",
     "logins": "names of logins, and whose tenant each belongs to",
+    "console_users": "names of people, what each may do, and a digest of a password",
+    "console_sessions": "who is logged in, and until when",
     "rebuilds": "names of extractors, and times; what they made goes with its session",
     "vector_spaces": "names of embedding models",
     "erasures": "the receipts: names and numbers",

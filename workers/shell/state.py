@@ -29,6 +29,13 @@ class Shell:
 
     tenant_option: str | None = None
 
+    @classmethod
+    def over(cls, settings: "Settings", engine: "Engine", redis: "Redis") -> "Shell":
+        """One over connections that are there already, and that stay open after it."""
+        shell = cls()
+        shell.settings, shell.engine, shell.redis = settings, engine, redis
+        return shell
+
     @cached_property
     def settings(self) -> "Settings":
         """Raises InvalidSettings."""

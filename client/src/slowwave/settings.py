@@ -14,11 +14,12 @@ import yaml
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from slowwave.errors import InvalidSettings
-from slowwave.settings_of_models import Agno, Embeddings, Llm, Mem0, Section
+from slowwave.settings_of_models import Agno, Console, Embeddings, Llm, Mem0, Retention, Section
 
 __all__ = [
     "Agno",
     "AutoFlush",
+    "Console",
     "Consolidation",
     "Days",
     "Embeddings",
@@ -129,13 +130,6 @@ class Sessions(Section):
     session_event_logging_enabled: bool = False
 
 
-class Retention(Section):
-    """What is removed after so many days; 0: nothing is."""
-
-    event_days: int = Field(0, ge=0, le=36_500)
-    session_log_days: int = Field(30, ge=0, le=36_500)
-
-
 class Consolidation(Section):
     """What becomes of memories later. Thresholds are similarities or confidences, 0..1."""
 
@@ -198,6 +192,7 @@ class Settings(Section):
     tenant: str = Field("default", min_length=1, max_length=200)
     spool: Path = Path("~/.local/state/slowwave/spool")
     memory: MemorySettings = MemorySettings()
+    console: Console = Console()
 
 
 def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Settings of what is optional: a model, vectors, mem0, Agno. Part of the tree in `slowwave.settings`.
+"""Settings of what is optional: a model, vectors, mem0, Agno, an end of keeping, the console. Part of the whole tree.
 
 Must not know: who reads them.
 """
@@ -76,3 +76,17 @@ class Agno(Section):
 
     db_url: str = ""
     session_table: str = ""
+
+
+class Retention(Section):
+    """What is removed after so many days; 0: nothing is."""
+
+    event_days: int = Field(0, ge=0, le=36_500)
+    session_log_days: int = Field(30, ge=0, le=36_500)
+
+
+class Console(Section):
+    """Pages for people. session_hours: how long a login lasts; flower_url: where people reach Flower, or nothing."""
+
+    session_hours: float = Field(12, gt=0, le=8760)
+    flower_url: str = ""

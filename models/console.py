@@ -1,0 +1,47 @@
+"""People who may use the console, and their logins that last.
+
+Must not know: how a password becomes a hash, cookies.
+"""
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import Base, CreatedAt, Moment
+
+
+class ConsoleUser(Base):
+    """One person. tenants: whose memories they see; `*` alone: those of all."""
+
+    __tablename__ = "console_users"
+    __table_args__ = (
+        CheckConstraint("role IN ('viewer', 'curator', 'operator')", name="role"),
+        CheckConstraint("cardinality(tenants) > 0", name="tenants"),
+    )
+
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    password_hash: Mapped[str]
+    role: Mapped[str]
+    tenants: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    created_at: Mapped[CreatedAt]
+    changed_at: Mapped[CreatedAt]
+
+
+class ConsoleSession(Base):
+    """A login that lasts until it expires, is ended, or its person's password changes.
+
+    digest: SHA-256 of the secret that the browser keeps, so that who reads this table can't be anybody. tenant: whose
+    memories are looked at.
+    """
+
+    __tablename__ = "console_sessions"
+    __table_args__ = (
+        Index("console_sessions_user_idx", "user_name"),
+        Index("console_sessions_expires_idx", "expires_at"),
+    )
+
+    digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_name: Mapped[str] = mapped_column(Text, ForeignKey("slowwave.console_users.name", ondelete="CASCADE"))
+    tenant: Mapped[str]
+    created_at: Mapped[CreatedAt]
+    expires_at: Mapped[Moment]

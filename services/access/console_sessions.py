@@ -1,0 +1,74 @@
+"""Logins of the console that last: made, found, ended. The browser keeps a secret, the table its digest.
+
+Must not know: cookies, passwords, pages.
+"""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, delete, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from domain.console_roles import role_of
+from models import ConsoleSession, ConsoleUser
+from services.access.console_users import User
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Somebody who is logged in, and whose memories they look at. secret: what their browser keeps."""
+
+    secret: str
+    user: User
+    tenant: str
+
+    @property
+    def form_token(self) -> str:
+        """What a form of this login carries. It is of the tenant, too: a page that is still open from before the
+        person changed to another one must not change anything there.
+        """
+        return hmac.new(self.secret.encode(), f"form {self.tenant}".encode(), hashlib.sha256).hexdigest()
+
+
+def open_session(connection: Connection, user: User, tenant: str, *, now: datetime, lasts: timedelta) -> Login:
+    """Log somebody in; what has expired, of anybody, goes."""
+    connection.execute(delete(ConsoleSession).where(ConsoleSession.expires_at <= now))
+    secret = secrets.token_urlsafe(32)
+    values = {"digest": _digest(secret), "user_name": user.name, "tenant": tenant}
+    connection.execute(insert(ConsoleSession).values(**values, created_at=now, expires_at=now + lasts))
+    return Login(secret, user, tenant)
+
+
+def find_session(connection: Connection, secret: str, *, now: datetime) -> Login | None:
+    """Who is logged in with this secret, as they are now: a role that was taken away is gone at once."""
+    query = (
+        select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants, ConsoleSession.tenant)
+        .join(ConsoleUser, ConsoleUser.name == ConsoleSession.user_name)
+        .where(ConsoleSession.digest == _digest(secret), ConsoleSession.expires_at > now)
+    )
+    row = connection.execute(query).first()
+    if row is None:
+        return None
+    name, role, tenants, tenant = row
+    user = User(name, role_of(role), tuple(tenants))
+    return Login(secret, user, tenant) if user.sees(tenant) else None
+
+
+def choose_tenant(connection: Connection, login: Login, tenant: str) -> bool:
+    """Look at another tenant from now on; False where this person may not."""
+    if not login.user.sees(tenant):
+        return False
+    here = ConsoleSession.digest == _digest(login.secret)
+    return bool(connection.execute(update(ConsoleSession).where(here).values(tenant=tenant)).rowcount)
+
+
+def close_session(connection: Connection, secret: str) -> None:
+    """Log out."""
+    connection.execute(delete(ConsoleSession).where(ConsoleSession.digest == _digest(secret)))
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,165 @@
+"""People who may use the console: who there is, what each may do, and whose memories they see.
+
+A password is kept as Argon2id makes it, and compared in constant time. None is there before somebody gives one.
+
+Must not know: cookies, pages, how a password is typed.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy import Connection, delete, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from domain.console_roles import EVERY_TENANT, UserRole, role_of
+from models import Agent, ConsoleSession, ConsoleUser
+from slowwave.errors import SlowwaveError
+from slowwave.identity import check_name
+
+SHORTEST_PASSWORD = 12
+LONGEST_PASSWORD = 1000
+TENANTS_LISTED = 500
+
+
+class UserRefused(SlowwaveError):
+    """This person can't be added or changed as was asked; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody who may use the console. tenants: by name, or `*` alone."""
+
+    name: str
+    role: UserRole
+    tenants: tuple[str, ...]
+
+    def sees(self, tenant: str) -> bool:
+        return self.tenants == (EVERY_TENANT,) or tenant in self.tenants
+
+
+@dataclass(frozen=True, slots=True)
+class KnownUser:
+    """A person as a list shows them: no hash. changed_at: of the password, the role or the tenants."""
+
+    name: str
+    role: UserRole
+    tenants: tuple[str, ...]
+    created_at: datetime
+    changed_at: datetime
+    logged_in: bool
+
+
+class Passwords:
+    """Makes and compares hashes. hasher: how much work one comparison is."""
+
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        self._hasher = hasher or PasswordHasher()
+        # What the password of somebody who isn't there is compared with: time must not tell who is.
+        self._nobody = self._hasher.hash("a password that nobody has")
+
+    def hash(self, password: str) -> str:
+        return self._hasher.hash(_normal(password))
+
+    def fits(self, password: str, kept: str | None) -> bool:
+        """Whether it is the password that `kept` was made of; None: of nobody, which takes as long."""
+        try:
+            self._hasher.verify(kept or self._nobody, _normal(password))
+        except (VerificationError, InvalidHashError):
+            return False
+        return kept is not None
+
+
+def add_user(
+    connection: Connection, name: str, role: UserRole, tenants: Sequence[str], password: str, *, passwords: Passwords
+) -> None:
+    """Add a person, in the transaction of `connection`. Raises UserRefused, InvalidName."""
+    check_name("user", name)
+    values = {
+        "name": name,
+        "role": role_of(role),
+        "tenants": _tenants(tenants),
+        "password_hash": passwords.hash(_password(password)),
+    }
+    added = connection.execute(insert(ConsoleUser).values(values).on_conflict_do_nothing().returning(ConsoleUser.name))
+    if added.first() is None:
+        raise UserRefused(f"{name!r} is there already: `slowwave console-users password` gives another password")
+
+
+def remove_user(connection: Connection, name: str) -> bool:
+    """Remove a person, and end their logins; False if there is none of this name."""
+    return bool(connection.execute(delete(ConsoleUser).where(ConsoleUser.name == name)).rowcount)
+
+
+def set_password(connection: Connection, name: str, password: str, *, now: datetime, passwords: Passwords) -> bool:
+    """Give a person another password, and end all their logins; False if there is none. Raises UserRefused."""
+    values = {"password_hash": passwords.hash(_password(password)), "changed_at": now}
+    found = connection.execute(update(ConsoleUser).where(ConsoleUser.name == name).values(values)).rowcount
+    connection.execute(delete(ConsoleSession).where(ConsoleSession.user_name == name))
+    return bool(found)
+
+
+def known_users(connection: Connection, now: datetime) -> list[KnownUser]:
+    """All people, by name."""
+    logged_in = (
+        select(ConsoleSession.digest)
+        .where(ConsoleSession.user_name == ConsoleUser.name, ConsoleSession.expires_at > now)
+        .exists()
+    )
+    query = select(
+        ConsoleUser.name,
+        ConsoleUser.role,
+        ConsoleUser.tenants,
+        ConsoleUser.created_at,
+        ConsoleUser.changed_at,
+        logged_in.label("logged_in"),
+    ).order_by(ConsoleUser.name)
+    return [
+        KnownUser(row.name, role_of(row.role), tuple(row.tenants), row.created_at, row.changed_at, row.logged_in)
+        for row in connection.execute(query)
+    ]
+
+
+def anybody(connection: Connection) -> bool:
+    """Whether anybody may use the console."""
+    return connection.execute(select(ConsoleUser.name).limit(1)).first() is not None
+
+
+def check_password(connection: Connection, name: str, password: str, *, passwords: Passwords) -> User | None:
+    """Answer the person, if it is their password."""
+    query = select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants, ConsoleUser.password_hash)
+    row = connection.execute(query.where(ConsoleUser.name == name)).first() if "\0" not in name else None
+    if not passwords.fits(password[:LONGEST_PASSWORD], None if row is None else row.password_hash) or row is None:
+        return None
+    return User(row.name, role_of(row.role), tuple(row.tenants))
+
+
+def tenants_of(connection: Connection, user: User) -> list[str]:
+    """The tenants that a person may look at; of one who sees all, those that have an agent, at most TENANTS_LISTED."""
+    if user.tenants != (EVERY_TENANT,):
+        return list(user.tenants)
+    query = select(Agent.tenant).distinct().order_by(Agent.tenant).limit(TENANTS_LISTED)
+    return list(connection.execute(query).scalars())
+
+
+def _tenants(tenants: Sequence[str]) -> list[str]:
+    wanted = list(dict.fromkeys(tenants))
+    if not wanted:
+        raise UserRefused("name one tenant at least, or all of them")
+    if EVERY_TENANT in wanted and len(wanted) > 1:
+        raise UserRefused("name tenants, or all of them: not both")
+    return [check_name("tenant", tenant) for tenant in wanted]
+
+
+def _password(password: str) -> str:
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise UserRefused(f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+    return password
+
+
+def _normal(password: str) -> bytes:
+    """The same letters typed on another keyboard may come as other code points."""
+    return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")

@@ -1,0 +1,128 @@
+"""A running console on real servers, people of each role, and a browser: Debian's chromium."""
+
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import redis
+import uvicorn
+from argon2 import PasswordHasher
+from playwright.sync_api import Browser, Page, sync_playwright
+from sqlalchemy import Engine
+from starlette.testclient import TestClient
+
+from domain.console_roles import ORDER, UserRole
+from services.access.console_users import Passwords, add_user
+from slowwave.settings import Settings
+from workers.console.app import make_app
+from workers.console.serving import listen_on
+
+CHROMIUM = shutil.which("chromium")
+PASSWORD = "correct horse battery"  # noqa: S105
+CHEAP = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+TENANT = "acme"
+
+
+@dataclass
+class Console:
+    """A console of tenant "acme" with a person of each role, named as the role, and one who sees "globex" alone."""
+
+    settings: Settings
+    engine: Engine
+    redis: redis.Redis
+    app: Any
+    clients: dict[str, TestClient] = field(default_factory=dict)
+
+    def visitor(self, who: str | None) -> TestClient:
+        """A client that keeps its cookies; who: "viewer", "curator", "operator", "stranger" (globex), None."""
+        key = who or ""
+        if key not in self.clients:
+            client = self.clients[key] = TestClient(self.app, base_url="http://127.0.0.1", follow_redirects=False)
+            if who is not None:
+                page = client.get("/login")
+                sent = {"name": who, "password": PASSWORD, "token": token_of(page.text)}
+                assert client.post("/login", data=sent).status_code == 303
+        return self.clients[key]
+
+    def get(self, path: str, *, who: str = "viewer") -> Any:
+        """The answer to a page that is looked at."""
+        return self.visitor(who).get(path)
+
+    def post(self, path: str, *, who: str = "operator", **form: str) -> Any:
+        """The answer to a form that is sent with its token."""
+        client = self.visitor(who)
+        return client.post(path, data={"token": token_of(client.get("/account").text), **form})
+
+    def close(self) -> None:
+        for client in self.clients.values():
+            client.close()
+
+
+def token_of(page: str) -> str:
+    found = re.search(r'name="token" value="([^"]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+def add_people(engine: Engine) -> None:
+    people: list[tuple[str, UserRole, str]] = [(role, role, TENANT) for role in ORDER]
+    with engine.begin() as connection:
+        for name, role, tenant in [*people, ("stranger", "operator", "globex")]:
+            add_user(connection, name, role, [tenant], PASSWORD, passwords=CHEAP)
+
+
+@pytest.fixture
+def console(engine: Engine, database_url: str, valkey_url: str, redis_client: redis.Redis) -> Iterator[Console]:
+    """A console without a port: pages are asked for in this process."""
+    settings = Settings(database_url=database_url, broker_url=valkey_url, tenant=TENANT)
+    add_people(engine)
+    made = Console(settings, engine, redis_client, make_app(settings, engine, redis_client, lambda: datetime.now(UTC)))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def served(console: Console) -> Iterator[str]:
+    """The address of the same console on a port of this machine, for a browser."""
+    config = uvicorn.Config(console.app, log_level="warning", access_log=False, lifespan="off")
+    server = uvicorn.Server(config)
+    with listen_on("127.0.0.1", 0) as socket:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, started once a run."""
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine: apt install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, served: str) -> Iterator[Page]:
+    """A page of the browser, with an address that "/" is relative to; nobody is logged in."""
+    context = browser.new_context(base_url=served)
+    context.set_default_timeout(10_000)
+    yield context.new_page()
+    context.close()
+
+
+def log_in(page: Page, who: str) -> None:
+    """Log in by the form, as a person does."""
+    page.goto("/login")
+    page.get_by_label("Name").fill(who)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/")

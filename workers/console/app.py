@@ -1,0 +1,84 @@
+"""The console as an application: its pages, its one style sheet, and what every answer carries.
+
+Must not know: any single page, how it is served.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from http import HTTPStatus
+
+from redis import Redis
+from sqlalchemy import Engine
+from starlette.applications import Starlette
+from starlette.datastructures import FormData, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from slowwave.settings import Settings
+from workers.console.desk import Desk
+from workers.console.failures import answer_failure
+from workers.console.pages import NAVIGATION, PAGES
+from workers.console.routing import Endpoint
+from workers.console.templating import FOLDER
+from workers.console.visit import Trouble, Visit
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Hardened:
+    """Puts the headers on every answer, errors and files too."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
+
+
+def make_app(
+    settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime], *, secure: bool = False
+) -> Starlette:
+    """The console over these servers. secure: cookies are for https alone. clock: answers an aware time."""
+    desk = Desk(settings, engine, redis, clock, secure, NAVIGATION)
+    routes: list[BaseRoute] = [Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
+    routes += [
+        Route(page.path, Endpoint(desk, page).answer, methods=[page.method], name=f"{page.method} {page.path}")
+        for page in PAGES
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Hardened)],
+        exception_handlers={HTTPException: _Unrouted(desk)},
+    )
+
+
+class _Unrouted:
+    """Answers what no page is at."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def __call__(self, request: Request, error: Exception) -> Response:
+        status = HTTPStatus(error.status_code if isinstance(error, HTTPException) else 500)
+        said = "There is no such page" if status is HTTPStatus.NOT_FOUND else status.phrase
+        visit = Visit(self._desk, request, None, FormData(), request.url.path)
+        return answer_failure(visit, Trouble(status, said, "the console begins at /"))

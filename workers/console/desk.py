@@ -1,0 +1,48 @@
+"""What all visits share: settings, connections, a clock; and the templates.
+
+Must not know: any single page, who visits.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from redis import Redis
+from sqlalchemy import Connection, Engine
+
+from slowwave.settings import Settings
+from workers.shell.state import Shell
+
+
+class Link(NamedTuple):
+    """One entry of the navigation."""
+
+    title: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The collaborators of one console. engine: with room for as many visits at once as it has threads.
+
+    secure: whether cookies are for https alone. clock: answers an aware time.
+    """
+
+    settings: Settings
+    engine: Engine
+    redis: Redis
+    clock: Callable[[], datetime]
+    secure: bool
+    navigation: Sequence[Link]
+
+    def shell(self, tenant: str) -> Shell:
+        """What commands of the shell work with, for a tenant: functions behind commands take it from pages, too."""
+        return Shell.over(self.settings.model_copy(update={"tenant": tenant}), self.engine, self.redis)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that can't write: a page that is only looked at changes nothing."""
+        with self.engine.connect() as connection:
+            yield connection.execution_options(postgresql_readonly=True)

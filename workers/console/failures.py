@@ -1,0 +1,39 @@
+"""What went wrong, as a page: what it was and what to do, in the words that the shell has for it.
+
+Must not know: any single page.
+"""
+
+import logging
+from http import HTTPStatus
+
+from starlette.responses import Response
+
+from services.reports.names import UnknownName
+from slowwave.errors import SlowwaveError
+from workers.console.visit import Trouble, Visit
+from workers.shell.sentences import UNAVAILABLE, explain_failure
+
+log = logging.getLogger(__name__)
+
+
+def trouble_of(visit: Visit, error: Exception) -> Trouble:
+    """What to tell about an error, foreseen or not."""
+    if isinstance(error, Trouble):
+        return error
+    if isinstance(error, UnknownName):
+        return Trouble(HTTPStatus.NOT_FOUND, str(error))
+    tenant = visit.desk.settings.tenant if visit.login is None else visit.tenant
+    expected = explain_failure(error, visit.desk.shell(tenant))
+    if expected is None or (isinstance(error, OSError) and not isinstance(error, SlowwaveError)):
+        # Its text may quote what somebody said: the log has where it happened.
+        log.error("a page failed: %s at %s", type(error).__name__, visit.path, exc_info=error)
+        cure = "the console's log says where; `slowwave doctor` looks at the rest"
+        return Trouble(HTTPStatus.INTERNAL_SERVER_ERROR, f"This page failed ({type(error).__name__})", cure)
+    code, sentence, remedy = expected
+    return Trouble(HTTPStatus.SERVICE_UNAVAILABLE if code == UNAVAILABLE else HTTPStatus.BAD_REQUEST, sentence, remedy)
+
+
+def answer_failure(visit: Visit, error: Exception) -> Response:
+    """The page that says it."""
+    trouble = trouble_of(visit, error)
+    return visit.page("error.html", status_code=trouble.status, trouble=trouble)

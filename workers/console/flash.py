@@ -1,0 +1,40 @@
+"""What a page says once, after a change: a cookie that only this login could have signed.
+
+Must not know: pages.
+"""
+
+from itsdangerous import BadData, URLSafeTimedSerializer
+from starlette.requests import Request
+from starlette.responses import Response
+
+from services.access.console_sessions import Login
+
+COOKIE = "slowwave_said"
+SECONDS = 60
+LONGEST = 1000
+
+
+def write_flash(response: Response, login: Login, sentence: str, *, secure: bool) -> None:
+    """Say a sentence on the next page."""
+    value = _signer(login).dumps(sentence[:LONGEST])
+    said = value if isinstance(value, str) else value.decode()
+    response.set_cookie(COOKIE, said, max_age=SECONDS, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def read_flash(request: Request, login: Login) -> str | None:
+    """What is to be said; None where nothing is, or where somebody else signed it."""
+    try:
+        said = _signer(login).loads(request.cookies.get(COOKIE, ""), max_age=SECONDS)
+    except BadData:
+        return None
+    return said if isinstance(said, str) else None
+
+
+def clear_flash(request: Request, response: Response, *, secure: bool) -> None:
+    """It was said."""
+    if COOKIE in request.cookies:
+        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def _signer(login: Login) -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(login.secret, salt="said")

@@ -1,0 +1,29 @@
+"""All pages, by topic: each module here has its `ROUTES`.
+
+Must not know: what a page shows.
+"""
+
+from workers.console.desk import Link
+from workers.console.pages import front, login
+from workers.console.routing import Page
+
+PAGES: tuple[Page, ...] = tuple(page for module in (front, login) for page in module.ROUTES)
+"""Every route of the console, in the order in which they are tried."""
+
+
+_WANTED = (
+    Link("Overview", "/"),
+    Link("Agents", "/agents"),
+    Link("Memories", "/memories"),
+    Link("Review", "/review"),
+    Link("Conflicts", "/conflicts"),
+    Link("Graph", "/graph"),
+    Link("Timeline", "/timeline"),
+    Link("Days", "/days"),
+    Link("Search", "/search"),
+    Link("Runs", "/runs"),
+    Link("Budgets", "/budgets"),
+    Link("Set aside", "/set-aside"),
+    Link("Maintenance", "/maintenance"),
+)
+NAVIGATION = tuple(link for link in _WANTED if link.path in {page.path for page in PAGES})

@@ -1,0 +1,132 @@
+"""Routes: a path, the role that it needs, and the function of a visit that answers it.
+
+    ROUTES = [reads("/memories/{memory:uuid}", life), changes("/memories/{memory:uuid}/pin", pin, role="curator")]
+
+Who is not logged in is sent to the login page, who may not is told so, and a form without the token of its own login
+changes nothing: a page is asked only after that.
+
+Must not know: any single page.
+"""
+
+import hmac
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import parse_qsl, quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from domain.console_roles import UserRole, may
+from services.access.console_sessions import Login, find_session
+from workers.console.desk import Desk
+from workers.console.failures import answer_failure
+from workers.console.visit import Trouble, Visit
+
+COOKIE = "slowwave_console"
+FIELDS = 2_000
+BODY_BYTES = 1 << 20
+Answer = Callable[[Visit], Response]
+
+
+class Page(NamedTuple):
+    """One route. role: None for whoever comes, logged in or not."""
+
+    path: str
+    method: str
+    role: UserRole | None
+    answer: Answer
+
+
+def reads(path: str, answer: Answer, *, role: UserRole = "viewer") -> Page:
+    """A page to look at: it changes nothing."""
+    return Page(path, "GET", role, answer)
+
+
+def changes(path: str, answer: Answer, *, role: UserRole) -> Page:
+    """A form that is sent: it changes something, in the person's name."""
+    return Page(path, "POST", role, answer)
+
+
+class Endpoint:
+    """What Starlette calls for one route."""
+
+    def __init__(self, desk: Desk, page: Page) -> None:
+        self._desk = desk
+        self._page = page
+
+    async def answer(self, request: Request) -> Response:
+        body = b"" if self._page.method == "GET" else await _body(request)
+        return await run_in_threadpool(self._answer, request, body)
+
+    def _answer(self, request: Request, body: bytes | None) -> Response:
+        visit = Visit(self._desk, request, None, FormData(), self._page.path)
+        try:
+            visit.login = self._login(request)
+            if self._page.role is not None and (refused := self._refused(visit, self._page.role)) is not None:
+                return refused
+            if self._page.method == "POST":
+                visit.form = _form(request, body)
+                if self._page.role is not None:
+                    check_token(visit.form, visit.login.form_token if visit.login else "")
+            return self._page.answer(visit)
+        except Exception as error:  # noqa: BLE001 (one that nobody foresaw is logged there, and told without details)
+            return answer_failure(visit, error)
+
+    def _login(self, request: Request) -> Login | None:
+        secret = request.cookies.get(COOKIE)
+        if not secret:
+            return None
+        with self._desk.reading() as connection:
+            return find_session(connection, secret, now=self._desk.clock())
+
+    def _refused(self, visit: Visit, role: UserRole) -> Response | None:
+        if visit.login is None:
+            if self._page.method == "POST":
+                raise Trouble(HTTPStatus.UNAUTHORIZED, "Nothing was changed: you are not logged in any more", "log in")
+            asked = visit.request.url.path + (f"?{visit.request.url.query}" if visit.request.url.query else "")
+            return RedirectResponse("/login" + ("" if asked == "/" else f"?next={quote(asked)}"), HTTPStatus.SEE_OTHER)
+        if not may(visit.user.role, role):
+            raise Trouble(
+                HTTPStatus.FORBIDDEN,
+                f"This needs the role {role}, and {visit.user.name} is a {visit.user.role}",
+                "ask who runs this installation: `slowwave console-users` gives roles",
+            )
+        return None
+
+
+def check_token(form: FormData, token: str) -> None:
+    """Raise Trouble unless the form was made by this login, for the tenant that it looks at."""
+    given = form.get("token", "")
+    if not token or not isinstance(given, str) or not hmac.compare_digest(given.encode(), token.encode()):
+        raise Trouble(
+            HTTPStatus.FORBIDDEN,
+            "Nothing was changed: this form is of another login or of another tenant",
+            "load the page again, and send the form once more",
+        )
+
+
+async def _body(request: Request) -> bytes | None:
+    """The body; None for one that is too long, of which the rest is not read."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > BODY_BYTES:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _form(request: Request, body: bytes | None) -> FormData:
+    if body is None:
+        raise Trouble(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A form has at most {BODY_BYTES:,} bytes")
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if body and kind != "application/x-www-form-urlencoded":
+        raise Trouble(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A form is sent as application/x-www-form-urlencoded")
+    try:
+        fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
+    except ValueError:
+        raise Trouble(HTTPStatus.BAD_REQUEST, "This is no form that a page of this console sends") from None
+    return FormData([*fields])

@@ -1,0 +1,55 @@
+"""The templates, and the words that all of them use: times, durations, counts.
+
+Everything that a template shows is escaped; nothing here is marked as safe.
+
+Must not know: any single page, where values come from.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from starlette.templating import Jinja2Templates
+
+from domain.spoken_time import count_words, duration_words
+
+FOLDER = Path(__file__).parent
+LONG_AGO = 14 * 86_400
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    """How long ago in words, or in how long: "3 min ago", "in 2 h"; a date where it is weeks away; "" for None."""
+    if moment is None:
+        return ""
+    seconds = (now - moment).total_seconds()
+    if abs(seconds) > LONG_AGO:
+        return moment.astimezone(UTC).strftime("%Y-%m-%d")
+    words = duration_words(abs(seconds)).split(" ")
+    shown = " ".join(words[:2])
+    return f"{shown} ago" if seconds >= 0 else f"in {shown}"
+
+
+def utc(moment: datetime | None) -> str:
+    """The moment in full: "2026-03-01 14:03:12 UTC"; "" for None."""
+    return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def pairs(words: Iterable[str]) -> list[tuple[str, str]]:
+    """Choices of a field whose values are their own words."""
+    return [(word, word) for word in words]
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(ago=ago, utc=utc, duration=duration_words, count=count_words, pairs=pairs)
+    return environment
+
+
+TEMPLATES = Jinja2Templates(env=_environment())
