@@ -41,6 +41,7 @@ from tasks.base import Runtime
 from workers.celery_settings import celery_settings
 from workers.jobs import job_runners
 from workers.leases import LeaseThread
+from workers.liveness import LoopTurns
 
 log = logging.getLogger(__name__)
 
@@ -154,6 +155,7 @@ def make_app(
     ]
     app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, clock, include=tasks)
     app.conf.update(celery_settings(settings))
+    app.steps["consumer"].add(LoopTurns)
     return app
 
 

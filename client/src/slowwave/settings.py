@@ -181,7 +181,8 @@ class Settings(Section):
     database_url: postgresql://…; read_database_url: a streaming replica of it that answers `context` and `search`, or
     nothing; broker_url: redis://…, rediss://… or sentinel://…;sentinel://…; broker_master: what sentinels call the
     master; broker_ca: a file of the authorities that the certificate of a rediss:// broker may be of; spool: the folder
-    in which events wait while Postgres can't be reached; tenant: whose agents these are.
+    in which events wait while Postgres can't be reached; tenant: whose agents these are; liveness_file: what a worker or
+    beat touches while it lives.
     """
 
     database_url: str = "postgresql://slowwave@localhost:5432/slowwave"
@@ -191,6 +192,7 @@ class Settings(Section):
     broker_ca: str = ""
     tenant: str = Field("default", min_length=1, max_length=200)
     spool: Path = Path("~/.local/state/slowwave/spool")
+    liveness_file: str = ""
     memory: MemorySettings = MemorySettings()
     console: Console = Console()
 

@@ -1,0 +1,169 @@
+"""Signs of life for whoever restarts processes: a file that is touched, and systemd's watchdog.
+
+A probe that asks a worker over the broker starts an interpreter each time and fails while the broker is away, when a
+restart helps nobody. So a process says by itself that it lives, as long as its work goes on: of a worker its event loop
+turns, of beat a message was sent. A thread says it in its stead while the broker does not answer. What is left is a
+process that could work and does not: it falls silent, and is restarted.
+
+Must not know: Kubernetes, Compose, what tasks do.
+"""
+
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from celery import bootsteps
+from celery.signals import after_task_publish, beat_init, worker_init
+from redis.exceptions import RedisError
+
+from beat_schedule import schedule
+from slowwave.coordination.broker import connect_broker
+from slowwave.settings import Settings
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 5.0
+"""How often the loop is seen to turn, and the sign renewed."""
+PATIENCE_SECONDS = 20.0
+"""A loop that did not turn for so long stands still. Whoever restarts must allow a reconnection (30 s) besides."""
+
+
+class Liveness:
+    """What was seen of the work of this process, and the signs that are given of it.
+
+    signs: each gives one. answers: whether the broker does. monotonic: seconds. patience: seconds.
+    """
+
+    def __init__(
+        self,
+        signs: Sequence[Callable[[], None]],
+        *,
+        answers: Callable[[], bool],
+        monotonic: Callable[[], float],
+        patience: float,
+    ) -> None:
+        self._signs = signs
+        self._answers = answers
+        self._monotonic = monotonic
+        self._patience = patience
+        self._seen: float | None = None
+
+    def seen(self) -> None:
+        """The work goes on."""
+        self._seen = self._monotonic()
+
+    def look(self) -> bool:
+        """Give the signs if the work goes on, or can't for a reason that no restart removes. Answer whether."""
+        works = self._seen is not None and self._monotonic() - self._seen <= self._patience
+        alive = works or not self._answers()
+        if alive:
+            for sign in self._signs:
+                try:
+                    sign()
+                except OSError as error:
+                    log.warning("a sign of life could not be given: %s", error)
+        return alive
+
+    def start(self) -> None:
+        """Look every few seconds from a thread, until the process ends."""
+        timer = threading.Event()  # never set: it only waits
+
+        def watch() -> None:
+            while True:
+                self.look()
+                timer.wait(LOOK_SECONDS)
+
+        threading.Thread(target=watch, name="liveness", daemon=True).start()
+
+
+class LoopTurns(bootsteps.StartStopStep):
+    """Part of a worker's consumer: while its loop turns, its timers fire."""
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self._timer: Any = None
+
+    def start(self, consumer: Any) -> None:
+        liveness: Liveness | None = getattr(consumer.app, "liveness", None)
+        if liveness is not None:
+            liveness.seen()
+            self._timer = consumer.timer.call_repeatedly(LOOK_SECONDS, liveness.seen)
+
+    def stop(self, _consumer: Any) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def signs_asked_for(settings: Settings, notify_socket: str | None) -> list[Callable[[], None]]:
+    """What this process was asked to give: a file by its settings, a message by systemd. Often nothing.
+
+    An older file is removed: it was another process's sign.
+    """
+    signs: list[Callable[[], None]] = []
+    if settings.liveness_file:
+        file = Path(settings.liveness_file).expanduser()
+        file.unlink(missing_ok=True)
+        signs.append(file.touch)
+    if notify_socket:
+        signs.append(lambda: _notify(notify_socket))
+    return signs
+
+
+def _notify(address: str) -> None:
+    """Tell systemd that the process is up and lives. A name in the abstract space begins with @."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.sendto(b"READY=1\nWATCHDOG=1", address.replace("@", "\0", 1) if address.startswith("@") else address)
+
+
+def broker_answers(settings: Settings) -> Callable[[], bool]:
+    """A question to the broker, over a connection of its own that is made when it is first asked."""
+    client = connect_broker(settings)
+
+    def answers() -> bool:
+        try:
+            return bool(client.ping())
+        except (RedisError, OSError):
+            return False
+
+    return answers
+
+
+def patience_with_beat(settings: Settings) -> float:
+    """How long beat may send nothing, in seconds: three of its shortest periods."""
+    return max(PATIENCE_SECONDS, 3 * min(tick.seconds for tick in schedule(settings).values()))
+
+
+@worker_init.connect
+def worker_gives_signs(sender: Any = None, **_: Any) -> None:
+    """Where they are asked for: as long as the worker's loop turns."""
+    _start(getattr(sender, "app", None), lambda _settings: PATIENCE_SECONDS)
+
+
+@beat_init.connect
+def beat_gives_signs(sender: Any = None, **_: Any) -> None:
+    """Where they are asked for: as long as ticks leave it for the broker."""
+    liveness = _start(getattr(sender, "app", None), patience_with_beat)
+    if liveness is not None:
+        after_task_publish.connect(lambda **_: liveness.seen(), weak=False)
+
+
+def _start(app: Any, patience: Callable[[Settings], float]) -> Liveness | None:
+    settings = getattr(app, "settings", None)
+    if not isinstance(settings, Settings):
+        return None  # another app of Celery
+    signs = signs_asked_for(settings, os.environ.get("NOTIFY_SOCKET"))
+    if not signs:
+        return None
+    answers = broker_answers(settings)
+    liveness = Liveness(signs, answers=answers, monotonic=time.monotonic, patience=patience(settings))
+    app.liveness = liveness
+    liveness.start()
+    return liveness
