@@ -4,6 +4,7 @@
     producer  the client of one tenant: offers its sessions to the flush queues, and sees how long the queues are
     sender    programs that have only the broker: put messages into `capture`, and read nothing
     flower    listens to events and asks workers how they are; sees how long the queues are
+    scaler    what adds and takes away workers (KEDA): sees how long the queues are
 
 A rule can't look into a message. So what a user may send is bounded twice: here by the queues that it may write to, and
 by the workers, which run of each queue only the tasks that belong there.
@@ -19,7 +20,7 @@ from slowwave.coordination.keys import CAPTURE_QUEUE, CONSOLIDATE_QUEUE, HIGH_QU
 from slowwave.errors import InvalidName
 from slowwave.identity import check_name
 
-Part = Literal["worker", "producer", "sender", "flower"]
+Part = Literal["worker", "producer", "sender", "flower", "scaler"]
 
 _HELLO = "+auth +hello +ping +select +client|setinfo +client|setname +client|no-evict"
 _CELERY = "~unacked* ~_kombu.* ~*.celery.pidbox* ~*.reply.celery.pidbox* ~celeryev* allchannels"
@@ -40,6 +41,10 @@ _SENDING = "+lpush +llen +sadd +smembers +exists +multi +exec +evalsha +script|l
 _ASKING = "+llen +brpop +publish +subscribe +psubscribe +unsubscribe +punsubscribe +smembers +sadd +srem +exists"
 _ASKING += " +multi +exec +watch +unwatch +del +hset +hdel +zadd +zrem +zrangebyscore +zrevrangebyscore +info"
 _ASKING += " +evalsha +script|load +script|exists +time"
+
+# KEDA asks by a script, and a server lets scripts name only keys that their caller may write to. It calls nothing that
+# writes, and the script is bound by what its caller may call.
+_MEASURING = "+eval +type +llen"
 
 _WITH_PRIORITIES = tuple(f"{queue}*" for queue in QUEUES)
 """Celery looks for a list of each priority beside the queue's own, under its name and some more."""
@@ -79,6 +84,8 @@ def _rules(part: Part, tenant: str | None) -> str:
     if part == "flower":
         # It reads nothing of ours: of a queue its length alone.
         return f"{_keys(*_WITH_PRIORITIES, may='R')} {_CELERY} -@all {_HELLO} {_ASKING}"
+    if part == "scaler":
+        return f"{_keys(*QUEUES)} -@all {_HELLO} {_MEASURING}"
     if part == "sender":
         capture = _keys(f"{CAPTURE_QUEUE}*", may="W")
         return f"{capture} ~_kombu.* -@all {_HELLO} {_SENDING}"

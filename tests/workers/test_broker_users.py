@@ -119,6 +119,8 @@ FORBIDDEN = {
                "LPUSH consolidate x", "GET slowwave:swept", "SUBSCRIBE x", "EVAL return 0", "SCAN 0"],
     "flower": [*ALL, "LPUSH flush x", "LPUSH capture x", "LRANGE capture 0 -1", "RPOP flush", "ZCARD slowwave:swept",
                "EVAL return 0", "DEL flush", "SCAN 0"],
+    "scaler": [*ALL, *[name for name in OWN_NAMES if name != "EVAL return 0"], "LPUSH flush x", "LPUSH consolidate x",
+               "GET unacked", "ZCARD slowwave:swept", "EVALSHA 0 0", "SCRIPT LOAD x"],
 }  # fmt: skip
 
 
@@ -129,3 +131,16 @@ def test_i8_no_user_does_more(users: OwnValkey, part: str) -> None:
         with pytest.raises(NoPermissionError):
             assert client.execute_command(*command.split()) is None, command
     client.close()
+
+
+def test_a_scaler_measures_queues_by_script_and_its_scripts_may_do_no_more(users: OwnValkey) -> None:
+    users.client.lpush("flush", "one", "two")
+    client = redis.Redis.from_url(url_of(users, "scaler"))
+    # As KEDA asks: by the type of the key.
+    length = "if redis.call('type', KEYS[1]).ok == 'zset' then return -1 end return redis.call('llen', KEYS[1])"
+    assert [client.eval(length, 1, queue) for queue in ("flush", "days")] == [2, 0]
+    for call in ("'rpop', KEYS[1]", "'lpush', KEYS[1], 'x'", "'lrange', KEYS[1], 0, -1", "'get', 'slowwave:swept'"):
+        with pytest.raises(redis.ResponseError, match=r"no permissions|NOPERM"):
+            client.eval(f"return redis.call({call})", 1, "flush")
+    client.close()
+    users.client.delete("flush")
