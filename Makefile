@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long drills lint types contracts check bench chaos chaos-short load mutants scale sizing fuzz audit lock clean
+.PHONY: setup demo example test long drills lint types contracts docs reference check bench chaos chaos-short load mutants scale sizing fuzz audit lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -44,7 +44,13 @@ types: setup
 contracts: setup  ## which layer may import which
 	@$(BIN)/lint-imports --no-logo
 
-check: lint types contracts audit test long
+docs: setup  ## the documentation as a site, in site/; every link of it must lead somewhere
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+reference: setup  ## write docs/reference anew: settings, tasks, shell and tables as the code has them
+	@$(BIN)/python -m docs_reference
+
+check: lint types contracts audit docs test long
 
 bench: setup  ## every measured comparison, as one table
 	@$(BIN)/python -m bench
@@ -77,4 +83,4 @@ lock: setup  ## pin what is installed now
 	@$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -9,6 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "client").glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+# What people wrote: pages that are made from the code name everything by themselves.
+WRITTEN = [document for document in DOCUMENTS if document.parent != ROOT / "docs" / "reference"]
 
 _FENCED = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")

@@ -24,13 +24,14 @@ from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
 from slowwave.store import Store
 from tests.compose import services
-from tests.documents import DOCUMENTS, ROOT, Block, blocks, commands, curls, links, spans
+from tests.documents import DOCUMENTS, ROOT, WRITTEN, Block, blocks, commands, curls, links, spans
 from tests.shelling import tree
 from workers.app import make_app
 from workers.shell.main import app as shell
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
+INGEST = DOCS / "ingest.md"
 PAYLOADS: dict[str, type[BaseModel]] = {
     messages.RECORD_TURN: messages.RecordTurn,
     messages.PROMPT_ARRIVED: messages.PromptArrived,
@@ -103,7 +104,7 @@ def _check_call(words: list[str], call: str) -> None:
 
 
 def test_every_command_of_the_shell_is_documented() -> None:
-    text = "\n".join(command for document in DOCUMENTS for command in commands(document))
+    text = "\n".join(command for document in WRITTEN for command in commands(document))
     missing = []
     for name, command in tree(shell).commands.items():
         names = [f"{name} {sub}" for sub in command.commands] if hasattr(command, "commands") else [name]
@@ -176,9 +177,8 @@ def _check_message(queue: str, message: dict[str, Any], text: str) -> None:
     assert f'queue="{queue}"' in text or queue.startswith("flush") or "send_task" not in text
 
 
-@pytest.mark.parametrize("document", [README, DOCS / "tasks.md"], ids=lambda path: path.name)
-def test_every_curl_sends_what_its_task_takes_and_hides_the_text(document: Path) -> None:
-    found = curls(document)
+def test_every_curl_sends_what_its_task_takes_and_hides_the_text() -> None:
+    found = curls(DOCS / "other-languages.md")
     assert len(found) >= 2
     routes = make_app(Settings()).conf.task_routes
     for task, raw in found:
@@ -204,15 +204,15 @@ def test_the_tables_of_arguments_have_the_models_fields_in_their_order(task: str
 
 
 @pytest.mark.servers
-def test_the_lines_of_the_readme_are_taken_and_its_fields_are_all_there_are(
+def test_the_lines_of_the_page_on_files_are_taken_and_its_fields_are_all_there_are(
     database_url: str, valkey_url: str, tmp_path: Path
 ) -> None:
-    (block,) = [block for block in blocks(of=README, info="json") if "lines" in block.info]
+    (block,) = [block for block in blocks(of=INGEST, info="json") if "lines" in block.info]
     store = Store(Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path))
     report = ingest(block.text.splitlines(), store)
     store.close()
     assert (report.added, report.rejected) == (2, 0)
-    section = README.read_text(encoding="utf-8").split("## From a file")[1].split("```")[0]
+    section = INGEST.read_text(encoding="utf-8").split("## The lines")[1].split("```")[0]
     assert set(re.findall(r"`([a-z_]+)`", section)) == FIELDS
 
 
@@ -231,7 +231,7 @@ def test_the_documented_converter_writes_lines_that_can_be_ingested(tmp_path: Pa
     }
     source = tmp_path / "conversations.json"
     source.write_text(json.dumps([{"sample_id": "trip", "conversation": said, "qa": []}]), encoding="utf-8")
-    command = next(c for c in commands(README) if "convert_locomo" in c).split(" > ")[0].split()
+    command = next(c for c in commands(INGEST) if "convert_locomo" in c).split(" > ")[0].split()
     program = [sys.executable, *command[1:-1], str(source)]
     result = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     lines = [json.loads(line) for line in result.stdout.splitlines()]

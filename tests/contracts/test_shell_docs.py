@@ -11,7 +11,9 @@ from domain.waiting_facts import Reason
 from workers.shell.main import app
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Not the pages that are made from the shell itself.
+WRITTEN = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference"]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(WRITTEN)]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 # In code: `slowwave why AGENT`, or a line of a console that begins with it.
 NAMED = re.findall(

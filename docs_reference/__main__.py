@@ -1,0 +1,44 @@
+"""`python -m docs_reference`: write the pages of docs/reference anew; `--check` says which differ, and exits 1.
+
+Must not know: what is on a page.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from docs_reference.settings_page import settings_page
+from docs_reference.shell_page import shell_page
+from docs_reference.tables_page import tables_page
+from docs_reference.tasks_page import tasks_page
+
+FOLDER = Path(__file__).parent.parent / "docs" / "reference"
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings_page,
+    "shell.md": shell_page,
+    "tables.md": tables_page,
+    "tasks.md": tasks_page,
+}
+
+
+def main() -> int:
+    """Write or compare; answer the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m docs_reference", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; say which pages differ from the code")
+    check = parser.parse_args().check
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    differ = []
+    for name, page in PAGES.items():
+        file, text = FOLDER / name, page()
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            differ.append(name)
+            if not check:
+                file.write_text(text, encoding="utf-8")
+    for name in differ:
+        sys.stdout.write(f"{name} {'differs: run python -m docs_reference' if check else 'written'}\n")
+    return 1 if check and differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

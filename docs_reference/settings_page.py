@@ -1,0 +1,105 @@
+"""docs/reference/settings.md: every key with its variable, type, bounds and default, from the classes of the settings.
+
+Must not know: what a setting is for; docs/settings.md says it.
+"""
+
+import types
+import typing
+from collections.abc import Iterator
+from inspect import getdoc
+from typing import Any
+
+from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from docs_reference.tables import code, paragraphs, table
+from slowwave.settings import Settings, variable_of
+
+HEAD = """# Settings, as the code has them
+
+Every key with its variable, its type, its bounds and its default. What each is for stands in
+[settings](../settings.md), which also says where they are read from.
+"""
+NAMES = {str: "text", int: "whole number", float: "number", bool: "true or false", SecretStr: "secret"}
+
+
+def settings_page() -> str:
+    """The page as Markdown."""
+    parts = [HEAD]
+    for path, section in sections(Settings):
+        fields = {name: field for name, field in section.model_fields.items() if _section(field) is None}
+        if not fields:
+            continue
+        rows = [row(f"{path}.{name}" if path else name, field) for name, field in fields.items()]
+        title = f"`{path}`" if path else "At the top"
+        parts += [f"## {title}\n", f"{paragraphs(getdoc(section) or '')}\n"]
+        parts.append(table(("key", "variable", "type", "bounds", "default"), rows))
+    return "\n".join(parts)
+
+
+def sections(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+    """Every part of the tree with its path, from the top, parents before children."""
+    yield path, model
+    for name, field in model.model_fields.items():
+        inner = _section(field)
+        if inner is not None:
+            yield from sections(inner, f"{path}.{name}" if path else name)
+
+
+def row(key: str, field: FieldInfo) -> tuple[str, str, str, str, str]:
+    """One line of the table."""
+    return code(key), code(variable_of(key)), _type(field.annotation), _bounds(field), _default(field)
+
+
+def _section(field: FieldInfo) -> type[BaseModel] | None:
+    kind = field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def _type(kind: Any) -> str:
+    origin = typing.get_origin(kind)
+    if origin is typing.Literal:
+        return ", ".join(code(str(choice)) for choice in typing.get_args(kind))
+    if origin in {typing.Union, types.UnionType}:
+        return " or ".join("none" if part is type(None) else _type(part) for part in typing.get_args(kind))
+    if origin is typing.Annotated:
+        return _type(typing.get_args(kind)[0])
+    if origin in {tuple, list, frozenset, set}:
+        inner = [part for part in typing.get_args(kind) if part is not Ellipsis]
+        return f"list of {_type(inner[0])}" if inner else "list"
+    if origin is dict:
+        return "names with values"
+    return NAMES.get(kind, getattr(kind, "__name__", str(kind)).lower())
+
+
+def _bounds(field: FieldInfo) -> str:
+    words = []
+    for rule in field.metadata:
+        match rule:
+            case Ge():
+                words.append(f"≥ {rule.ge:,}")
+            case Gt():
+                words.append(f"> {rule.gt:,}")
+            case Le():
+                words.append(f"≤ {rule.le:,}")
+            case Lt():
+                words.append(f"< {rule.lt:,}")
+            case MinLen():
+                words.append(f"≥ {rule.min_length:,} long")
+            case MaxLen():
+                words.append(f"≤ {rule.max_length:,} long")
+            case _:
+                pass  # a rule in code says itself what is wrong
+    return ", ".join(words)
+
+
+def _default(field: FieldInfo) -> str:
+    default = field.get_default(call_default_factory=True)
+    if isinstance(default, SecretStr):
+        default = default.get_secret_value()
+    if isinstance(default, bool):
+        return code(str(default).lower())
+    if default is None or default in ("", (), [], {}):
+        return ""
+    return code(str(default))

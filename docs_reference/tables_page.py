@@ -1,0 +1,94 @@
+"""docs/reference/tables.md: every table of the schema with its columns, keys, checks and indexes, from the models.
+
+What a class says of itself in its docstring, and what a comment above a column says of it, are its description.
+
+Must not know: what is done with the tables.
+"""
+
+import ast
+import importlib
+import pkgutil
+from inspect import getdoc, getsource
+from textwrap import dedent
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Column, DefaultClause, Index, Table, UniqueConstraint
+from sqlalchemy.engine import URL
+
+import models
+from docs_reference.tables import code, paragraphs, table
+from models.base import SCHEMA, Base
+
+HEAD = f"""# Tables, as the code has them
+
+All tables lie in the schema `{SCHEMA}`. They are Slowwave's own: read them, and change them through the client, the
+shell or messages. They may change with any release; migrations take along what is in them.
+"""
+DIALECT = URL.create("postgresql+psycopg").get_dialect()()
+
+
+def tables_page() -> str:
+    """The page as Markdown."""
+    for module in pkgutil.iter_modules(models.__path__):
+        if module.name != "migrations":
+            importlib.import_module(f"models.{module.name}")
+    classes = {mapper.local_table: mapper.class_ for mapper in Base.registry.mappers}
+    described = [_described(one, classes[one]) for one in Base.metadata.sorted_tables if one in classes]
+    index = ", ".join(f"[{name}](#{name})" for name in sorted(one.name for one in classes if isinstance(one, Table)))
+    return "\n".join([HEAD, f"{index}\n", *sorted(described)])
+
+
+def _described(one: Table, declared: type) -> str:
+    meanings = column_comments(declared)
+    keys = {column.name for column in one.primary_key.columns}
+    rows = [_row(column, meanings.get(column.name, ""), in_key=column.name in keys) for column in one.columns]
+    parts = [f"## {one.name}\n", f"{paragraphs(getdoc(declared) or '')}\n"]
+    parts.append(table(("column", "type", "", "default", "meaning"), rows))
+    if notes := _constraints(one):
+        parts.append("".join(f"- {note}\n" for note in notes))
+    return "\n".join(parts)
+
+
+def column_comments(declared: type) -> dict[str, str]:
+    """What stands as a comment right above a column of a mapped class, by the column's name."""
+    lines = dedent(getsource(declared)).splitlines()
+    (body,) = ast.parse("\n".join(lines)).body
+    found = {}
+    for node in getattr(body, "body", ()):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            at = node.lineno - 2
+            comment: list[str] = []
+            while lines[at].strip().startswith("#"):
+                comment.insert(0, lines[at].strip().removeprefix("#").strip())
+                at -= 1
+            found[node.target.id] = " ".join(comment)
+    return found
+
+
+def _row(column: Column[Any], meaning: str, *, in_key: bool) -> tuple[str, str, str, str, str]:
+    marks = ["key"] if in_key else []
+    marks += [f"→ [{key.column.table.name}](#{key.column.table.name})" for key in column.foreign_keys]
+    marks += ["may be NULL"] if column.nullable else []
+    default = column.server_default
+    shown = str(default.arg) if isinstance(default, DefaultClause) else ""
+    generated = "generated" if column.identity is not None else ""
+    return code(column.name), column.type.compile(DIALECT).lower(), ", ".join(marks), code(shown) or generated, meaning
+
+
+def _constraints(one: Table) -> list[str]:
+    checks = sorted(str(rule.sqltext) for rule in one.constraints if isinstance(rule, CheckConstraint))
+    unique = sorted(", ".join(rule.columns.keys()) for rule in one.constraints if isinstance(rule, UniqueConstraint))
+    indexes = sorted(one.indexes, key=lambda index: str(index.name))
+    notes = [f"unique: {code(names)}" for names in unique] + [f"check: {code(text)}" for text in checks]
+    return notes + [_index(index) for index in indexes]
+
+
+def _index(index: Index) -> str:
+    options = index.dialect_options["postgresql"]
+    over = ", ".join(str(part.name if isinstance(part, Column) else part) for part in index.expressions)
+    words = [f"{'unique index' if index.unique else 'index'} {code(str(index.name))} over {code(over)}"]
+    if options["using"]:
+        words.append(f"({options['using']})")
+    if options["where"] is not None:
+        words.append(f"where {code(str(options['where']))}")
+    return " ".join(words)

@@ -1,0 +1,51 @@
+"""docs/reference/tasks.md: every task with its queue, its limits, how often beat sends it, and what it does.
+
+Must not know: what a task does beyond the first words of its docstring.
+"""
+
+from inspect import getdoc
+from typing import Any
+
+from beat_schedule import Tick, schedule
+from docs_reference.tables import code, table
+from slowwave.settings import Settings
+from workers.app import make_app
+
+HEAD = """# Tasks, as the code has them
+
+Which of them other programs may send, and with what, is a [contract](../tasks.md). Times in seconds; they hold for the
+defaults of the [settings](settings.md), and for `memory.source`, `memory.embeddings` and logs of sessions switched on.
+"""
+OPTIONAL = {
+    "memory": {
+        "source": "agno",
+        "agno": {"db_url": "sqlite:////data/agno.db"},
+        "embeddings": {"driver": "local"},
+        "sessions": {"session_event_logging_enabled": True},
+    }
+}
+
+
+def tasks_page() -> str:
+    """The page as Markdown."""
+    ticks = {tick.task: tick for tick in schedule(Settings.model_validate(OPTIONAL)).values()}
+    app = make_app(Settings())
+    app.loader.import_default_modules()
+    names = sorted(name for name in app.tasks if name.startswith("slowwave."))
+    rows = [_row(app, name, ticks.get(name)) for name in names]
+    return f"{HEAD}\n{table(('task', 'queue', 'beat sends it', 'limits', 'does'), rows)}"
+
+
+def _row(app: Any, name: str, tick: Tick | None) -> tuple[str, str, str, str, str]:
+    task = app.tasks[name]
+    routed = app.conf.task_routes.get(name, {}).get("queue", app.conf.task_default_queue)
+    limits = app.conf.task_annotations.get(name, {}) if app.conf.task_annotations else {}
+    soft = limits.get("soft_time_limit", task.soft_time_limit or app.conf.task_soft_time_limit)
+    hard = limits.get("time_limit", task.time_limit or app.conf.task_time_limit)
+    return (
+        code(name),
+        code(tick.queue if tick else routed),
+        f"every {tick.seconds:g} s" if tick else "",
+        f"soft {soft:g}, hard {hard:g}" if soft and hard else "",
+        (getdoc(task.run) or "").split("\n\n")[0],
+    )
