@@ -27,6 +27,7 @@ from models.engine import make_engine
 from services import graph
 from services.days import agents, book, due
 from services.memory_files import export
+from services.reports import agents as listed
 from services.reports import (
     budget,
     conflicts,
@@ -47,6 +48,7 @@ from services.reports import (
     sides,
     spending,
     status,
+    timeline,
     why,
     working,
 )
@@ -101,6 +103,10 @@ def _ref(place: Place, session: str = "talk") -> SessionRef:
 
 def _graph(found: graph.EntityGraph) -> Any:
     return nx.node_link_data(found.graph, edges="edges")
+
+
+def _relations(found: graph.EntityGraph) -> set[tuple[str, str]]:
+    return {(source, edge["predicate"]) for source, _, edge in found.graph.edges(data=True)}
 
 
 def _exported(world: World, place: Place) -> dict[str, str]:
@@ -174,6 +180,8 @@ READERS = [
     Reader(dead_letters.list_letters, lambda _, c, p: dead_letters.list_letters(c, p.tenant), "tenant"),
     Reader(dead_letters.read_letter, lambda w, c, p: dead_letters.read_letter(c, p.tenant, _letter(w, p)), "place"),
     Reader(dead_letters.count_open, lambda _, c, p: dead_letters.count_open(c, p.tenant), silent=True),
+    Reader(listed.list_agents, lambda _, c, p: listed.list_agents(c, p.tenant), "tenant", silent=True),
+    Reader(listed.list_sessions, lambda _, c, p: listed.list_sessions(c, p.tenant, p.agent), "agent"),
     Reader(dirty.dirty_sessions, lambda _, c, p: dirty.dirty_sessions(c, p.tenant, p.agent), "agent"),
     Reader(dirty.goals_of, lambda _, c, p: dirty.goals_of(c, [_ref(p, "tail")]), "place"),
     Reader(
@@ -262,6 +270,18 @@ READERS = [
     Reader(
         graph.neighbourhood,
         lambda _, c, p: _graph(graph.neighbourhood(c, p.tenant, p.agent, p.word, scope=_shared(p), depth=3)),
+    ),
+    Reader(
+        timeline.values_of,
+        lambda _, c, p: [
+            timeline.values_of(c, p.tenant, p.agent, *relation, scope=_shared(p))
+            for relation in _relations(graph.best_connected(c, p.tenant, p.agent, scope=_shared(p)))
+        ],
+    ),
+    Reader(
+        timeline.changed_relations,
+        lambda _, c, p: timeline.changed_relations(c, p.tenant, p.agent, scope=_shared(p)),
+        silent=True,
     ),
 ]
 

@@ -5,12 +5,79 @@ Must not know: any page.
 
 import ipaddress
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
+import uvicorn
+from redis import Redis
+
+from models.engine import make_engine
 from slowwave.errors import InvalidSettings
+from slowwave.settings import Settings
+from workers.console.app import make_app
 
 BACKLOG = 128
+CONNECTIONS = 10
+"""To Postgres. A visit takes one, and a second one where a page is refused."""
+LARGEST_PORT = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Where and how. behind_proxy: addresses of a proxy that speaks https to browsers, as uvicorn reads them."""
+
+    host: str
+    port: int
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: str | None = None
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers speak https: cookies are then for that alone."""
+        return self.tls_cert is not None or self.behind_proxy is not None
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http{'s' if self.tls_cert else ''}://{host}:{self.port}/"
+
+    def checked(self) -> "Serving":
+        """This, where it can be. Raises InvalidSettings: passwords don't go over a network as they are typed."""
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise InvalidSettings("https needs both: --tls-cert and --tls-key")
+        if not self.secure and not is_loopback(self.host):
+            raise InvalidSettings(
+                f"on {self.host} others could read passwords on their way: give --tls-cert and --tls-key, or"
+                " --behind-proxy with the address of a proxy that speaks https, or listen on 127.0.0.1"
+            )
+        return self
+
+
+def serve(settings: Settings, wanted: Serving, redis: Redis, clock: Callable[[], datetime]) -> None:
+    """Answer until SIGTERM or SIGINT; what is being answered is finished first. Raises OSError for a taken port."""
+    engine = make_engine(settings.database_url, pool_size=CONNECTIONS)
+    app = make_app(settings, engine, redis, clock, secure=wanted.secure)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        ssl_certfile=wanted.tls_cert,
+        ssl_keyfile=wanted.tls_key,
+        proxy_headers=wanted.behind_proxy is not None,
+        forwarded_allow_ips=wanted.behind_proxy,
+        timeout_graceful_shutdown=10,
+    )
+    try:
+        with listen_on(wanted.host, wanted.port) as listening:
+            uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        engine.dispose()
 
 
 @contextmanager
@@ -25,7 +92,7 @@ def address_of(listen: str) -> tuple[str, int]:
     """`127.0.0.1:8321`, `[::1]:8321` or `localhost:8321` as host and port. Raises InvalidSettings."""
     host, colon, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:  # noqa: PLR2004 (the largest port)
+    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > LARGEST_PORT:
         raise InvalidSettings(f"{listen!r:.80} is no address to listen on; 127.0.0.1:8321 is")
     return host, int(port)
 

@@ -8,10 +8,13 @@ from typing import Annotated
 import typer
 
 from workers.shell import (
+    agents,
     basics,
     budget,
     compare,
     conflicts,
+    console,
+    console_users,
     consolidate,
     corrections,
     days,
@@ -72,6 +75,7 @@ for _module in (
     finalize,
     compare,
     operate,
+    agents,
     budget,
     embeddings,
     maintenance,
@@ -89,6 +93,8 @@ for _module in (
     files_backend,
     mem0_backend,
     roles,
+    console,
+    console_users,
 ):
     _module.register(app)
 

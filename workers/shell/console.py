@@ -1,0 +1,48 @@
+"""`slowwave console`: pages for people, served from here until a signal ends it.
+
+Must not know: any page, how pages are served.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workers.shell.console_users import require_console
+from workers.shell.options import OPERATE
+from workers.shell.output import console as terminal
+from workers.shell.state import shell_of
+
+ADDRESS = "127.0.0.1:8321"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command(rich_help_panel=OPERATE)(console)
+
+
+def console(
+    context: typer.Context,
+    *,
+    listen: Annotated[str, typer.Option(help="HOST:PORT to listen on.")] = ADDRESS,
+    tls_cert: Annotated[Path | None, typer.Option(help="The certificate and its chain, for https.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
+    behind_proxy: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESSES", help="A proxy at these addresses (or *) speaks https to browsers."),
+    ] = None,
+) -> None:
+    """Serve the console until SIGTERM or Ctrl-C: what agents know, what waits for people, what is wrong."""
+    require_console()
+    from services.access.console_users import anybody
+    from workers.console.serving import Serving, address_of, serve
+
+    shell = shell_of(context)
+    wanted = Serving(*address_of(listen), tls_cert, tls_key, behind_proxy).checked()
+    with shell.connection() as connection:
+        nobody = not anybody(connection)
+    out = terminal(stderr=True)
+    out.print(f"The console is at {wanted.url}", soft_wrap=True)
+    if nobody:
+        out.print("Nobody may log in yet: `slowwave console-users add NAME --role operator`", soft_wrap=True)
+    serve(shell.settings, wanted, shell.redis, shell.now)
