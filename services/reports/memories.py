@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal, or_, select, tuple_
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
@@ -22,6 +22,7 @@ from models import Agent, Memory, MemorySource, Session
 from services.reports.file_lines import files_among
 from services.reports.names import find_agent, find_scope, find_session
 from services.reports.past import Then, known_then
+from services.reports.wording import Wording
 
 Moment = date | datetime
 SOURCES_SHOWN = 20
@@ -69,6 +70,8 @@ def list_memories(
     kind: MemoryType | None = None,
     as_of: Moment | None = None,
     known_at: Moment | None = None,
+    words: str | None = None,
+    before: tuple[datetime, UUID] | None = None,
     limit: int = 50,
 ) -> list[ListedMemory]:
     """The newest memories of an agent: of its own scope, of `scope` ("room" or "team", name), or of a session's.
@@ -76,11 +79,12 @@ def list_memories(
     Those that come from `session` lie in the scope that it writes to. Archived ones only where `status` asks for them:
     what was merged is there as what it was merged into.
     as_of: only what held then. known_at: as it was known then, with what was decided since taken off. Days mean their
-    end, and times without a zone are meant, in the agent's own zone.
+    end, and times without a zone are meant, in the agent's own zone. words: only what says them (`wording`).
+    before: the (valid_from, id) of the last one of a list reads on after it.
     Raises UnknownName for the agent or the session.
     """
     zone = _zone(connection, tenant, agent)
-    wanted = _Wanted(status, kind, _instant(as_of, zone))
+    wanted = _Wanted(status, kind, _instant(as_of, zone), before)
     scope_id: int | None
     session_id: int | None = None
     if session is not None:
@@ -94,6 +98,11 @@ def list_memories(
     then = Then() if moment is None else known_then(connection, scope_id, moment)
     changed = [row for row in then.rows if wanted.admits(row) and _comes_from(then, row["id"], session_id)]
     query = _query(scope_id, session_id, wanted)
+    if words is not None:
+        wording = Wording.read(connection, words)
+        saying = wording.holding(connection, changed)
+        changed = [row for row in changed if row["id"] in saying]
+        query = query.where(wording.condition(scope_id))
     if moment is not None:
         query = query.where(Memory.recorded_at <= moment, Memory.id != func.all(literal([*then.touched], ARRAY(Uuid))))
     unchanged = connection.execute(query.limit(limit)).mappings()
@@ -108,6 +117,7 @@ class _Wanted:
     status: MemoryStatus | None
     kind: MemoryType | None
     as_of: datetime | None
+    before: tuple[datetime, UUID] | None
 
     def conditions(self) -> Iterator[ColumnElement[bool]]:
         yield Memory.status != "archived" if self.status is None else Memory.status == self.status
@@ -116,12 +126,18 @@ class _Wanted:
         if self.as_of is not None:
             yield Memory.valid_from <= self.as_of
             yield or_(Memory.valid_to.is_(None), Memory.valid_to > self.as_of)
+        if self.before is not None:
+            # By the index's own column, too, which a comparison of rows would not use.
+            yield Memory.valid_from <= self.before[0]
+            yield tuple_(Memory.valid_from, Memory.id) < self.before
 
     def admits(self, row: Mapping[str, Any]) -> bool:
         """The same of a row that is not what the table holds."""
         if row["status"] == "archived" if self.status is None else row["status"] != self.status:
             return False
         if self.kind is not None and row["type"] != self.kind:
+            return False
+        if self.before is not None and (row["valid_from"], row["id"]) >= self.before:
             return False
         if self.as_of is None:
             return True

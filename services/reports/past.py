@@ -68,9 +68,13 @@ def known_then(connection: Connection, scope_id: int, moment: datetime) -> Then:
 
 
 def _changes_since(connection: Connection, scope_id: int, moment: datetime) -> list[Row[*tuple[Any, ...]]]:
-    """The changes of the scope's memories, the oldest first, and those of memories that were taken away."""
+    """The changes of the scope's memories, the oldest first, and those of memories that were taken away.
+
+    What was recorded since was not known: its changes tell nothing, for a merge is noted at its survivor, too. So a
+    look far back reads no more than one at yesterday.
+    """
     mine = (
-        select(Memory.id).where(Memory.scope_id == scope_id)
+        select(Memory.id).where(Memory.scope_id == scope_id, Memory.recorded_at <= moment)
         .union(
             select(MemoryChange.memory_id).where(
                 MemoryChange.action == "undone", MemoryChange.before["scope_id"].as_integer() == scope_id

@@ -1,0 +1,92 @@
+"""What followed what: the values that a relation of an entity had one after the other, by event time (I9).
+
+Every query names the tenant and the scope (I8), and sees what can be answered from, also what holds no more.
+
+Must not know: how relations are read from texts, how a timeline is drawn.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from services.reports.names import find_agent, find_scope
+
+READ = 200
+"""At most so many values of one relation, the newest."""
+
+_FROM = (
+    " FROM slowwave.triples t"
+    " JOIN slowwave.memories m ON m.id = t.memory_id AND m.scope_id = t.scope_id"
+    " JOIN slowwave.scopes s ON s.id = t.scope_id AND s.tenant = :tenant"
+    " WHERE t.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active')"
+)
+_VALUES = text(
+    "SELECT DISTINCT ON (m.id) t.subject, t.object AS value, m.id AS memory, m.content, m.status, m.valid_from,"
+    f" m.valid_to, m.superseded_by{_FROM} AND lower(t.subject) = lower(:subject) AND t.predicate = :predicate"
+    " ORDER BY m.id, t.confidence DESC, t.id"
+)
+_NEWEST = text(f"SELECT * FROM ({_VALUES.text}) AS v ORDER BY v.valid_from DESC, v.memory DESC LIMIT :most")
+# From what was superseded, which is little, to its relations, which are many.
+_CHANGED = text(
+    "SELECT min(t.subject) AS subject, t.predicate, count(DISTINCT m.id) AS ended, max(m.valid_to) AS changed_at"
+    f"{_FROM} AND m.superseded_by IS NOT NULL GROUP BY lower(t.subject), t.predicate"
+    " ORDER BY ended DESC, changed_at DESC NULLS LAST, lower(t.subject), t.predicate LIMIT :most"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a relation's object was, by one memory. valid_to: None while it holds; superseded_by: what replaced it."""
+
+    subject: str
+    value: str
+    memory: UUID
+    content: str
+    status: str
+    valid_from: datetime
+    valid_to: datetime | None
+    superseded_by: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A relation whose value changed. ended: how many memories about it were superseded; changed_at: the last time."""
+
+    subject: str
+    predicate: str
+    ended: int
+    changed_at: datetime | None
+
+
+def values_of(
+    connection: Connection,
+    tenant: str,
+    agent: str,
+    subject: str,
+    predicate: str,
+    *,
+    scope: tuple[str, str] | None = None,
+    limit: int = READ,
+) -> list[Value]:
+    """What somebody's `predicate` was, the oldest first; of more than `limit` the newest.
+
+    Of an agent's own scope, or of `scope` ("room" or "team", name). Raises UnknownName for the agent.
+    """
+    values = {"subject": subject.strip(), "predicate": predicate, "most": limit}
+    rows = connection.execute(_NEWEST, values | _place(connection, tenant, agent, scope)).mappings()
+    return [Value(**row) for row in rows][::-1]
+
+
+def changed_relations(
+    connection: Connection, tenant: str, agent: str, *, scope: tuple[str, str] | None = None, limit: int = 20
+) -> list[Changed]:
+    """The relations that changed most often. Raises UnknownName for the agent."""
+    rows = connection.execute(_CHANGED, {"most": limit} | _place(connection, tenant, agent, scope)).mappings()
+    return [Changed(**row) for row in rows]
+
+
+def _place(connection: Connection, tenant: str, agent: str, scope: tuple[str, str] | None) -> dict[str, str | int]:
+    find_agent(connection, tenant, agent)
+    return {"tenant": tenant, "scope": find_scope(connection, tenant, *(scope or ("agent", agent))) or 0}
