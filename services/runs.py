@@ -13,6 +13,7 @@ from sqlalchemy import Connection, insert, update
 from sqlalchemy.exc import IntegrityError
 
 from models import MaintenanceRun
+from services.work_ids import bind
 
 RunKind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
 RunEnd = Literal["completed", "failed", "stopped"]
@@ -66,6 +67,7 @@ def start_run(
         if "maintenance_runs_running_idx" in str(error.orig):
             raise AlreadyRunning(f"job {job} has a run under way") from None
         raise
+    bind(run=run_id)
     return Run(run_id, lease, lease_seconds)
 
 

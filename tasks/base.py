@@ -25,11 +25,13 @@ from services.flush import Flusher
 from services.llm.build import build_model
 from services.maintenance import JobRunner
 from services.sources.protocol import SessionSource
+from services.work_ids import bind, clear
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.forgetting import was_forgotten
 from slowwave.errors import InvalidSettings, SlowwaveError
 from slowwave.settings import Settings
+from slowwave.tracing import name_session
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +96,10 @@ class SlowwaveTask(Task[..., Any]):
         source: RuntimeSource = app.slowwave  # type: ignore[attr-defined]
         return source.runtime()
 
+    def before_start(self, *_: Any) -> None:
+        """Whose work the last task of this thread did is not whose this one does."""
+        clear()
+
     def was_forgotten(self) -> bool:
         """Whether this message was taken out of its queue because of what it carries, after a worker had taken it.
 
@@ -115,13 +121,23 @@ class SlowwaveTask(Task[..., Any]):
             self.bury(raw | {"args": list(args)}, f"{len(args)} arguments, at most {len(names)} are known: {names}")
             return None
         try:
-            return model.model_validate(raw)
+            payload = model.model_validate(raw)
         except ValidationError as error:
             problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'payload'}: {e['msg']}" for e in error.errors())
             self.bury(raw, problems)
         except SlowwaveError as error:
             self.bury(raw, str(error))
+        else:
+            self._say_whose(payload)
+            return payload
         return None
+
+    def _say_whose(self, payload: BaseModel) -> None:
+        """From here on logs and the task's span name the agent and the session."""
+        tenant = getattr(payload, "tenant", None) or self.runtime.settings.tenant
+        agent, session = getattr(payload, "agent", None), getattr(payload, "session", None)
+        bind(tenant=tenant, agent=agent, session=session)
+        name_session(tenant, agent, session)
 
     def bury(self, payload: Mapping[str, Any], error: str) -> None:
         """Put a payload into `dead_letters`. While Postgres is away the message goes back to its queue instead."""
@@ -142,4 +158,5 @@ class SlowwaveTask(Task[..., Any]):
         except OperationalError as outage:
             runtime.flusher.pause(REST_SECONDS)
             raise Reject(f"no dead letter could be written: {outage}", requeue=True) from outage
-        log.warning("%s: dead letter %s: %s", self.name, letter, error)
+        # The error stands in the letter; it may quote a value, which is no business of a log.
+        log.warning("%s: dead letter %s, see `slowwave dead-letters list`", self.name, letter)

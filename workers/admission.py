@@ -1,4 +1,4 @@
-"""What of a message gets into a worker: its task, its arguments and its names for monitors, and nothing else.
+"""What of a message gets into a worker: its task, its arguments, its names for monitors and its place in a trace.
 
 A message of Celery may carry more than work: a time to start at, callbacks and chains (other tasks, in other queues,
 sent in the worker's name when it is done), limits, a compressed body, a place to go back to. Whoever may write into one
@@ -16,6 +16,7 @@ from typing import Any
 from slowwave.coordination.keys import CAPTURE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.coordination.queue_messages import new_id
 from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, REMEMBER, SWEEP_SESSIONS
+from slowwave.tracing import HEADER, valid_traceparent
 from slowwave.unread import READ_SESSION
 
 MAX_BODY_CHARACTERS = 20_000_000
@@ -71,7 +72,9 @@ def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def _headers(given: Mapping[str, Any], task: str, task_id: str) -> dict[str, Any]:
-    return {
+    # Which trace the work belongs to: hexadecimal digits of known length, or nothing.
+    trace = valid_traceparent(given.get(HEADER))
+    return ({} if trace is None else {HEADER: trace}) | {
         "lang": "py",
         "task": task,
         "id": task_id,

@@ -42,6 +42,7 @@ from workers.celery_settings import celery_settings
 from workers.jobs import job_runners
 from workers.leases import LeaseThread
 from workers.liveness import LoopTurns
+from workers.observed import send_last_spans
 
 log = logging.getLogger(__name__)
 
@@ -258,3 +259,4 @@ def let_go(**_: Any) -> None:
     app: object = current_app
     if isinstance(app, SlowwaveApp):
         app.close_runtime()
+    send_last_spans()

@@ -34,7 +34,9 @@ class HeldQueue(FlushQueue):
         self.may_answer = threading.Event()
         self.calls: list[list[tuple[SessionRef, Priority]]] = []
 
-    def offer_many(self, offers: Iterable[tuple[SessionRef, Priority]]) -> list[Offer]:
+    def offer_many(
+        self, offers: Iterable[tuple[SessionRef, Priority]], *, traces: Iterable[str | None] | None = None
+    ) -> list[Offer]:
         self.may_answer.wait(20)
         self.calls.append(list(offers))
         return [Offer.ENQUEUE for _ in self.calls[-1]]

@@ -6,6 +6,7 @@ Must not know: anything that `Memory` does.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
@@ -190,4 +191,6 @@ class AsyncMemory:
 
     async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: call(*args, **kwargs))
+        # The thread sees what is set for this task of the loop, such as the span that is open in it.
+        context = copy_context()
+        return await loop.run_in_executor(self._threads, lambda: context.run(call, *args, **kwargs))

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from slowwave.errors import InvalidSettings
+from slowwave.tracing import traceparent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,28 +55,32 @@ class Offers:
         self._clock = clock
         self._rests_until = float("-inf")
         self._complaints = Complaints(clock)
-        self._waiting: queue.Queue[list[tuple[SessionRef, Priority]]] = queue.Queue()
+        self._waiting: queue.Queue[tuple[list[tuple[SessionRef, Priority]], str | None]] = queue.Queue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def soon(self, refs: Sequence[SessionRef], priority: Priority) -> None:
         """Have these sessions offered by a thread, in the order of the calls: a reply need not wait for it."""
         if refs and self._settings.memory.auto_flush.enabled:
-            self._waiting.put([(ref, priority) for ref in refs])
+            # The span of the hook is open here, and not where the thread comes to it.
+            self._waiting.put(([(ref, priority) for ref in refs], traceparent()))
             if self._thread is None:
                 with self._lock:
                     if self._thread is None:
                         self._thread = threading.Thread(target=self._run, name="slowwave-offers", daemon=True)
                         self._thread.start()
 
-    def now(self, offers: Sequence[tuple[SessionRef, Priority]]) -> None:
-        """Make these offers in one round trip. Never raises for a server that can't be reached."""
+    def now(self, offers: Sequence[tuple[SessionRef, Priority]], *, traces: Sequence[str | None] | None = None) -> None:
+        """Make these offers in one round trip. Never raises for a server that can't be reached.
+
+        traces: the traceparent of each; None: that of the caller for all of them.
+        """
         if not offers or not self._settings.memory.auto_flush.enabled or self._clock() < self._rests_until:
             return
         from redis.exceptions import RedisError  # noqa: PLC0415 (redis takes longer to import than all of the client)
 
         try:
-            self.queue().offer_many(offers)
+            self.queue().offer_many(offers, traces=traces)
         except (RedisError, OSError, InvalidSettings) as error:
             self._rests_until = self._clock() + REST_SECONDS
             self._complaints.say("no flush could be offered, the sweep will find what is due: %s", error)
@@ -120,8 +125,9 @@ class Offers:
             calls = [self._waiting.get()]
             while not self._waiting.empty():
                 calls.append(self._waiting.get())
+            traces = [trace for offers, trace in calls for _ in offers]
             try:
-                self.now([offer for call in calls for offer in call])
+                self.now([offer for offers, _ in calls for offer in offers], traces=traces)
             except Exception:
                 # Whatever it was: the sweep finds what is due, and the next offer is worth another try.
                 log.exception("no flush could be offered")

@@ -181,7 +181,8 @@ class Settings(Section):
     database_url: postgresql://…; read_database_url: a streaming replica of it that answers `context` and `search`, or
     nothing; broker_url: redis://…, rediss://… or sentinel://…;sentinel://…; broker_master: what sentinels call the
     master; broker_ca: a file of the authorities that the certificate of a rediss:// broker may be of; spool: the folder
-    in which events wait while Postgres can't be reached; tenant: whose agents these are; liveness_file: what a worker or
+    in which events wait while Postgres can't be reached; tenant: whose agents these are; tracing: whether hooks and
+    tasks are spans of OpenTelemetry; log_format: how workers and beat write their logs; liveness_file: what a worker or
     beat touches while it lives.
     """
 
@@ -193,6 +194,8 @@ class Settings(Section):
     tenant: str = Field("default", min_length=1, max_length=200)
     spool: Path = Path("~/.local/state/slowwave/spool")
     liveness_file: str = ""
+    tracing: bool = False
+    log_format: Literal["text", "json"] = "text"
     memory: MemorySettings = MemorySettings()
     console: Console = Console()
 

@@ -26,6 +26,7 @@ from slowwave.replica import Reads
 from slowwave.settings import Settings
 from slowwave.spool import Spool, spooled
 from slowwave.spooled_notes import Recorder
+from slowwave.tracing import hook_span, switch_on
 
 if TYPE_CHECKING:
     from slowwave.coordination.flush_queue import FlushQueue
@@ -68,6 +69,8 @@ class Store:
         self._raise_errors = raise_errors
         self._queue = queue
         self._complaints = Complaints()
+        if settings.tracing:
+            switch_on()
         self._open()
         _stores.add(self)
 
@@ -119,6 +122,10 @@ class Store:
         """
         if self._closed:
             raise SlowwaveError("this memory is closed")
+        with hook_span("hook/record", entry.ref):
+            return self._record(entry)
+
+    def _record(self, entry: Entry) -> tuple[Captured | None, Stored]:
         if self._mode == "background":
             entry.stamp(_now())
             return None, self._writer.put(entry)
@@ -152,16 +159,17 @@ class Store:
         if not flushing.enabled or not flushing.max_cross_session_reprioritize:
             return []
         limit = str(flushing.max_cross_session_reprioritize)
-        try:
-            rows = self.postgres.call(_BOOST, (tenant.encode(), agent.encode(), session.encode(), limit.encode()))
-        except StoreUnavailable as error:
-            if self._raise_errors:
-                raise
-            self._complaints.say("no session could be boosted: %s", error)
-            return []
-        names = [row[0].decode() for row in rows if row[0]]
-        self.offers.soon([SessionRef(tenant, agent, name) for name in names], "high")
-        return names
+        with hook_span("hook/boost", SessionRef(tenant, agent, session)):
+            try:
+                rows = self.postgres.call(_BOOST, (tenant.encode(), agent.encode(), session.encode(), limit.encode()))
+            except StoreUnavailable as error:
+                if self._raise_errors:
+                    raise
+                self._complaints.say("no session could be boosted: %s", error)
+                return []
+            names = [row[0].decode() for row in rows if row[0]]
+            self.offers.soon([SessionRef(tenant, agent, name) for name in names], "high")
+            return names
 
     def flush(self, timeout: float) -> bool:
         """Deliver queue, spool and offers now; False if that took longer than `timeout` seconds."""

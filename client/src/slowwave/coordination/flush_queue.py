@@ -7,6 +7,7 @@ Must not know: Postgres, Celery, what a flush does.
 """
 
 from collections.abc import Iterable
+from itertools import repeat
 
 from redis import Redis
 
@@ -16,6 +17,7 @@ from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, WAITING
 from slowwave.coordination.queue_messages import flush_templates, new_id
 from slowwave.coordination.scripts import Call, Script
 from slowwave.identity import SessionRef
+from slowwave.tracing import traceparent
 
 __all__ = ["FlushQueue", "redis_from_url"]
 
@@ -60,11 +62,17 @@ class FlushQueue:
 
     def offer(self, ref: SessionRef, priority: Priority) -> Offer:
         """Ask for a flush of `ref`. One round trip, in which the message is sent too if one is needed."""
-        return _OFFERS[_OFFER.run(self._redis, self._offer_call(ref, priority))]
+        return _OFFERS[_OFFER.run(self._redis, self._offer_call(ref, priority, traceparent()))]
 
-    def offer_many(self, offers: Iterable[tuple[SessionRef, Priority]]) -> list[Offer]:
-        """Make many offers in one round trip; each is a step of its own. Answers in the same order."""
-        calls = [self._offer_call(ref, priority) for ref, priority in offers]
+    def offer_many(
+        self, offers: Iterable[tuple[SessionRef, Priority]], *, traces: Iterable[str | None] | None = None
+    ) -> list[Offer]:
+        """Make many offers in one round trip; each is a step of its own. Answers in the same order.
+
+        traces: the traceparent that each one's message carries; None: that of the caller for all of them.
+        """
+        with_traces = zip(offers, repeat(traceparent()) if traces is None else traces, strict=False)
+        calls = [self._offer_call(ref, priority, trace) for (ref, priority), trace in with_traces]
         return [_OFFERS[answer] for answer in _OFFER.run_many(self._redis, calls)]
 
     def claim(self, ref: SessionRef, token: str) -> Claim:
@@ -126,13 +134,14 @@ class FlushQueue:
                 pipeline.llen(queue)
             return dict(zip(QUEUES, pipeline.execute(), strict=True))
 
-    def _offer_call(self, ref: SessionRef, priority: Priority) -> Call:
+    def _offer_call(self, ref: SessionRef, priority: Priority, trace: str | None) -> Call:
         keys = agent_keys(ref.tenant, ref.agent)
         session = ref.session.encode()
-        return (
+        call = (
             *(keys.session_prefix + session, keys.running, keys.waiting, keys.queued_high, keys.queued_normal),
             *(_HIGH_QUEUE, _NORMAL_QUEUE, _PRIORITIES[priority], self._offer_settings + keys.names + session),
         )
+        return call if trace is None else (*call, trace)
 
     def _renew_call(self, ref: SessionRef, token: str) -> Call:
         keys = agent_keys(ref.tenant, ref.agent)

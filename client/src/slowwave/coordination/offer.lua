@@ -16,6 +16,7 @@
 --       2 what a duplicate has no use for, a line each: the offering client's own mark; ticket_ms;
 --         waiting_ms; per_agent_concurrency; tenant; agent; session. One argument, since a client spends more on packing
 --         each than the server on its whole answer.
+--       3 absent, or the traceparent that a message carries to the worker (W3C's form, else none is carried)
 -- ENVELOPE and BODY are put in when the script is loaded, for the same reason: the message as JSON, and its body, with
 -- "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for what differs.
 -- Answers the word above.
@@ -75,7 +76,11 @@ local queue = priority == 'high' and KEYS[6] or KEYS[7]
 local args = cjson.encode({tenant, agent, session, ticket})
 local GAP = '"@(%u+)@"'
 local body = string.gsub(BODY, GAP, {ARGS = args})
-local message = string.gsub(ENVELOPE, GAP, {
+local shape = ENVELOPE
+if ARGV[3] and string.match(ARGV[3], '^00%-%x+%-%x+%-%x%x$') then
+  shape = string.gsub(shape, '"headers": {', '%0"traceparent": "' .. ARGV[3] .. '", ', 1)
+end
+local message = string.gsub(shape, GAP, {
   ID = cjson.encode(ticket),
   QUEUE = cjson.encode(queue),
   BODY = cjson.encode(body),

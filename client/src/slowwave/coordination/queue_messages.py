@@ -14,6 +14,8 @@ from typing import Any
 
 from redis import Redis
 
+from slowwave.tracing import HEADER, traceparent
+
 FLUSH_TASK = "slowwave.flush_session"
 
 _ORIGIN = "slowwave"
@@ -38,12 +40,15 @@ def envelope(
     `args` and `kwargs` hold JSON values. Monitors show `args` and the names in `kwargs`, but not what these carry: a
     caller passes ids by position and text by keyword, so that no conversation is copied into a dashboard.
 
+    The span that is open here goes along, so that the task's is its child.
     Raises TypeError or ValueError for what JSON can't carry.
     """
     body = json.dumps([list(args), dict(kwargs), _NO_CALLBACKS], allow_nan=False)
     shown = json.dumps(list(args), allow_nan=False)
     message = _message(task_name, queue, task_id, body=body, shown=shown)
     message["headers"]["kwargsrepr"] = f"{{{', '.join(sorted(kwargs))}}}"
+    if trace := traceparent():
+        message["headers"][HEADER] = trace
     return json.dumps(message)
 
 

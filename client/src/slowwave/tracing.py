@@ -1,0 +1,95 @@
+"""Traces by OpenTelemetry: the span of a hook, and what a message carries on of it to the worker that takes it.
+
+Off until a process switches it on, once, as it has one provider of spans. Until then nothing of OpenTelemetry is
+imported, and each question costs one comparison. Spans hold names of agents and sessions, never a word of what was
+said; which provider they go to is the host's choice (`workers/tracing.py` makes that of a worker).
+
+Must not know: providers, exporters, Celery, what messages look like.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from slowwave.errors import InvalidSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from opentelemetry.trace import Tracer
+
+    from slowwave.identity import SessionRef
+
+HEADER = "traceparent"
+"""The header of W3C's Trace Context that a message carries; no other one of it does."""
+_VALID = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_NO_SPAN: AbstractContextManager[Any] = nullcontext()
+
+_tracer: Tracer | None = None
+
+
+def switch_on() -> None:
+    """From here on hooks are spans and messages carry them. Raises InvalidSettings without OpenTelemetry's API."""
+    global _tracer  # noqa: PLW0603 (as OpenTelemetry's provider: one a process, set once)
+    if _tracer is None:
+        try:
+            from opentelemetry.trace import get_tracer  # noqa: PLC0415 (where it is off, nothing of it is loaded)
+        except ImportError:
+            raise InvalidSettings("tracing needs OpenTelemetry: pip install 'slowwave[tracing]'") from None
+        _tracer = get_tracer("slowwave")
+
+
+def hook_span(name: str, ref: SessionRef) -> AbstractContextManager[Any]:
+    """The span of one hook. It names the kind of an error that passes through, never its text."""
+    return _NO_SPAN if _tracer is None else _spanned(_tracer, name, ref)
+
+
+def name_session(tenant: str | None, agent: str | None, session: str | None) -> None:
+    """Say on the span that is open here, if any, whose work it is."""
+    if _tracer is not None:
+        from opentelemetry.trace import get_current_span  # noqa: PLC0415 (as above)
+
+        span = get_current_span()
+        for name, value in (("tenant", tenant), ("agent", agent), ("session", session)):
+            if value is not None:
+                span.set_attribute(f"slowwave.{name}", value)
+
+
+def traceparent() -> str | None:
+    """What a message that is made here and now carries on; None without a span, and where tracing is off."""
+    ids = span_ids()
+    return None if ids is None else f"00-{ids[0]}-{ids[1]}-{ids[2]}"
+
+
+def span_ids() -> tuple[str, str, str] | None:
+    """Trace, span and flags of the span that is open here, as hexadecimal digits."""
+    if _tracer is None:
+        return None
+    from opentelemetry.trace import get_current_span  # noqa: PLC0415 (as above)
+
+    context = get_current_span().get_span_context()
+    if not context.is_valid:
+        return None
+    return f"{context.trace_id:032x}", f"{context.span_id:016x}", f"{int(context.trace_flags):02x}"
+
+
+def valid_traceparent(value: object) -> str | None:
+    """The value if it is a traceparent of version 00, as W3C writes it; anything else is None."""
+    return value if isinstance(value, str) and _VALID.fullmatch(value) else None
+
+
+@contextmanager
+def _spanned(tracer: Tracer, name: str, ref: SessionRef) -> Iterator[None]:
+    from opentelemetry.trace import SpanKind, StatusCode  # noqa: PLC0415 (as above)
+
+    about = {"slowwave.tenant": ref.tenant, "slowwave.agent": ref.agent, "slowwave.session": ref.session}
+    options: dict[str, Any] = {"record_exception": False, "set_status_on_exception": False}
+    with tracer.start_as_current_span(name, kind=SpanKind.PRODUCER, attributes=about, **options) as span:
+        try:
+            yield
+        except Exception as error:
+            span.set_attribute("error.type", type(error).__qualname__)
+            span.set_status(StatusCode.ERROR)
+            raise

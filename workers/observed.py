@@ -1,0 +1,82 @@
+"""What makes a worker's own work visible, put into its processes by Celery's signals: traces, and logs as JSON.
+
+Must not know: what is traced or logged.
+"""
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from celery import current_app
+from celery.concurrency.prefork import TaskPool as PreforkPool
+from celery.concurrency.solo import TaskPool as SoloPool
+from celery.signals import (
+    after_setup_logger,
+    after_setup_task_logger,
+    worker_init,
+    worker_process_init,
+    worker_ready,
+)
+
+from slowwave.settings import Settings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+_providers: "list[TracerProvider]" = []
+
+
+def _settings(app: Any = None) -> Settings | None:
+    """Those of an app of ours, and of no other."""
+    settings = getattr(current_app if app is None else app, "settings", None)
+    return settings if isinstance(settings, Settings) else None
+
+
+@worker_init.connect
+def refuse_tracing_without_its_packages(sender: Any = None, **_: Any) -> None:
+    """What is missing is said once, where the worker starts."""
+    settings = _settings(getattr(sender, "app", None))
+    if settings is not None and settings.tracing:
+        try:
+            import workers.tracing  # noqa: F401, PLC0415 (where it is off, nothing of it is loaded)
+        except ImportError as error:
+            raise SystemExit(f"slowwave: tracing needs packages ({error.name}): install the extra 'tracing'") from None
+
+
+@worker_process_init.connect
+def trace_a_child(**_: Any) -> None:
+    """After the fork: exporters and connections must not be shared with a parent. A solo pool says so, too."""
+    _trace(_settings())
+
+
+@worker_ready.connect
+def trace_threads(sender: Any = None, **_: Any) -> None:
+    """Threads are no processes: nothing is said when they begin. The parents of children run no tasks."""
+    if not isinstance(getattr(sender, "pool", None), PreforkPool | SoloPool):
+        _trace(_settings(getattr(sender, "app", None)))
+
+
+def _trace(settings: Settings | None) -> None:
+    if settings is not None and settings.tracing:
+        from workers.tracing import start_tracing  # noqa: PLC0415 (as above)
+
+        _providers.append(start_tracing())
+
+
+def send_last_spans() -> None:
+    """For the end of a process: a child ends without Python's own, at which the exporter would do so."""
+    if _providers:
+        from workers.tracing import close_tracing  # noqa: PLC0415 (as above)
+
+        close_tracing(_providers.pop())
+
+
+@after_setup_logger.connect
+@after_setup_task_logger.connect
+def write_json(logger: logging.Logger, **_: Any) -> None:
+    """One object a line instead of Celery's own format, in workers and beat, where `log_format` says so."""
+    settings = _settings()
+    if settings is not None and settings.log_format == "json":
+        from workers.log_lines import JsonLines  # noqa: PLC0415 (as above)
+
+        for handler in logger.handlers:
+            handler.setFormatter(JsonLines())
