@@ -130,8 +130,9 @@ RUNS = _metrics(
     ("runs_running", "kind", "Runs under way, under a live lease."),
     ("recent_runs", "kind status", "Runs that ended in the last 24 hours, of the newest 1,000."),
     ("recent_run_seconds", "kind statistic", "How long these took: mean, max."),
-    ("job_late_seconds", "job", "How long an enabled job has been due and not run; 0 where it is not."),
-    ("job_failures", "job", "Failures in a row among the job's latest three runs."),
+    # Not `job`: that is Prometheus' own label of what it scrapes.
+    ("job_late_seconds", "maintenance_job", "How long an enabled job has been due and not run; 0 where it is not."),
+    ("job_failures", "maintenance_job", "Failures in a row among the job's latest three runs."),
     ("job_tick_seconds", "", "How often jobs are looked at (memory.maintenance.tick_seconds)."),
     ("working_notes_open", "", "Items of working memory that no cycle has settled. Counts up to 100,000."),
 )
