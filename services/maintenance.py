@@ -31,7 +31,7 @@ from services.maintenance_jobs import (
     read_jobs,
     settle_job,
 )
-from services.reports.doctor import first_line
+from services.reports.check import first_line
 from services.run_heartbeat import RunHeartbeat
 from services.runs import AlreadyRunning, Run, RunEnd, finish_run
 from slowwave.messages import clean_text

@@ -13,7 +13,7 @@ from typing import Self
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from services.reports.doctor import first_line
+from services.reports.check import first_line
 from services.runs import Run, renew_run
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,11 @@ from typing import Any
 from proof.scale.measuring import Operation
 from proof.scale.place import Place
 from proof.scale.world import TEAM, TENANT
-from services.reports.doctor import check_letters, check_maintenance, check_postgres, check_quarantine, check_stranded
+from services.reports.jobs_check import check_maintenance
+from services.reports.servers import check_postgres
 from services.reports.status import read_status
+from services.reports.sweeping import check_backlog, check_stranded
+from services.reports.waiting_for_people import check_budget, check_decisions, check_letters, check_quarantine
 from services.reports.why import why_waiting
 from slowwave.recall import context, search
 
@@ -69,8 +72,11 @@ def doctor(place: Place, _number: int, _: Any) -> None:
     with place.engine.connect() as connection:
         check_stranded(connection, memory.auto_flush, now=place.now())
         check_maintenance(connection, memory.maintenance, now=place.now())
+        list(check_backlog(connection, memory.auto_flush, now=place.now()))
         check_quarantine(connection)
         check_letters(connection)
+        list(check_decisions(connection, now=place.now()))
+        check_budget(connection, memory.llm, now=place.now())
 
 
 def why(place: Place, number: int, _: Any) -> None:

@@ -113,7 +113,8 @@ def caps_reached(connection: Connection, tenant: str, caps: Llm, now: datetime) 
     return tuple(line for line in used if line.reached and (line.calls or caps.driver != "none"))
 
 
-def _starts(now: datetime) -> dict[Period, date]:
+def period_starts(now: datetime) -> dict[Period, date]:
+    """The day and the week's Monday that a call of `now` counts for, in UTC."""
     day = now.astimezone(UTC).date()
     return {"day": day, "week": day - timedelta(days=day.weekday())}
 
@@ -126,7 +127,7 @@ def _agents(connection: Connection, tenant: str, now: datetime, limit: int) -> l
             LlmUsage.tenant == tenant,
             LlmUsage.agent != "",
             LlmUsage.period == "week",
-            LlmUsage.starts == _starts(now)["week"],
+            LlmUsage.starts == period_starts(now)["week"],
         )
         .order_by((LlmUsage.tokens_settled + LlmUsage.tokens_reserved).desc(), LlmUsage.agent)
         .limit(limit)
@@ -135,7 +136,7 @@ def _agents(connection: Connection, tenant: str, now: datetime, limit: int) -> l
 
 
 def _used(connection: Connection, tenant: str, payers: list[str], caps: Llm, now: datetime) -> Iterable[Used]:
-    starts = _starts(now)
+    starts = period_starts(now)
     query = select(*LlmUsage.__table__.columns).where(
         LlmUsage.tenant == tenant,
         LlmUsage.agent.in_(payers),
@@ -168,7 +169,7 @@ def _used(connection: Connection, tenant: str, payers: list[str], caps: Llm, now
 
 
 def _purposes(connection: Connection, payer: list[ColumnElement[bool]], now: datetime) -> tuple[UsedFor, ...]:
-    since = datetime.combine(_starts(now)["week"], time(), UTC)
+    since = datetime.combine(period_starts(now)["week"], time(), UTC)
     ends = {name: func.count().filter(LlmCall.outcome == name).label(name) for name in _OUTCOMES}
     query = (
         select(

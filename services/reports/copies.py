@@ -12,7 +12,7 @@ from models import MemoryBackend, OutboxItem, Scope
 from services.memory_files.backends import MEM0, BackendName, mismatch
 from services.memory_files.outbox import undelivered
 from services.reports.backlog import check_backlog
-from services.reports.doctor import Check
+from services.reports.check import Check, fine, problem
 
 _WAITS = undelivered(MEM0)
 
@@ -85,10 +85,10 @@ def report_copies(connection: Connection, tenant: str, backend: BackendName, *, 
 def check_copies(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
     """Whether mem0 is fed where it is the backend, and keeps up. Of all tenants, by number alone."""
     name = "copies in mem0"
-    if backend == MEM0 and (problem := mismatch(connection, backend)):
-        return Check(name, "problem", problem, "start a worker with the setting that is meant")
+    if backend == MEM0 and (said := mismatch(connection, backend)):
+        return problem(name, "backend-mismatch", said)
     if (late := check_backlog(connection, MEM0, name, sync_seconds, now=now)) is not None:
         return late
     if backend != MEM0:
-        return Check(name, "ok", f"memory.backend is {backend}: mem0 is fed nothing")
-    return Check(name, "ok", "mem0 keeps up with what is remembered")
+        return fine(name, f"memory.backend is {backend}: mem0 is fed nothing")
+    return fine(name, "mem0 keeps up with what is remembered")

@@ -15,7 +15,8 @@ from models import FileLine, FileState, OutboxItem, Scope
 from services.memory_files.backends import FILE, MEM0, BackendName, mismatch, registered
 from services.memory_files.outbox import HELD, undelivered
 from services.reports.backlog import check_backlog
-from services.reports.doctor import Check
+from services.reports.check import Check, fine, problem
+from services.reports.metrics.deliveries import files_held
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +120,12 @@ def _held(connection: Connection, scope_id: int) -> tuple[HeldFile, ...]:
 def check_files(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
     """Whether the file backend of the settings is fed, and keeps up. Of all tenants, by number alone."""
     name = "memory files"
-    if backend != MEM0 and (problem := mismatch(connection, backend)):
-        return Check(name, "problem", problem, "start a worker with the setting that is meant")
+    if backend != MEM0 and (said := mismatch(connection, backend)):
+        return problem(name, "backend-mismatch", said)
     if backend != FILE:
-        return Check(name, "ok", f"memory.backend is {backend}: no files are kept")
-    held = connection.execute(
-        select(func.count()).select_from(FileState).where(FileState.held.is_not(None))
-    ).scalar_one()
-    if held:
-        finding = f"held back, since much of it is gone at once: {count_words(held, 'file')}"
-        return Check(name, "problem", finding, "`slowwave files status` says which, and what to do")
+        return fine(name, f"memory.backend is {backend}: no files are kept")
+    if held := files_held(connection):
+        return problem(name, "files-held", count_words(held, "file"))
     if (late := check_backlog(connection, FILE, name, sync_seconds, now=now)) is not None:
         return late
-    return Check(name, "ok", "files keep up with what is remembered")
+    return fine(name, "files keep up with what is remembered")

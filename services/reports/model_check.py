@@ -16,7 +16,7 @@ from domain.spoken_time import duration_words
 from services.llm.breaker import Breaker
 from services.llm.build import build_driver
 from services.llm.gate import build_gate
-from services.reports.doctor import Check
+from services.reports.check import Check, fine, problem, unknown
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Llm
 
@@ -26,12 +26,12 @@ def check_model(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> Check:
     try:
         driver = build_driver(llm, clock)
     except InvalidSettings as error:
-        return Check("model", "problem", str(error), "set what is missing, or memory.llm.driver to none")
+        return problem("model", "model-not-set-up", str(error))
     if driver is None:
-        return Check("model", "ok", "none is set up (memory.llm.driver): the rules do all work")
+        return fine("model", "none is set up (memory.llm.driver): the rules do all work")
     if llm.driver == "command" and not _program_found(llm.command):
-        finding = f"{driver.name}: there is no such program"
-        return Check("model", "problem", finding, "mend memory.llm.command, or add its folder to the workers' PATH")
+        here = "mend memory.llm.command, or add the program's folder to the workers' PATH"
+        return problem("model", "model-not-set-up", f"{driver.name}: there is no such program", here)
     return _known(driver.name, build_gate(redis, driver.endpoint, llm).breaker)
 
 
@@ -40,12 +40,12 @@ def _known(name: str, breaker: Breaker) -> Check:
         breaker.look()
     except TransientError as error:
         if error.retry_after is None:
-            return Check("model", "unknown", f"{name}: the broker knows how it is, and can't be reached")
+            return unknown("model", f"{name}: the broker knows how it is, and can't be reached")
         finding = f"{name}: failed again and again, and is not asked for another {duration_words(error.retry_after)}"
-        return Check("model", "problem", finding, "look after its endpoint (memory.llm.base_url, memory.llm.command)")
+        return problem("model", "model-down", finding)
     except ModelFailed as error:
-        return Check("model", "problem", f"{name}: {error}", "mend memory.llm.api_key, or the account behind it")
-    return Check("model", "ok", f"{name} is set up, and nothing is known against it")
+        return problem("model", "model-refuses", f"{name}: {error}")
+    return fine("model", f"{name} is set up, and nothing is known against it")
 
 
 def _program_found(command: str) -> bool:

@@ -22,7 +22,7 @@ import redis
 from sqlalchemy import Connection, Engine
 
 import services.graph
-import services.reports
+import services.reports.metrics
 from models.engine import make_engine
 from services import graph
 from services.days import agents, book, due
@@ -291,13 +291,29 @@ NOT_CALLED = {
     "book.ended_days": "as due.due_days; `slowwave finalize --ended` shows those of its tenant",
     "book.mark_settling": "writes",
     "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
-    "doctor.check_postgres": "the server's version",
-    "doctor.check_clocks": "what time servers have",
-    "doctor.check_stranded": "of the whole installation, for its operator: counts, no names of sessions",
-    "doctor.check_maintenance": "jobs belong to the installation",
-    "doctor.check_quarantine": "of the whole installation: counts by tenant",
+    "servers.check_postgres": "the server's version",
+    "servers.check_clocks": "what time servers have",
+    "sweeping.check_stranded": "of the whole installation, for its operator: counts, no names of sessions",
+    "jobs_check.check_maintenance": "jobs belong to the installation",
+    "waiting_for_people.check_quarantine": "of the whole installation: counts by tenant",
+    "servers.postgres_ahead": "as check_clocks, which calls it",
+    "sweeping.check_backlog": "of the whole installation: counts",
+    "waiting_for_people.check_decisions": "of the whole installation: counts and ages",
+    "waiting_for_people.check_budget": "of the whole installation, for its operator: names of tenants, tokens",
+    "check.counts_by_tenant": "called by check_stranded and its like: counts by tenant",
+    "sessions.read_sessions": "figures of the whole installation: counts and ages",
+    "flushes.read_flushes": "as read_sessions",
+    "aside.read_aside": "as read_sessions",
+    "runs.read_jobs": "jobs belong to the installation",
+    "runs.read_runs": "as read_sessions, by kind",
+    "budgets.read_usage": "tokens by tenant, for the installation's operator",
+    "budgets.read_budgets": "as read_usage, by name only for tenants that are given",
+    "deliveries.read_waiting": "as check_backlog, which calls it",
+    "deliveries.read_sources": "as check_source, which calls it",
+    "deliveries.files_held": "as check_files, which calls it",
+    "deliveries.read_deliveries": "as read_sessions, by backend",
     "roles.check_roles": "of the installation: names of its tables and functions",
-    "doctor.check_letters": "of the whole installation: counts by tenant",
+    "waiting_for_people.check_letters": "of the whole installation: counts by tenant",
     "embeddings.read_embeddings": "of the whole installation, for its operator: names of models, counts",
     "files.check_files": "of the whole installation: counts",
     "backlog.check_backlog": "as check_files and check_copies, which call it",
@@ -340,7 +356,7 @@ def _letter(world: World, place: Place) -> int:
 
 def modules() -> Iterator[ModuleType]:
     """Where reading functions stand."""
-    for package in (services.reports,):
+    for package in (services.reports, services.reports.metrics):
         for found in pkgutil.iter_modules(package.__path__):
             yield import_module(f"{package.__name__}.{found.name}")
     yield from (services.graph, book, due, agents, export)

@@ -14,9 +14,10 @@ import pytest
 from sqlalchemy import Engine, text
 from typer.testing import Result
 
+from domain.troubles import FAILED_RUNS
 from services.maintenance_config import InvalidJob, Wish, configure
 from services.maintenance_jobs import claim_job
-from services.reports.doctor import FAILED_RUNS, check_maintenance
+from services.reports.jobs_check import check_maintenance
 from services.reports.names import UnknownName
 from slowwave.settings import Maintenance
 from tests.maintaining import START, Host, june

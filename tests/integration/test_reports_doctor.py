@@ -1,25 +1,30 @@
 """The doctor finds each thing that can go wrong, says its cure, and stays quiet where nothing is (mistake 30)."""
 
-from datetime import timedelta
+from datetime import date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from redis import Redis
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, insert, text, update
 
+from domain.troubles import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_OLD, TROUBLES
+from models import LlmUsage, MemoryConflict, ReviewItem, Session
 from models.engine import make_engine
 from models.schema import migrate
-from services.reports import doctor
-from services.reports.doctor import Check
+from services.reports import servers, sweeping, waiting_for_people
+from services.reports.check import Check
+from services.reports.doctor import Patient, examine
+from services.reports.spool_check import Spool, check_spool
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.heartbeat import SWEPT_KEY, note_sweep
 from slowwave.coordination.keys import QUEUES
-from slowwave.settings import AutoFlush
-from slowwave.spool import Spooled
+from slowwave.settings import AutoFlush, Llm, Settings
 from tests.installation import NOW, Installation, ago
 
 pytestmark = pytest.mark.servers
 
 RULES = AutoFlush()
+TODAY = NOW.date()
 NOWHERE = "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave"
 
 
@@ -38,12 +43,12 @@ def installation(engine: Engine) -> Installation:
 
 def stranded(installation: Installation, rules: AutoFlush = RULES) -> Check:
     with installation.engine.connect() as connection:
-        return doctor.check_stranded(connection, rules, now=NOW)
+        return sweeping.check_stranded(connection, rules, now=NOW)
 
 
 def test_a_database_that_is_away_is_named_without_its_password() -> None:
     engine = make_engine(NOWHERE)
-    (check,) = doctor.check_postgres(engine)
+    (check,) = servers.check_postgres(engine)
     assert check.verdict == "problem"
     assert "postgresql://slowwave:***@127.0.0.1:1/slowwave" in check.finding
     assert "hidden-word" not in f"{check}"
@@ -51,15 +56,15 @@ def test_a_database_that_is_away_is_named_without_its_password() -> None:
 
 
 def test_a_wrong_schema_says_what_to_run(engine: Engine) -> None:
-    assert verdicts(list(doctor.check_postgres(engine))) == {"postgres": "ok", "schema": "ok"}
+    assert verdicts(list(servers.check_postgres(engine))) == {"postgres": "ok", "schema": "ok"}
     migrate(engine, "0001")
-    checks = list(doctor.check_postgres(engine))
+    checks = list(servers.check_postgres(engine))
     assert verdicts(checks) == {"postgres": "ok", "schema": "problem"}
-    assert "slowwave migrate" in (checks[1].cure or "")
+    assert (checks[1].trouble, "run `slowwave migrate`" in checks[1].finding) == ("schema-behind", True)
 
 
 def test_a_broker_that_evicts_or_forgets_is_a_problem(redis_client: Redis) -> None:
-    assert verdicts(list(doctor.check_broker(redis_client))) == {
+    assert verdicts(list(servers.check_broker(redis_client))) == {
         "broker": "ok",
         "broker memory": "ok",
         "broker disk": "ok",
@@ -67,7 +72,7 @@ def test_a_broker_that_evicts_or_forgets_is_a_problem(redis_client: Redis) -> No
     redis_client.config_set("maxmemory-policy", "allkeys-lru")
     redis_client.config_set("appendonly", "no")
     try:
-        checks = list(doctor.check_broker(redis_client))
+        checks = list(servers.check_broker(redis_client))
     finally:
         redis_client.config_set("maxmemory-policy", "noeviction")
         redis_client.config_set("appendonly", "yes")
@@ -77,38 +82,38 @@ def test_a_broker_that_evicts_or_forgets_is_a_problem(redis_client: Redis) -> No
 
 def test_a_broker_that_is_away_is_a_problem_and_what_it_holds_is_unknown() -> None:
     nowhere = redis_from_url("redis://127.0.0.1:1/0")
-    assert verdicts(list(doctor.check_broker(nowhere))) == {"broker": "problem"}
-    assert doctor.check_sweeps(nowhere, RULES).verdict == "unknown"
-    assert doctor.check_workers(None).verdict == "unknown"
+    assert verdicts(list(servers.check_broker(nowhere))) == {"broker": "problem"}
+    assert sweeping.check_sweeps(nowhere, RULES).verdict == "unknown"
+    assert sweeping.check_workers(None).verdict == "unknown"
 
 
 def test_mistake_30_a_silent_beat_is_seen(redis_client: Redis) -> None:
-    never = doctor.check_sweeps(redis_client, RULES)
+    never = sweeping.check_sweeps(redis_client, RULES)
     assert (never.verdict, "no trace of any" in never.finding) == ("problem", True)
     note_sweep(redis_client)
-    assert doctor.check_sweeps(redis_client, RULES).verdict == "ok"
+    assert sweeping.check_sweeps(redis_client, RULES).verdict == "ok"
     assert redis_client.ttl(SWEPT_KEY) > 0
     redis_client.set(SWEPT_KEY, float(redis_client.get(SWEPT_KEY) or 0) - 3600)
-    silent = doctor.check_sweeps(redis_client, RULES)
+    silent = sweeping.check_sweeps(redis_client, RULES)
     assert (silent.verdict, "1 h ago" in silent.finding) == ("problem", True)
 
 
 def test_a_queue_without_a_listener_is_named() -> None:
     everything = {"main@host": frozenset(QUEUES)}
-    assert doctor.check_workers(everything).verdict == "ok"
-    some = doctor.check_workers({"main@host": frozenset(QUEUES) - {"capture", "flush.high"}})
+    assert sweeping.check_workers(everything).verdict == "ok"
+    some = sweeping.check_workers({"main@host": frozenset(QUEUES) - {"capture", "flush.high"}})
     assert some.verdict == "problem"
     assert "flush.high, capture" in some.finding
-    assert "-Q flush.high,capture" in (some.cure or "")
-    assert "no worker answers" in doctor.check_workers({}).finding
+    assert "-Q flush.high,capture" in (some.here or "")
+    assert "no worker answers" in sweeping.check_workers({}).finding
 
 
 def test_clocks_that_differ_are_a_problem(engine: Engine, redis_client: Redis) -> None:
     with engine.connect() as connection:
         now = connection.execute(text("SELECT now()")).scalar_one()
-    wrong = doctor.check_clocks(engine, redis_client, lambda: now - timedelta(hours=1))
+    wrong = servers.check_clocks(engine, redis_client, lambda: now - timedelta(hours=1))
     assert wrong.verdict == "problem"
-    nowhere = doctor.check_clocks(make_engine(NOWHERE), redis_client, lambda: now)
+    nowhere = servers.check_clocks(make_engine(NOWHERE), redis_client, lambda: now)
     assert nowhere.verdict == "unknown"
 
 
@@ -135,8 +140,8 @@ def test_a_dirty_session_that_is_never_due_is_stranded_whatever_else_goes_on(ins
 
 def test_what_was_set_aside_and_refused_is_counted(installation: Installation) -> None:
     with installation.engine.connect() as connection:
-        assert doctor.check_quarantine(connection).verdict == "ok"
-        assert doctor.check_letters(connection).verdict == "ok"
+        assert waiting_for_people.check_quarantine(connection).verdict == "ok"
+        assert waiting_for_people.check_letters(connection).verdict == "ok"
     session = installation.session(
         installation.agent("butler"), installation.scope("butler"), "s", ("Jonas", "???"), processed_until=1
     )
@@ -144,15 +149,103 @@ def test_what_was_set_aside_and_refused_is_counted(installation: Installation) -
     installation.letter("slowwave.record_turn", {}, "agent: missing")
     installation.letter("slowwave.record_turn", {}, "not even a tenant", tenant=None)
     with installation.engine.connect() as connection:
-        assert doctor.check_quarantine(connection).finding == "set aside: 1 event of tenant 'default'"
-        letters = doctor.check_letters(connection)
+        assert waiting_for_people.check_quarantine(connection).finding == "set aside: 1 event of tenant 'default'"
+        letters = waiting_for_people.check_letters(connection)
     assert letters.verdict == "problem"
     assert letters.finding == "open: 1 letter of tenant '(unreadable)', 1 letter of tenant 'default'"
 
 
+def spool(files: int, rejected: int, room: int | None = 10**12) -> list[Check]:
+    return list(check_spool(Spool(files, files * 2048, rejected, room), Path("/spool")))
+
+
 def test_events_in_the_spool_are_a_problem() -> None:
-    assert doctor.check_spool(Spooled(0, 0, 0), "/spool").verdict == "ok"
-    waiting = doctor.check_spool(Spooled(2, 4096, 0), "/spool")
-    assert (waiting.verdict, "2 files with 4,096 bytes" in waiting.finding) == ("problem", True)
-    refused = doctor.check_spool(Spooled(0, 0, 1), "/spool")
-    assert (refused.verdict, "1 file *.rejected in /spool" in refused.finding) == ("problem", True)
+    assert verdicts(spool(0, 0)) == {"spool": "ok"}
+    (waiting,) = spool(2, 0)
+    assert (waiting.trouble, "2 files with 4,096 bytes" in waiting.finding) == ("spool-waits", True)
+    (refused,) = spool(0, 1)
+    assert (refused.trouble, refused.finding) == ("spool-refused", "1 file in /spool")
+    assert [check.trouble for check in spool(0, 0, room=1000)] == [None, "spool-full"]
+    assert verdicts(spool(0, 0, room=None)) == {"spool": "ok"}, "a folder that nobody can measure"
+
+
+def backlog(installation: Installation, at: datetime = NOW) -> dict[str, str | None]:
+    with installation.engine.connect() as connection:
+        return {check.name: check.trouble for check in sweeping.check_backlog(connection, RULES, now=at)}
+
+
+def test_a_backlog_and_failing_flushes_are_told_apart(installation: Installation) -> None:
+    fine = {"backlog": None, "flushes": None}
+    limit = timedelta(seconds=RULES.max_dirty_age_seconds)
+    assert backlog(installation) == backlog(installation, NOW + limit) == fine
+    late = NOW + limit + timedelta(seconds=BACKLOG_SECONDS)
+    assert backlog(installation, late) == fine | {"backlog": "backlog-grows"}
+    with installation.engine.begin() as connection:
+        connection.execute(update(Session).values(failures=3, not_before=late + timedelta(seconds=60)))
+    assert backlog(installation, late) == fine | {"flushes": "flushes-fail"}, "what backs off does not wait for workers"
+    assert backlog(installation, late + timedelta(seconds=90)) == fine | {"backlog": "backlog-grows"}
+
+
+def decisions(installation: Installation, at: datetime) -> dict[str, str | None]:
+    with installation.engine.connect() as connection:
+        return {check.name: check.trouble for check in waiting_for_people.check_decisions(connection, now=at)}
+
+
+def test_questions_and_contradictions_that_nobody_looks_at_are_told(installation: Installation) -> None:
+    fine = {"review": None, "conflicts": None}
+    assert decisions(installation, NOW) == fine
+    scope = installation.scope("butler", tenant="acme")
+    pair = sorted(
+        installation.memory(scope, content, []) for content in ("Jonas lives in Leeds.", "Jonas lives in Porto.")
+    )
+    with installation.engine.begin() as connection:
+        conflict = connection.execute(
+            insert(MemoryConflict)
+            .values(scope_id=scope, memory_id=pair[0], conflicting_memory_id=pair[1], reason="place", created_at=NOW)
+            .values(evidence={})
+            .returning(MemoryConflict.id)
+        ).scalar_one()
+        asked = {"tier": "low", "why": "two places", "created_at": NOW, "expires_at": NOW + timedelta(days=14)}
+        connection.execute(insert(ReviewItem).values(scope_id=scope, conflict_id=conflict, **asked))
+    assert decisions(installation, NOW + REVIEW_OLD) == fine
+    assert decisions(installation, NOW + CONFLICT_OLD) == fine | {"review": "review-old"}
+    later = NOW + CONFLICT_OLD + timedelta(seconds=1)
+    assert decisions(installation, later) == {"review": "review-old", "conflicts": "conflicts-old"}
+    with installation.engine.begin() as connection:
+        connection.execute(update(ReviewItem).values(state="expired", decided_at=later))
+        connection.execute(update(MemoryConflict).values(status="dismissed", decided_at=later))
+    assert decisions(installation, later) == fine
+
+
+def test_i7_a_budget_that_is_spent_names_its_tenant_and_its_cap(engine: Engine) -> None:
+    caps = Llm(driver="openai", model="tiny", daily_token_budget=10_000, max_output_tokens=500)
+
+    def budget(llm: Llm) -> Check:
+        with engine.connect() as connection:
+            return waiting_for_people.check_budget(connection, llm, now=NOW)
+
+    def use(tenant: str, tokens: int, *, starts: date = TODAY, agent: str = "") -> None:
+        with engine.begin() as connection:
+            row = {"period": "day", "starts": starts, "tokens_settled": tokens - 100, "tokens_reserved": 100}
+            connection.execute(insert(LlmUsage).values(tenant=tenant, agent=agent, **row))
+
+    use("acme", 9_500)
+    use("acme", 10_000, agent="butler")
+    use("acme", 10_000, starts=TODAY - timedelta(days=1))
+    assert budget(caps).verdict == "ok", "its longest answer fits"
+    use("default", 9_501)
+    spent = budget(caps)
+    assert (spent.trouble, spent.finding) == ("budget-spent", "spent: the day's 10,000 tokens of tenant 'default'")
+    assert budget(Llm()).verdict == "ok"
+
+
+def test_the_doctor_says_a_trouble_in_the_words_of_the_catalogue(engine: Engine) -> None:
+    nowhere = redis_from_url("redis://127.0.0.1:1/0")
+    settings = Settings(spool=Path("/nowhere"))
+    checks = list(examine(Patient(settings, engine, nowhere, dict, lambda: NOW + timedelta(days=3650))))
+    found = {check.trouble: check for check in checks if check.trouble is not None}
+    assert {"broker-away", "jobs-late"} <= found.keys()
+    for name, check in found.items():
+        trouble = TROUBLES[name]
+        assert (check.verdict, check.title, check.cure) == ("problem", trouble.title, trouble.cure)
+    assert all(check.title is None for check in checks if check.verdict != "problem")

@@ -211,7 +211,7 @@ def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell
         assert "3 things" in said
         assert "later, library, newest" in said
     told = shell("doctor", SLOWWAVE_DATABASE_URL=shell.as_login(login)).stdout
-    assert "run `slowwave roles apply` as the owner" in told
+    assert "Run `slowwave roles apply` as the owner." in told
     shell.text("migrate")
     assert _roles(shell, login)[0] == "ok"
 

@@ -21,7 +21,7 @@ from examples.agno_memory import converse
 from examples.story import REMEMBERS
 from services.forget.forget import Forgetter
 from services.forget.target import Target
-from services.reports.doctor import Check
+from services.reports.check import Check
 from services.reports.source import check_source
 from services.sources.agno import AgnoSource
 from services.sources.reading import LOOK_FOR_SECONDS, Looked, SessionReader

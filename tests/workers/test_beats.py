@@ -5,7 +5,7 @@ import json
 import pytest
 from sqlalchemy import Engine
 
-from services.reports.doctor import check_sweeps
+from services.reports.sweeping import check_sweeps
 from slowwave import Memory
 from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import HIGH_QUEUE

@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 from redis import Redis
 
-from services.reports.doctor import check_workers
+from services.reports.sweeping import check_workers
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings

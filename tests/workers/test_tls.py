@@ -9,7 +9,8 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from models.engine import make_engine
-from services.reports.doctor import Check, check_broker, check_postgres
+from services.reports.check import Check
+from services.reports.servers import check_broker, check_postgres
 from slowwave import Memory, Settings
 from slowwave.coordination.broker import connect_broker
 from tests.processes import wait_until
@@ -74,7 +75,7 @@ def _told(checks: Iterable[Check], cure: str) -> None:
     """The doctor says that the server refuses, and what to do."""
     (check,) = checks
     assert (check.verdict, check.finding.startswith("refused")) == ("problem", True), check
-    assert cure in (check.cure or "")
+    assert cure in (check.here or "")
 
 
 def _remembered(memory: Memory) -> bool:

@@ -76,7 +76,6 @@ TASKS = _metrics(
     ),
     ("task_seconds_total", "task", "Time that tasks took, in all workers."),
     ("flush_reclaims_total", "", "Flushes of windows that an earlier worker had begun and not ended."),
-    ("flush_attempts_total", "", "Windows that were begun, first tries and others."),
 )
 
 SESSIONS = _metrics(
@@ -84,6 +83,7 @@ SESSIONS = _metrics(
     ("sessions_dirty", "", "Sessions with events that no flush has read. Counts up to 100,000."),
     ("events_waiting", "", "Events of these sessions that no flush has read."),
     ("dirty_oldest_seconds", "", "How long the oldest of these events has waited; 0 where none does."),
+    ("waiting_oldest_seconds", "", "The same of sessions that do not back off: what waits for workers."),
     ("dirty_limit_seconds", "", "How long one may wait at most (memory.auto_flush.max_dirty_age_seconds)."),
     ("sessions_overdue", "", "Sessions that have been due for three sweeps or longer and were not offered."),
     ("overdue_oldest_seconds", "", "How long the first of these has been due; 0 where there is none."),

@@ -3,7 +3,6 @@
 Must not know: how commands of other topics work.
 """
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,10 +11,10 @@ from rich.text import Text
 from workers.shell.options import OPERATE, RUN, Json
 from workers.shell.output import console, print_json, print_rows, styled
 from workers.shell.sentences import FOUND
-from workers.shell.state import Shell, shell_of
+from workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.reports.doctor import Check
+    from services.reports.check import Check
 
 _STYLES = {"ok": "green", "problem": "bold red", "unknown": "yellow"}
 
@@ -71,8 +70,11 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Look for what is wrong, and say the cure. Exit 1 if there is a problem."""
+    from services.reports.doctor import Patient, examine
+
     shell = shell_of(context)
-    checks = list(_examine(shell, quick=quick))
+    patient = Patient(shell.settings, shell.engine, shell.redis, shell.listening, shell.now)
+    checks = list(examine(patient, quick=quick))
     problems = sum(check.verdict == "problem" for check in checks)
     if as_json:
         print_json({"healthy": not problems, "checks": checks})
@@ -82,46 +84,13 @@ def doctor(
         raise typer.Exit(FOUND)
 
 
-def _examine(shell: Shell, *, quick: bool) -> "Iterator[Check]":
-    from services.reports import doctor as checks
-    from services.reports.copies import check_copies
-    from services.reports.files import check_files
-    from services.reports.model_check import check_model
-    from services.reports.roles import check_roles
-    from services.reports.source import check_source
-
-    memory = shell.settings.memory
-    postgres = list(checks.check_postgres(shell.engine))
-    yield from postgres
-    broker = list(checks.check_broker(shell.redis))
-    yield from broker
-    if quick:
-        return
-    rules = memory.auto_flush
-    if broker[0].verdict == "ok":
-        yield checks.check_workers(shell.listening())
-        yield checks.check_sweeps(shell.redis, rules)
-        yield checks.check_clocks(shell.engine, shell.redis, shell.now)
-    if all(check.verdict == "ok" for check in postgres):
-        with shell.connection() as connection:
-            yield check_roles(connection)
-            yield checks.check_stranded(connection, rules, now=shell.now())
-            yield checks.check_maintenance(connection, shell.settings.memory.maintenance, now=shell.now())
-            yield check_files(connection, memory.backend, memory.files.sync_seconds, now=shell.now())
-            yield check_copies(connection, memory.backend, memory.files.sync_seconds, now=shell.now())
-            yield check_source(connection, memory.source, now=shell.now())
-            yield checks.check_quarantine(connection)
-            yield checks.check_letters(connection)
-    yield check_model(memory.llm, shell.redis, shell.now)
-    yield checks.check_spool(shell.spooled(), str(shell.settings.spool.expanduser()))
-
-
 def _show(checks: "list[Check]", problems: int) -> None:
     rows: list[tuple[str | Text, ...]] = []
     for check in checks:
-        rows.append((styled(check.verdict, _STYLES[check.verdict]), check.name, check.finding))
-        if check.cure is not None:
-            rows.append(("", "", styled(f"→ {check.cure}", "cyan")))
+        rows.append((styled(check.verdict, _STYLES[check.verdict]), check.name, check.title or check.finding))
+        if check.title is not None:
+            rows.append(("", "", check.finding))
+        rows += [("", "", styled(f"→ {advice}", "cyan")) for advice in (check.cure, check.here) if advice is not None]
     out = console()
     print_rows(out, rows)
     out.print("\nAll is well." if not problems else f"\n{problems} of {len(checks)} checks found a problem.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
-from services.reports.doctor import first_line
+from services.reports.check import first_line
 from workers.shell.sentences import complain
 from workers.shell.state import Shell
 

@@ -95,7 +95,7 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import InterfaceError, OperationalError
 
-    from services.reports.doctor import first_line
+    from services.reports.check import first_line
     from services.reports.refusals import cure_of_refusal
 
     where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
@@ -114,7 +114,7 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
 
 
 def _explain_broker(error: Exception, shell: Shell) -> Expected:
-    from services.reports.doctor import first_line
+    from services.reports.check import first_line
     from services.reports.refusals import cure_of_refusal
     from slowwave.coordination.broker import shown
 

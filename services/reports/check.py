@@ -1,0 +1,69 @@
+"""One finding of the doctor: fine, a trouble of the catalogue with what was found, or not to be known.
+
+Must not know: what is looked at, how findings are shown.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection, Select
+from sqlalchemy.exc import DBAPIError
+
+from domain.spoken_time import count_words
+from domain.troubles import TROUBLES
+
+TENANTS_NAMED = 10
+
+Verdict = Literal["ok", "problem", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding. verdict: unknown where the check could not be made. finding: what was seen.
+
+    Of a problem, trouble is its name in the catalogue (`domain.troubles`), title and cure its words there; here: what
+    to run or change in this very case, where more can be said.
+    """
+
+    name: str
+    verdict: Verdict
+    finding: str
+    trouble: str | None = None
+    title: str | None = None
+    cure: str | None = None
+    here: str | None = None
+
+
+def fine(name: str, finding: str) -> Check:
+    """Nothing is wrong."""
+    return Check(name, "ok", finding)
+
+
+def unknown(name: str, finding: str) -> Check:
+    """It could not be looked at."""
+    return Check(name, "unknown", finding)
+
+
+def problem(name: str, trouble: str, finding: str, here: str | None = None) -> Check:
+    """A trouble of the catalogue, by its name there."""
+    known = TROUBLES[trouble]
+    return Check(name, "problem", finding, known.name, known.title, known.cure, here)
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, without the statement and the links that libraries add."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    return str(cause).strip().split("\n", 1)[0] or type(cause).__name__
+
+
+def counts_by_tenant(connection: Connection, query: Select[str, int], by: str = "tenant") -> list[tuple[str, int]]:
+    """What a query of (tenant, count) finds, grouped: the first tenants by name, and one more if there are more."""
+    column = query.selected_columns[by]
+    rows = connection.execute(query.group_by(column).order_by(column).limit(TENANTS_NAMED + 1))
+    return [(tenant, count) for tenant, count in rows]
+
+
+def told_by_tenant(counts: list[tuple[str, int]], thing: str) -> str:
+    """These counts in words."""
+    shown = [f"{count_words(count, thing)} of tenant {tenant!r}" for tenant, count in counts[:TENANTS_NAMED]]
+    return ", ".join(shown) + (", and more of other tenants" if len(counts) > TENANTS_NAMED else "")

@@ -1,0 +1,29 @@
+"""Whether maintenance jobs are run, and end well.
+
+Must not know: what a job does, how findings are shown.
+"""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from domain.spoken_time import count_words, duration_words
+from domain.troubles import FAILED_RUNS, LATE_TICKS
+from services.reports.check import Check, fine, problem
+from services.reports.metrics.runs import read_jobs
+from services.reports.metrics.sessions import age
+from slowwave.settings import Maintenance
+
+
+def check_maintenance(connection: Connection, rules: Maintenance, *, now: datetime) -> Check:
+    """Whether jobs are late by more than two ticks while nobody runs them, or fail again and again."""
+    longest = timedelta(seconds=LATE_TICKS * rules.tick_seconds)
+    jobs = read_jobs(connection)
+    idle = [job for job in jobs if not job.is_alive(now)]
+    late = [f"{job.id} for {duration_words(age(job.due, now))}" for job in idle if job.due < now - longest]
+    if late:
+        return problem("maintenance", "jobs-late", f"due and not run: {', '.join(late)}")
+    failing = [f"{job.id} ({job.last_summary})" for job in idle if job.failures == FAILED_RUNS]
+    if failing:
+        return problem("maintenance", "jobs-fail", f"failed {FAILED_RUNS} times in a row: {', '.join(failing)}")
+    return fine("maintenance", f"{count_words(len(idle), 'job')}; none is late or keeps failing")

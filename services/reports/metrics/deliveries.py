@@ -1,0 +1,100 @@
+"""What waits to be delivered elsewhere, and what of another store waits to be read.
+
+Must not know: how a backend or a store is reached.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, func, select
+
+from models import FileState, OutboxItem, SourceRun
+from services.memory_files.backends import registered
+from services.memory_files.outbox import HELD, undelivered
+from services.reports.metrics import COUNTED, By
+from services.reports.metrics.sessions import age
+
+LATE_SECONDS = 60.0
+"""Ticks of a source come every few seconds: what is due for longer is read by nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits for a backend: memories (counted up to COUNTED), since when, and how many failed, with what error."""
+
+    waiting: int
+    oldest: datetime | None
+    failing: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Runs of another store. failing: could not be read, the first since failing_since; late: due for too long."""
+
+    failing: int
+    error: str | None
+    failing_since: datetime | None
+    late: int
+    late_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deliveries:
+    """Of all tenants."""
+
+    outbox_waiting: By
+    outbox_oldest_seconds: By
+    outbox_failing: By
+    files_held: int
+    source_runs_due: int
+    source_runs_failing: int
+
+
+def read_waiting(connection: Connection, backend: str) -> Waiting:
+    """Read it; what is held back is no failure."""
+    waiting = (
+        select(OutboxItem.queued_at, func.nullif(OutboxItem.last_error, HELD).label("error"))
+        .where(undelivered(backend))
+        .limit(COUNTED)
+        .subquery()
+    )
+    query = select(
+        func.count(), func.min(waiting.c.queued_at), func.count(waiting.c.error), func.max(waiting.c.error)
+    ).select_from(waiting)
+    return Waiting(*connection.execute(query).one())
+
+
+def read_sources(connection: Connection, *, now: datetime) -> Reading:
+    """Read it, of the runs that are to be looked at."""
+    fails = SourceRun.last_error.is_not(None)
+    late = SourceRun.due_at < now - timedelta(seconds=LATE_SECONDS)
+    query = select(
+        func.count().filter(fails),
+        func.max(SourceRun.last_error),
+        func.min(SourceRun.asked_at).filter(fails),
+        func.count().filter(late),
+        func.min(SourceRun.due_at).filter(late),
+    ).where(SourceRun.due_at.is_not(None))
+    return Reading(*connection.execute(query).one())
+
+
+def files_held(connection: Connection) -> int:
+    """How many memory files are held back."""
+    query = select(func.count()).select_from(FileState).where(FileState.held.is_not(None))
+    return connection.execute(query).scalar_one()
+
+
+def read_deliveries(connection: Connection, *, now: datetime) -> Deliveries:
+    """Read them, for each backend that is fed."""
+    waiting: Mapping[str, Waiting] = {name: read_waiting(connection, name) for name in registered(connection)}
+    sources = read_sources(connection, now=now)
+    return Deliveries(
+        outbox_waiting={(name,): found.waiting for name, found in waiting.items()},
+        outbox_oldest_seconds={(name,): age(found.oldest, now) for name, found in waiting.items()},
+        outbox_failing={(name,): found.failing for name, found in waiting.items()},
+        files_held=files_held(connection),
+        source_runs_due=sources.late,
+        source_runs_failing=sources.failing,
+    )

@@ -1,0 +1,131 @@
+"""Runs and jobs of maintenance: what runs, what ended how and how long it took, which job is late or keeps failing.
+
+Must not know: what a run changed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, ScalarSelect, func, select
+
+from domain.troubles import FAILED_RUNS
+from models import MaintenanceJob, MaintenanceRun, WorkingItem
+from services.reports.metrics import COUNTED, By
+from services.reports.metrics.sessions import age
+from slowwave.settings import Maintenance
+
+NEWEST_RUNS = 1000
+RECENT = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An enabled job. due: when it should have run; one that was never planned is late since it came.
+
+    alive_until: the end of the lease of its run under way; failures: in a row, at most FAILED_RUNS.
+    """
+
+    id: str
+    due: datetime
+    last_summary: str | None
+    alive_until: datetime | None
+    failures: int
+
+    def is_alive(self, now: datetime) -> bool:
+        """Whether somebody runs it."""
+        return self.alive_until is not None and self.alive_until > now
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Of all tenants. recent_run_seconds: by kind and statistic (mean, max)."""
+
+    runs_running: By
+    recent_runs: By
+    recent_run_seconds: By
+    job_late_seconds: By
+    job_failures: By
+    job_tick_seconds: float
+    working_notes_open: int
+
+
+def read_jobs(connection: Connection) -> Sequence[Job]:
+    """All enabled jobs, by name."""
+    alive_until = (
+        select(func.max(MaintenanceRun.lease_until))
+        .where(MaintenanceRun.job_id == MaintenanceJob.id, MaintenanceRun.status == "running")
+        .scalar_subquery()
+    )
+    rows = connection.execute(
+        select(
+            MaintenanceJob.id,
+            func.coalesce(MaintenanceJob.next_due_at, MaintenanceJob.created_at),
+            MaintenanceJob.last_summary,
+            alive_until,
+            _failures(),
+        )
+        .where(MaintenanceJob.enabled)
+        .order_by(MaintenanceJob.id)
+    )
+    return [Job(*row) for row in rows]
+
+
+def _failures() -> ScalarSelect[int]:
+    """How many of a job's latest FAILED_RUNS runs failed."""
+    latest = (
+        select(MaintenanceRun.status)
+        .where(MaintenanceRun.job_id == MaintenanceJob.id, MaintenanceRun.status != "running")
+        .order_by(MaintenanceRun.id.desc())
+        .limit(FAILED_RUNS)
+        .correlate(MaintenanceJob)
+        .subquery()
+    )
+    return select(func.count()).select_from(latest).where(latest.c.status == "failed").scalar_subquery()
+
+
+def read_runs(connection: Connection, rules: Maintenance, *, now: datetime) -> Runs:
+    """Read them: of runs the NEWEST_RUNS that began last."""
+    found = _newest(connection, now)
+    seconds: dict[tuple[str, ...], float] = {}
+    for kind in sorted({row.kind for row in found if row.ended}):
+        its = [row for row in found if row.kind == kind]
+        seconds[kind, "mean"] = float(sum(row.took for row in its)) / sum(row.ended for row in its)
+        seconds[kind, "max"] = float(max(row.longest for row in its))
+    jobs = read_jobs(connection)
+    notes = select(WorkingItem.id).where(WorkingItem.outcome.is_(None)).limit(COUNTED).subquery()
+    return Runs(
+        runs_running={(row.kind,): row.running for row in found if row.status == "running"},
+        recent_runs={(row.kind, row.status): row.ended for row in found if row.ended},
+        recent_run_seconds=seconds,
+        job_late_seconds={(job.id,): 0.0 if job.is_alive(now) else age(job.due, now) for job in jobs},
+        job_failures={(job.id,): job.failures for job in jobs},
+        job_tick_seconds=rules.tick_seconds,
+        working_notes_open=connection.execute(select(func.count()).select_from(notes)).scalar_one(),
+    )
+
+
+def _newest(connection: Connection, now: datetime) -> Sequence[Row[*tuple[Any, ...]]]:
+    """By kind and status: how many are alive, how many ended lately, how long these took together and at most."""
+    newest = (
+        select(
+            MaintenanceRun.kind,
+            MaintenanceRun.status,
+            (MaintenanceRun.lease_until > now).label("alive"),
+            (MaintenanceRun.completed_at > now - RECENT).label("ended"),
+            func.extract("epoch", MaintenanceRun.completed_at - MaintenanceRun.started_at).label("took"),
+        )
+        .order_by(MaintenanceRun.id.desc())
+        .limit(NEWEST_RUNS)
+        .subquery()
+    )
+    query = select(
+        newest.c.kind,
+        newest.c.status,
+        func.count().filter(newest.c.status == "running", newest.c.alive).label("running"),
+        func.count().filter(newest.c.ended).label("ended"),
+        func.coalesce(func.sum(newest.c.took).filter(newest.c.ended), 0).label("took"),
+        func.coalesce(func.max(newest.c.took).filter(newest.c.ended), 0).label("longest"),
+    ).group_by(newest.c.kind, newest.c.status)
+    return connection.execute(query).all()

@@ -1,0 +1,120 @@
+"""Whether Postgres and the broker can be reached, keep what they are given, and agree on the time.
+
+Must not know: how findings are shown; Celery.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+
+from redis import Redis
+from redis.exceptions import NoPermissionError, RedisError
+from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy.exc import DBAPIError, ProgrammingError
+
+from domain.troubles import CLOCKS_APART_SECONDS
+from models.schema import WrongSchema, require_current
+from services.reports.check import Check, fine, first_line, problem, unknown
+from services.reports.refusals import cure_of_refusal
+
+Clock = Callable[[], datetime]
+
+
+def check_postgres(engine: Engine) -> Iterator[Check]:
+    """Whether it can be reached, and is at the revision that this version needs."""
+    where = engine.url.set(drivername="postgresql").render_as_string(hide_password=True)
+    try:
+        with engine.connect() as connection:
+            version = connection.exec_driver_sql("SHOW server_version").scalar_one()
+            yield fine("postgres", f"version {version} answers at {where}")
+            yield _check_schema(connection)
+    except DBAPIError as error:
+        said = first_line(error)
+        here = cure_of_refusal("postgres", said)
+        if here is None:
+            yield problem("postgres", "postgres-away", f"no answer at {where}: {said}")
+        else:
+            yield problem("postgres", "postgres-refuses", f"refused at {where}: {said}", here)
+
+
+def _check_schema(connection: Connection) -> Check:
+    try:
+        require_current(connection)
+    except WrongSchema as error:
+        return problem("schema", "schema-behind", str(error))
+    except ProgrammingError as error:  # a login that nobody gave anything
+        said = first_line(error)
+        finding = f"this login can't see it: {said}"
+        return problem("schema", "postgres-refuses", finding, cure_of_refusal("postgres", said))
+    return fine("schema", "at the revision that this version needs")
+
+
+def check_broker(redis: Redis) -> Iterator[Check]:
+    """Whether it can be reached, and keeps what it is given: the latter as far as this user may ask."""
+    try:
+        redis.ping()
+        server = redis.info("server")
+        memory, persistence = redis.info("memory"), redis.info("persistence")
+    except NoPermissionError:
+        yield fine("broker", "answers; what it keeps, this user may not ask")
+        return
+    except RedisError as error:
+        said = first_line(error)
+        here = cure_of_refusal("broker", said)
+        if here is None:
+            yield problem("broker", "broker-away", f"no answer: {said}")
+        else:
+            yield problem("broker", "broker-refuses", f"refused: {said}", here)
+        return
+    version = server.get("valkey_version") or server.get("redis_version", "of an unknown version")
+    yield fine("broker", f"{server.get('server_name', 'redis')} {version} answers")
+    policy = memory.get("maxmemory_policy", "unknown")
+    if policy == "noeviction":
+        yield fine("broker memory", "evicts nothing (maxmemory-policy noeviction)")
+    else:
+        yield problem("broker memory", "broker-evicts", f"maxmemory-policy is {policy}")
+    if persistence.get("aof_enabled"):
+        yield fine("broker disk", "keeps an append-only file")
+    else:
+        finding = "appendonly is off: when it is killed, all messages go with it and wait for the sweep"
+        yield problem("broker disk", "broker-forgets", finding)
+
+
+def check_clocks(engine: Engine, redis: Redis, clock: Clock) -> Check:
+    """Whether this host, Postgres and the broker agree on the time."""
+    try:
+        with engine.connect() as connection:
+            postgres = postgres_ahead(connection, clock)
+        broker = broker_ahead(redis, clock)
+    except (DBAPIError, RedisError):
+        return unknown("clocks", "not all servers can be reached")
+    finding = f"against this host: Postgres {_signed(postgres)}, the broker {_signed(broker)}"
+    if max(abs(postgres), abs(broker), abs(postgres - broker)) <= CLOCKS_APART_SECONDS:
+        return fine("clocks", finding)
+    return problem("clocks", "clocks-apart", finding)
+
+
+def postgres_ahead(connection: Connection, clock: Clock) -> float:
+    """Seconds by which the clock of Postgres is ahead of `clock`."""
+    return _ahead(lambda: connection.execute(select(func.clock_timestamp())).scalar_one(), clock)
+
+
+def broker_ahead(redis: Redis, clock: Clock) -> float:
+    """Seconds by which the broker's clock is ahead of `clock`. Raises RedisError."""
+    return _ahead(lambda: _broker_time(redis), clock)
+
+
+def _ahead(ask: Callable[[], datetime], clock: Clock) -> float:
+    """Half the round trip is its part of the error."""
+    before = clock()
+    there = ask()
+    after = clock()
+    return (there - (before + (after - before) / 2)).total_seconds()
+
+
+def _broker_time(redis: Redis) -> datetime:
+    seconds, microseconds = redis.time()
+    return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
+
+
+def _signed(seconds: float) -> str:
+    return f"{seconds:+.3f} s"

@@ -1,0 +1,50 @@
+"""Whether events of this host wait on its disk, were refused for good, or would find no room there.
+
+Must not know: how the spool is written, how findings are shown.
+"""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from domain.spoken_time import count_words
+from domain.troubles import SPOOL_ROOM_BYTES
+from services.reports.check import Check, fine, problem
+from slowwave.spool import Spooled
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """The spool of this host, as metrics. spool_room_bytes: None where there is no such disk."""
+
+    spool_files: int
+    spool_bytes: int
+    spool_rejected_files: int
+    spool_room_bytes: int | None
+
+
+def measure_spool(spooled: Spooled, folder: Path) -> Spool:
+    """spooled: what waits in `folder`, which need not be there yet."""
+    return Spool(spooled.files, spooled.size_bytes, spooled.rejected_files, _room(folder.expanduser()))
+
+
+def check_spool(spool: Spool, folder: Path) -> Iterator[Check]:
+    """One finding about what lies in it, and one more where room is scarce."""
+    if spool.spool_files:
+        size = f"{spool.spool_bytes:,} bytes of events"
+        yield problem("spool", "spool-waits", f"{count_words(spool.spool_files, 'file')} with {size} in {folder}")
+    elif spool.spool_rejected_files:
+        yield problem("spool", "spool-refused", f"{count_words(spool.spool_rejected_files, 'file')} in {folder}")
+    else:
+        yield fine("spool", f"nothing waits in {folder}")
+    if spool.spool_room_bytes is not None and spool.spool_room_bytes < SPOOL_ROOM_BYTES:
+        yield problem("spool room", "spool-full", f"{spool.spool_room_bytes:,} bytes are left for {folder}")
+
+
+def _room(folder: Path) -> int | None:
+    there = next((place for place in (folder, *folder.parents) if place.exists()), None)
+    try:
+        return None if there is None else shutil.disk_usage(there).free
+    except OSError:
+        return None

@@ -1,0 +1,73 @@
+"""Whether anything waits for a person for too long: what was set aside, contradictions, questions, budgets.
+
+Must not know: how findings are shown; what any of it says.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from domain.spoken_time import count_words, duration_words
+from domain.troubles import CONFLICT_OLD, REVIEW_OLD
+from models import Agent, DeadLetter, Event, Flush, Session
+from services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant
+from services.reports.metrics.aside import read_aside
+from services.reports.metrics.budgets import cap_of, is_spent, read_usage
+from slowwave.settings import Llm
+
+SPENT_NAMED = 5
+
+
+def check_quarantine(connection: Connection) -> Check:
+    """Whether events were set aside."""
+    by_tenant = (
+        select(Agent.tenant, func.count())
+        .join(Session, Session.agent_id == Agent.id)
+        .join(Flush, Flush.session_id == Session.id)
+        .join(Event, (Event.session_id == Flush.session_id) & Event.seq.between(Flush.from_seq, Flush.to_seq))
+        .where(Flush.outcome == "quarantined", Event.quarantined_at.is_not(None))
+    )
+    found = counts_by_tenant(connection, by_tenant)
+    if not found:
+        return fine("quarantine", "no event was set aside")
+    return problem("quarantine", "events-quarantined", f"set aside: {told_by_tenant(found, 'event')}")
+
+
+def check_letters(connection: Connection) -> Check:
+    """Whether dead letters wait for a decision."""
+    tenant = func.coalesce(DeadLetter.tenant, "(unreadable)").label("tenant")
+    query = select(tenant, func.count()).where(DeadLetter.state == "open")
+    found = counts_by_tenant(connection, query, tenant.name)
+    if not found:
+        return fine("dead letters", "none is open")
+    return problem("dead letters", "dead-letters", f"open: {told_by_tenant(found, 'letter')}")
+
+
+def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]:
+    """Whether questions and contradictions are looked at. Of all tenants, by number alone."""
+    found = read_aside(connection, now=now)
+    questions = f"{count_words(int(sum(found.review_open.values())), 'question')} open"
+    waited = f"{questions}, the first for {duration_words(found.review_oldest_seconds)}"
+    if found.review_oldest_seconds > REVIEW_OLD.total_seconds():
+        yield problem("review", "review-old", waited)
+    else:
+        yield fine("review", waited if found.review_oldest_seconds else questions)
+    conflicts = f"{count_words(found.conflicts_open, 'contradiction')} open"
+    waited = f"{conflicts}, the first for {duration_words(found.conflicts_oldest_seconds)}"
+    if found.conflicts_oldest_seconds > CONFLICT_OLD.total_seconds():
+        yield problem("conflicts", "conflicts-old", waited)
+    else:
+        yield fine("conflicts", waited if found.conflicts_open else conflicts)
+
+
+def check_budget(connection: Connection, caps: Llm, *, now: datetime) -> Check:
+    """Whether a tenant's cap lets no call of a model through any more. Of all tenants."""
+    if caps.driver == "none":
+        return fine("budget", "no model is set up, so nothing is spent")
+    spent = [usage for usage in read_usage(connection, now=now) if is_spent(usage, caps)]
+    if not spent:
+        return fine("budget", "no cap of a tenant is reached")
+    told = [f"the {u.period}'s {cap_of(caps, u.period):,} tokens of tenant {u.tenant!r}" for u in spent[:SPENT_NAMED]]
+    more = f", and {len(spent) - SPENT_NAMED} more" if len(spent) > SPENT_NAMED else ""
+    return problem("budget", "budget-spent", f"spent: {', '.join(told)}{more}")

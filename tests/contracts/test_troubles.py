@@ -1,0 +1,37 @@
+"""One catalogue of troubles: well formed, each one found by the doctor or by an alert, and told in no other words."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from domain.troubles import TROUBLES, Trouble
+
+ROOT = Path(__file__).parent.parent.parent
+REPORTS = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "services" / "reports").glob("*.py"))
+# Seen only by whoever watches for a while, or from outside.
+ALERTS_ALONE = {"tasks-fail", "exporter-away"}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=list(TROUBLES))
+def test_each_trouble_is_a_sentence_with_a_cure(trouble: Trouble) -> None:
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", trouble.name)
+    assert re.fullmatch(r"[A-Z][^.]*\.", trouble.title), "one sentence"
+    assert re.fullmatch(r"[A-Z`].*\.", trouble.cure)
+
+
+def test_names_titles_and_alerts_are_each_their_own() -> None:
+    for words in ("name", "title", "alert"):
+        assert len({getattr(trouble, words) for trouble in TROUBLES.values()}) == len(TROUBLES)
+
+
+def test_mistake_30_each_trouble_is_found_and_what_is_found_is_in_the_catalogue() -> None:
+    named = set(re.findall(r'problem\(\s*[^,"]*"[^"]+",\s*"([a-z-]+)"', REPORTS))
+    named |= set(re.findall(r'problem\(name,\s*"([a-z-]+)"', REPORTS))
+    assert named | ALERTS_ALONE == set(TROUBLES)
+    assert not named & ALERTS_ALONE
+
+
+def test_a_problem_is_made_of_the_catalogue_alone() -> None:
+    made = re.findall(r'Check\([^)]*"problem"', REPORTS)
+    assert len(made) == 1, "check.problem is the only place"

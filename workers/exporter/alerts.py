@@ -1,0 +1,172 @@
+"""Alert rules: for each trouble of the catalogue what of the metrics says that it is there, and for how long it must.
+
+Words and urgency are the catalogue's, so that an alert says what the doctor, the console and the runbook say.
+`deploy/prometheus/alerts.yaml` is written from these (`python -m workers.exporter`).
+
+Must not know: where figures come from, how rules are loaded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from domain.troubles import (
+    BACKLOG_SECONDS,
+    CLOCKS_APART_SECONDS,
+    CONFLICT_OLD,
+    FAILED_RUNS,
+    LATE_TICKS,
+    REVIEW_OLD,
+    SPOOL_ROOM_BYTES,
+    TROUBLES,
+    Trouble,
+)
+from domain.waiting import SILENT_SWEEPS
+from services.reports.backlog import LATE_SYNCS
+from slowwave.settings import Files
+
+JOB = "slowwave"
+"""What Prometheus calls the exporter, in `deploy/prometheus/prometheus.yml`."""
+_HERE = "on (instance, job)"
+_LATE_DELIVERY = LATE_SYNCS * Files().sync_seconds
+_CLOCKS = "slowwave_clock_offset_seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """expr: PromQL that is empty while all is well. seconds: how long it must not be. found: what was seen, in
+    Prometheus' template.
+    """
+
+    trouble: Trouble
+    expr: str
+    seconds: float
+    found: str
+
+
+def _rules(*rows: tuple[str, str, float, str]) -> Mapping[str, Rule]:
+    return {name: Rule(TROUBLES[name], expr, seconds, found) for name, expr, seconds, found in rows}
+
+
+_COUNT = "{{ $value }}"
+_AGE = "the oldest for {{ $value | humanizeDuration }}"
+
+_SERVERS = _rules(
+    ("postgres-away", 'slowwave_up{server="postgres"} == 0', 60, "no answer to {{ $labels.instance }}"),
+    ("broker-away", 'slowwave_up{server="broker"} == 0', 60, "no answer to {{ $labels.instance }}"),
+    ("schema-behind", "slowwave_schema_current == 0", 60, "seen by {{ $labels.instance }}"),
+    ("broker-evicts", 'slowwave_broker_keeps_messages{what="memory"} == 0', 300, "maxmemory-policy"),
+    ("broker-forgets", 'slowwave_broker_keeps_messages{what="disk"} == 0', 300, "appendonly is off"),
+    (
+        "clocks-apart",
+        f"abs({_CLOCKS}) > {CLOCKS_APART_SECONDS:g} or abs({_CLOCKS}"
+        f'{{server="postgres"}} - ignoring (server) {_CLOCKS}{{server="broker"}}) > {CLOCKS_APART_SECONDS:g}',
+        300,
+        "{{ $labels.server }} by {{ $value | humanizeDuration }}",
+    ),
+)
+
+_WORK = _rules(
+    ("no-worker", "slowwave_workers == 0", 120, "queue {{ $labels.queue }}"),
+    (
+        "sweeps-silent",
+        f"slowwave_sweep_age_seconds > {SILENT_SWEEPS} * slowwave_sweep_interval_seconds"
+        # No trace of any for a week, though the broker, which keeps it, answers.
+        f' or slowwave_sweep_interval_seconds and {_HERE} slowwave_up{{server="broker"}} == 1'
+        f" unless {_HERE} slowwave_sweep_age_seconds",
+        60,
+        "{{ $value | humanizeDuration }}",
+    ),
+    (
+        "session-overdue",
+        "slowwave_sessions_overdue > 0"
+        f" unless {_HERE} sum by (instance, job) (slowwave_recent_flushes) > 0",
+        60,
+        f"{_COUNT} sessions",
+    ),
+    ("session-timeless", "slowwave_sessions_timeless > 0", 300, f"{_COUNT} sessions"),
+    (
+        "backlog-grows",
+        f"slowwave_waiting_oldest_seconds > slowwave_dirty_limit_seconds + {BACKLOG_SECONDS:g}",
+        300,
+        _AGE,
+    ),
+    ("flushes-fail", "slowwave_sessions_failing > 0", 300, f"{_COUNT} sessions"),
+    (
+        "tasks-fail",
+        # A counter's first value is no increase of it.
+        'sum by (task) (increase(slowwave_tasks_total{outcome="failed"}[15m])) > 0'
+        ' or sum by (task) (slowwave_tasks_total{outcome="failed"} unless slowwave_tasks_total offset 15m) > 0',
+        60,
+        "{{ $labels.task }}, {{ $value | humanize }} times",
+    ),
+    (
+        "jobs-late",
+        f"slowwave_job_late_seconds > {_HERE} group_left {LATE_TICKS} * slowwave_job_tick_seconds",
+        60,
+        "{{ $labels.maintenance_job }} for {{ $value | humanizeDuration }}",
+    ),
+    ("jobs-fail", f"slowwave_job_failures >= {FAILED_RUNS}", 60, "{{ $labels.maintenance_job }}"),
+)
+
+_ASIDE = _rules(
+    ("events-quarantined", "slowwave_events_quarantined > 0", 60, f"{_COUNT} events"),
+    ("dead-letters", "slowwave_dead_letters_open > 0", 60, f"{_COUNT} messages"),
+    ("review-old", f"slowwave_review_oldest_seconds > {REVIEW_OLD.total_seconds():.0f}", 60, _AGE),
+    ("conflicts-old", f"slowwave_conflicts_oldest_seconds > {CONFLICT_OLD.total_seconds():.0f}", 60, _AGE),
+)
+
+_MODELS = _rules(
+    ("model-not-set-up", 'slowwave_model_state{state="not_set_up"} == 1', 60, "by the exporter's settings"),
+    # Between two tries it counts as fine for a moment.
+    ("model-down", 'max_over_time(slowwave_model_state{state="away"}[5m]) == 1', 60, "in the last five minutes"),
+    ("model-refuses", 'slowwave_model_state{state="refused"} == 1', 60, "when it was last asked"),
+    (
+        "budget-spent",
+        "slowwave_budget_spent_tenants > 0",
+        60,
+        f"the {{{{ $labels.period }}}}'s, of {_COUNT} tenants",
+    ),
+)
+
+_DELIVERIES = _rules(
+    ("deliveries-fail", "slowwave_outbox_failing > 0", 300, f"{_COUNT} for {{{{ $labels.backend }}}}"),
+    (
+        "deliveries-late",
+        f"slowwave_outbox_oldest_seconds > {_LATE_DELIVERY:.0f}",
+        60,
+        "{{ $labels.backend }} for {{ $value | humanizeDuration }}",
+    ),
+    ("files-held", "slowwave_files_held > 0", 60, f"{_COUNT} files"),
+    ("source-unreadable", "slowwave_source_runs_failing > 0", 60, f"{_COUNT} runs"),
+    ("source-late", "slowwave_source_runs_due > 0", 60, f"{_COUNT} runs"),
+    ("spool-waits", "slowwave_spool_files > 0", 300, f"{_COUNT} files at {{{{ $labels.instance }}}}"),
+    ("spool-refused", "slowwave_spool_rejected_files > 0", 60, f"{_COUNT} files at {{{{ $labels.instance }}}}"),
+    (
+        "spool-full",
+        f"slowwave_spool_room_bytes < {SPOOL_ROOM_BYTES}",
+        60,
+        "{{ $value | humanize1024 }}B at {{ $labels.instance }}",
+    ),
+    (
+        "exporter-away",
+        f'up{{job="{JOB}"}} == 0 or absent(up{{job="{JOB}"}})',
+        120,
+        "{{ $labels.instance }}",
+    ),
+)
+
+RULES: Mapping[str, Rule] = {
+    name: found[name]
+    for found in [_SERVERS | _WORK | _ASIDE | _MODELS | _DELIVERIES]
+    for name in TROUBLES
+    if name in found
+}
+"""Every rule by its trouble, in the order of the catalogue."""
+
+WITHOUT_ALERT: Mapping[str, str] = {
+    "postgres-refuses": "An exporter that is refused knows nothing: the alert is that of Postgres being away.",
+    "broker-refuses": "An exporter that is refused knows nothing: the alert is that of the broker being away.",
+    "roles-outdated": "The exporter's own role may not look at roles.",
+    "backend-mismatch": "Workers say so when they start; the exporter's settings need not be theirs.",
+}
+"""Troubles that only the doctor finds, and why."""
