@@ -23,13 +23,20 @@ Send = Callable[[str, Mapping[str, Any]], None]
 
 
 def redrive(
-    connection: Connection, tenant: str, numbers: Sequence[int] | None, *, send: Send, now: datetime
+    connection: Connection,
+    tenant: str,
+    numbers: Sequence[int] | None,
+    *,
+    send: Send,
+    now: datetime,
+    nobodys: bool = True,
 ) -> tuple[list[int], dict[int, str]]:
     """Send open letters of `tenant` again (all where `numbers` is None, AT_ONCE at most), in one transaction.
 
     Answers the letters that were sent, and why others were not. Letters that someone else decides on are left alone.
+    nobodys: also letters whose tenant could not be read.
     """
-    query = select(DeadLetter.id, DeadLetter.task, DeadLetter.payload).where(_open(tenant, numbers))
+    query = select(DeadLetter.id, DeadLetter.task, DeadLetter.payload).where(_open(tenant, numbers, nobodys))
     rows = connection.execute(query.order_by(DeadLetter.id).limit(AT_ONCE).with_for_update(skip_locked=True)).all()
     sent: list[int] = []
     refused: dict[int, str] = {}
@@ -49,18 +56,21 @@ def redrive(
 
 
 def dismiss(
-    connection: Connection, tenant: str, numbers: Sequence[int] | None, *, now: datetime
+    connection: Connection, tenant: str, numbers: Sequence[int] | None, *, now: datetime, nobodys: bool = True
 ) -> tuple[list[int], dict[int, str]]:
-    """Close open letters of `tenant` without sending them (all where `numbers` is None, AT_ONCE at most)."""
-    query = select(DeadLetter.id).where(_open(tenant, numbers)).order_by(DeadLetter.id).limit(AT_ONCE)
+    """Close open letters of `tenant` without sending them (all where `numbers` is None, AT_ONCE at most).
+
+    nobodys: also letters whose tenant could not be read.
+    """
+    query = select(DeadLetter.id).where(_open(tenant, numbers, nobodys)).order_by(DeadLetter.id).limit(AT_ONCE)
     found = list(connection.execute(query.with_for_update(skip_locked=True)).scalars())
     _decide(connection, found, "dismissed", now)
     connection.commit()
     return found, _missing(numbers, found)
 
 
-def _open(tenant: str, numbers: Sequence[int] | None) -> Any:
-    wanted = of_tenant(tenant) & (DeadLetter.state == "open")
+def _open(tenant: str, numbers: Sequence[int] | None, nobodys: bool) -> Any:
+    wanted = of_tenant(tenant, nobodys=nobodys) & (DeadLetter.state == "open")
     return wanted if numbers is None else wanted & DeadLetter.id.in_(numbers)
 
 

@@ -3,13 +3,14 @@
 Must not know: how summaries are made and shown.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, select, tuple_
 
-from models import DaySummary
+from models import Agent, DaySummary, Event, Session
 from services.days.book import DayEntry, DayStatus, day_book
 from services.reports.names import UnknownName
 
@@ -90,6 +91,39 @@ def read_day(
         versions=versions,
         summary=told,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One event that a line of a summary rests on, in full."""
+
+    session: str
+    seq: int
+    role: str
+    name: str | None
+    content: str
+    happened_at: datetime
+
+
+def said_for(
+    connection: Connection, tenant: str, agent: str, lines: Iterable[Mapping[str, Any]]
+) -> dict[tuple[str, int], Said]:
+    """The events that these lines of the agent's summaries name, by session and number. What is no longer kept, as
+    after retention or a forget, is not among them.
+    """
+    places = {(line["session"], line["seq"]) for line in lines if line.get("session") and line.get("seq")}
+    if not places:
+        return {}
+    query = (
+        select(Session.name.label("session"), Event.seq, Event.role, Event.name, Event.content, Event.happened_at)
+        .join_from(Agent, Session, Session.agent_id == Agent.id)
+        .join(Event, Event.session_id == Session.id)
+        .where(Agent.tenant == tenant, Agent.name == agent)
+        .where(tuple_(Session.name, Event.seq).in_(sorted(places)))
+        # Pairs are no condition of an index: sessions are looked up by name, and of each its events by number.
+        .where(Session.name.in_({session for session, _ in places}), Event.seq.in_({seq for _, seq in places}))
+    )
+    return {(row["session"], row["seq"]): Said(**row) for row in connection.execute(query).mappings()}
 
 
 def _told(connection: Connection, query: Select[DaySummary]) -> Told:

@@ -31,8 +31,10 @@ class Letter:
     payload: dict[str, Any]
 
 
-def of_tenant(tenant: str) -> ColumnElement[bool]:
-    """The letters that an operator of `tenant` may see."""
+def of_tenant(tenant: str, *, nobodys: bool = True) -> ColumnElement[bool]:
+    """The letters that an operator of `tenant` may see. nobodys: also those whose tenant could not be read."""
+    if not nobodys:
+        return DeadLetter.tenant == tenant
     return or_(DeadLetter.tenant == tenant, DeadLetter.tenant.is_(None))
 
 
@@ -42,10 +44,14 @@ def list_letters(
     *,
     state: LetterState | None = "open",
     before: int | None = None,
+    nobodys: bool = True,
     limit: int = 100,
 ) -> list[Letter]:
-    """The newest `limit` letters in `state`, in any where it is None; of those older than number `before`."""
-    query = _letters(tenant)
+    """The newest `limit` letters in `state`, in any where it is None; of those older than number `before`.
+
+    nobodys: also those whose tenant could not be read, for somebody who may see what is of any tenant.
+    """
+    query = _letters(tenant, nobodys=nobodys)
     if before is not None:
         query = query.where(DeadLetter.id < before)
     if state is not None:
@@ -53,21 +59,22 @@ def list_letters(
     return [Letter(*row) for row in connection.execute(query.order_by(DeadLetter.id.desc()).limit(limit))]
 
 
-def read_letter(connection: Connection, tenant: str, number: int) -> Letter:
-    """Answer one letter. Raises UnknownName."""
-    row = connection.execute(_letters(tenant).where(DeadLetter.id == number)).first()
+def read_letter(connection: Connection, tenant: str, number: int, *, nobodys: bool = True) -> Letter:
+    """Answer one letter; nobodys as in `list_letters`. Raises UnknownName."""
+    row = connection.execute(_letters(tenant, nobodys=nobodys).where(DeadLetter.id == number)).first()
     if row is None:
         raise UnknownName(f"no dead letter {number} in tenant {tenant!r}; `slowwave dead-letters list` shows them")
     return Letter(*row)
 
 
-def count_open(connection: Connection, tenant: str) -> int:
-    """How many letters wait for a decision."""
-    query = select(func.count()).select_from(DeadLetter).where(DeadLetter.state == "open", of_tenant(tenant))
+def count_open(connection: Connection, tenant: str, *, nobodys: bool = True) -> int:
+    """How many letters wait for a decision; nobodys as in `list_letters`."""
+    mine = of_tenant(tenant, nobodys=nobodys)
+    query = select(func.count()).select_from(DeadLetter).where(DeadLetter.state == "open", mine)
     return connection.execute(query).scalar_one()
 
 
-def _letters(tenant: str) -> Select[*tuple[Any, ...]]:
+def _letters(tenant: str, *, nobodys: bool) -> Select[*tuple[Any, ...]]:
     return select(
         DeadLetter.id,
         DeadLetter.tenant,
@@ -77,4 +84,4 @@ def _letters(tenant: str) -> Select[*tuple[Any, ...]]:
         DeadLetter.created_at,
         DeadLetter.decided_at,
         DeadLetter.payload,
-    ).where(of_tenant(tenant))
+    ).where(of_tenant(tenant, nobodys=nobodys))

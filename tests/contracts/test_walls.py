@@ -97,6 +97,14 @@ def _shared(place: Place) -> tuple[str, str] | None:
     return None if place.scope is None else place.key
 
 
+def _lines_of(connection: Connection, place: Place) -> list[dict[str, Any]]:
+    """What the summary of a place's day says, beside a line that names an event of every other place."""
+    story = days.read_day(connection, place.tenant, place.agent, YESTERDAY.date(), scope=place.scope)
+    assert story.summary is not None
+    elsewhere = [other for other in PLACES if (other.tenant, other.agent) != (place.tenant, place.agent)]
+    return [*story.summary.lines, *({"session": f"{other.word}-talk", "seq": 1} for other in elsewhere)]
+
+
 def _ref(place: Place, session: str = "talk") -> SessionRef:
     return SessionRef(place.tenant, place.agent, f"{place.word}-{session}")
 
@@ -155,6 +163,7 @@ READERS = [
     Reader(
         days.read_day, lambda _, c, p: days.read_day(c, p.tenant, p.agent, TODAY, scope=p.scope, version=1), "place"
     ),
+    Reader(days.said_for, lambda _, c, p: days.said_for(c, p.tenant, p.agent, _lines_of(c, p)), "place"),
     Reader(budget.read_budget, lambda _, c, p: budget.read_budget(c, p.tenant, Llm(), datetime.now(UTC)), silent=True),
     Reader(
         budget.read_budget,

@@ -100,7 +100,7 @@ def redrive(context: typer.Context, numbers: Numbers = None, *, every: All = Fal
 
     shell = shell_of(context)
     wanted = _wanted(numbers, every=every)
-    send = _sender(shell)
+    send = sender(shell)
     with shell.connection() as connection:
         sent, refused = drive(connection, shell.tenant, wanted, send=send, now=shell.now())
     _tell("redriven", sent, refused, as_json=as_json)
@@ -124,7 +124,8 @@ def _wanted(numbers: list[int] | None, *, every: bool) -> list[int] | None:
     return numbers or None
 
 
-def _sender(shell: Shell) -> Callable[[str, Mapping[str, Any]], None]:
+def sender(shell: Shell) -> Callable[[str, Mapping[str, Any]], None]:
+    """What sends a payload to its task's queue. Raises SlowwaveError for a task that this version has not."""
     from slowwave.coordination.queue_messages import envelope, new_id, publish
     from slowwave.errors import SlowwaveError
     from workers.app import make_app

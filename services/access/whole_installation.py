@@ -1,0 +1,18 @@
+"""Who may change what belongs to no tenant, such as the schedule of maintenance: whoever sees all tenants there are.
+
+Must not know: pages, what is changed.
+"""
+
+from sqlalchemy import Connection, select
+
+from domain.console_roles import EVERY_TENANT
+from models import Agent
+from services.access.console_users import User
+
+
+def sees_everything(connection: Connection, user: User) -> bool:
+    """Whether no tenant has an agent that this person may not look at."""
+    if user.sees(EVERY_TENANT):
+        return True
+    others = select(Agent.tenant).where(Agent.tenant.not_in(user.tenants)).limit(1)
+    return connection.execute(others).first() is None

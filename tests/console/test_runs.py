@@ -1,0 +1,117 @@
+"""Pages of runs: what a run changed, before and after; taking it back in a person's name, and what stands in the way."""
+
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import Page
+from sqlalchemy import Engine
+
+from slowwave import Memory
+from slowwave.settings import Settings
+from tests.console.conftest import TENANT, Console, log_in
+from tests.passing import Past, day, state
+
+pytestmark = pytest.mark.servers
+
+
+@pytest.fixture
+def past(engine: Engine) -> Past:
+    return Past(engine, tenant=TENANT)
+
+
+def merged(past: Past) -> tuple[int, UUID, UUID]:
+    lisbon = past.say("Maya lives in Lisbon.", at=day(2))
+    home = past.say("Maya's home is Lisbon.", session="friday", at=day(1))
+    with past.run(at=day(8)) as run:
+        run.merge(home, lisbon)
+        run.set(lisbon, "promoted", status="active")
+    return run.id, lisbon, home
+
+
+def test_runs_are_listed_and_filtered_and_each_shows_what_was_before_and_after(console: Console, past: Past) -> None:
+    run, lisbon, home = merged(past)
+    listed = console.get("/runs").text
+    assert f'href="/runs/{run}"' in listed
+    assert "agent:concierge" in listed
+    assert "There are no such runs" in console.get("/runs?kind=deep").text
+    assert f'href="/runs/{run}"' in console.get("/runs?agent=concierge").text
+    assert console.get("/runs?agent=conciergw").status_code == 404
+    assert "room:NAME" in console.get("/runs?scope=kitchen").text
+    assert console.get("/runs?kind=nonsense").status_code == 404
+    shown = console.get(f"/runs/{run}").text
+    for words in (
+        "1 merged, 1 sourced, 1 promoted", "status inbox → archived", f"merged_into none → {lisbon}",
+        "because: the same (friday#1)", "Maya lives in Lisbon.", f'href="/memories/{home}"', "1 links",
+    ):  # fmt: skip
+        assert words in shown, words
+    assert "Undo run" not in shown
+    assert f"Undo run {run}" in console.get(f"/runs/{run}", who="operator").text
+
+
+def test_i6_a_run_is_undone_in_the_person_s_name_or_the_refusal_says_why(console: Console, past: Past) -> None:
+    run, lisbon, home = merged(past)
+    with past.run("review", at=day(9), by="jonas") as later:
+        later.set(lisbon, "edited", content="Maya lives in Lisbon, Portugal.")
+    before = state(past.engine)
+    refused = console.post(f"/runs/{run}/undo")
+    assert refused.status_code == 409
+    assert f"run {run} can&#39;t be undone: run {later.id} (review by jonas" in refused.text
+    assert state(past.engine) == before
+    assert console.post(f"/runs/{later.id}/undo").status_code == 303
+    gone = console.post(f"/runs/{run}/undo")
+    assert gone.status_code == 303
+    assert past.row(home)["merged_into"] is None
+    said = console.get(gone.headers["location"], who="operator").text
+    assert f"Run {run} undone: 2 memories as before." in said
+    assert "<dt>By</dt><dd>operator</dd>" in said
+    with past.engine.connect() as connection:
+        made_by = connection.exec_driver_sql(
+            "SELECT DISTINCT made_by FROM slowwave.memory_changes WHERE action = 'undone'"
+        ).scalars()
+        assert list(made_by) == ["operator"]
+    assert "was undone already" in console.post(f"/runs/{run}/undo").text
+
+
+def test_i8_a_run_of_another_tenant_is_not_there(console: Console, past: Past) -> None:
+    run, _, _ = merged(past)
+    assert console.get(f"/runs/{run}", who="stranger").status_code == 404
+    assert console.post(f"/runs/{run}/undo", who="stranger").status_code == 404
+    assert "Maya" not in console.get("/runs", who="stranger").text
+    assert console.get("/runs/99999999999999999999999").status_code == 400
+
+
+def test_the_changes_of_a_long_run_are_read_on(console: Console, past: Past) -> None:
+    memories = [past.say(f"Maya has {number} boats.", session=f"s{number}") for number in range(60)]
+    with past.run(at=day(3)) as run:
+        for memory in memories:
+            run.set(memory, "promoted", status="active")
+    first = console.get(f"/runs/{run.id}").text
+    assert ("Maya has 49 boats." in first, "Maya has 50 boats." in first) == (True, False)
+    (older,) = [part for part in first.split('"') if part.startswith(f"/runs/{run.id}?after=")]
+    rest = console.get(older).text
+    assert ("Maya has 49 boats." in rest, "Maya has 50 boats." in rest, "Maya has 59 boats." in rest) == (
+        False, True, True,
+    )  # fmt: skip
+    assert "The first changes" in rest
+
+
+def test_a_run_undone_in_the_browser_brings_the_former_context_back(
+    console: Console, past: Past, page: Page, settings: Settings
+) -> None:
+    run, _, _ = merged(past)
+    with Memory(settings) as memory:
+        after = memory.context("concierge").to_text()
+        log_in(page, "operator")
+        page.goto("/runs")
+        page.get_by_role("link", name=f"Run {run}", exact=True).click()
+        page.get_by_text("Undo this run").click()
+        page.get_by_role("button", name=f"Undo run {run}").click()
+        page.get_by_text(f"Run {run} undone: 2 memories as before.").wait_for()
+        before = memory.context("concierge").to_text()
+    assert "Maya's home is Lisbon." not in after
+    assert "Maya's home is Lisbon." in before
+
+
+@pytest.fixture
+def settings(console: Console) -> Settings:
+    return console.settings

@@ -1,0 +1,55 @@
+"""Budgets: what models cost by day, week, model and purpose, what is left, and which cap holds until when.
+
+Must not know: SQL, how tokens are reserved.
+"""
+
+from starlette.responses import Response
+
+from domain.spoken_time import count_words
+from services.reports.budget import BudgetReport, read_budget
+from services.reports.spending import Spending, read_spending
+from workers.console.bars import Bars, draw_bars
+from workers.console.routing import Page, reads
+from workers.console.visit import Visit
+from workers.shell.budget import reached_words
+
+AGENTS = 50
+LABELLED = 7
+"""Every so many days one is named below its bar."""
+
+
+def show(visit: Visit) -> Response:
+    """What was used and what is left, of the tenant and its dearest agents, or of one agent beside the tenant."""
+    agent = visit.word("agent")
+    caps = visit.settings.memory.llm
+    with visit.reading() as connection:
+        found = read_budget(connection, visit.tenant, caps, visit.now, agent=agent, limit=AGENTS)
+        spent = read_spending(connection, visit.tenant, visit.now, agent=agent)
+    return visit.page(
+        "budgets.html",
+        agent=agent,
+        found=found,
+        spent=spent,
+        reached=[f"{reached_words(used)}." for used in found.used if used.reached],
+        plot=_plot(found, spent, agent),
+        cap=_daily_cap(found, agent),
+    )
+
+
+def _plot(found: BudgetReport, spent: Spending, agent: str | None) -> Bars | None:
+    """None where nothing was spent on any of the days."""
+    if not any(day.calls for day in spent.days):
+        return None
+    values = []
+    for age, day in enumerate(reversed(spent.days)):
+        words = f"{day.day}: {day.tokens:,} tokens, {count_words(day.calls, 'call')}"
+        values.append((day.tokens, words, f"{day.day:%m-%d}" if age % LABELLED == 0 else ""))
+    return draw_bars(values[::-1], limit=_daily_cap(found, agent))
+
+
+def _daily_cap(found: BudgetReport, agent: str | None) -> int | None:
+    (used,) = [used for used in found.used if used.period == "day" and used.agent == agent]
+    return used.cap
+
+
+ROUTES: list[Page] = [reads("/budgets", show)]

@@ -1,0 +1,71 @@
+"""Exports: the memory of a scope as the Markdown files that `slowwave export` writes, in one archive to carry away.
+
+Must not know: SQL, how a file looks.
+"""
+
+import zipfile
+from collections.abc import Iterator
+from os import SEEK_END
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, TemporaryDirectory
+from typing import IO
+from urllib.parse import quote
+
+from starlette.responses import Response, StreamingResponse
+
+from services.memory_files.export import export_scope, scopes_of
+from services.reports.names import UnknownName
+from workers.console.routing import Page, reads
+from workers.console.visit import Visit
+
+KINDS = ("agent", "room", "team")
+IN_MEMORY = 4 << 20
+CHUNK = 64 << 10
+SHOWN = 100
+
+
+def listing(visit: Visit) -> Response:
+    """All scopes of the tenant, each with its archive; by name, so many at a time."""
+    wanted, after = visit.word("name"), visit.word("after")
+    with visit.reading() as connection:
+        scopes = sorted(f"{kind}:{name}" for kind, name in scopes_of(connection, visit.tenant))
+    fitting = [scope for scope in scopes if wanted is None or wanted.casefold() in scope.casefold()]
+    rest = [scope for scope in fitting if after is None or scope > after]
+    return visit.page(
+        "exports.html",
+        scopes=rest[:SHOWN],
+        wanted=wanted,
+        older=visit.link(after=rest[SHOWN - 1]) if len(rest) > SHOWN else None,
+        newer=visit.link(after=None) if after is not None else None,
+    )
+
+
+def download(visit: Visit) -> Response:
+    """The archive of one scope. Lines in it are as an export to a folder has them."""
+    kind, _, name = (visit.word("scope") or "").partition(":")
+    if kind not in KINDS or not name:
+        raise UnknownName("a scope is agent:NAME, room:NAME or team:NAME; the page of exports lists them")
+    curation = visit.settings.memory.auto_flush.curation
+    archive = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed when it has been sent)
+    with TemporaryDirectory(prefix="slowwave-export-") as folder:
+        report = export_scope(visit.engine, visit.tenant, kind, name, Path(folder), append_only=curation.append_only)
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+            for path in sorted(one for one in report.folder.rglob("*") if one.is_file()):
+                packed.write(path, path.relative_to(report.folder))
+    size = archive.seek(0, SEEK_END)
+    archive.seek(0)
+    file_name = f"{kind}-{name}.zip"
+    headers = {
+        "Content-Disposition": f"attachment; filename=\"memory.zip\"; filename*=UTF-8''{quote(file_name, safe='')}",
+        "Content-Length": str(size),
+    }
+    return StreamingResponse(_sent(archive), media_type="application/zip", headers=headers)
+
+
+def _sent(archive: IO[bytes]) -> Iterator[bytes]:
+    with archive:
+        while chunk := archive.read(CHUNK):
+            yield chunk
+
+
+ROUTES: list[Page] = [reads("/exports", listing), reads("/exports/download", download)]

@@ -1,0 +1,124 @@
+"""Forgetting for good: a form of its own, what would go, and only after the name was typed once more, the deed.
+
+Must not know: SQL, where things stand that are deleted.
+"""
+
+from http import HTTPStatus
+from uuid import UUID
+
+from starlette.responses import Response
+
+from services.forget.forget import Forgetter
+from services.forget.receipts import receipts
+from services.forget.target import Target
+from slowwave.errors import InvalidName
+from slowwave.identity import shared_scope
+from workers.console.beside import run_beside
+from workers.console.routing import Page, changes, reads
+from workers.console.visit import Trouble, Visit
+
+KINDS = {"agent": "An agent", "session": "A conversation", "scope": "A scope", "memory": "A memory"}
+FIELDS = ("kind", "agent", "session", "scope", "memory")
+RECEIPTS = 20
+
+
+def form(visit: Visit) -> Response:
+    """What may be forgotten, and what was. The address may name something already: links from other pages do."""
+    return _form(visit, {name: visit.word(name) or "" for name in FIELDS})
+
+
+def preview(visit: Visit) -> Response:
+    """What would go; nothing is changed."""
+    return _preview(visit, _target(visit))
+
+
+def forget(visit: Visit) -> Response:
+    """Do it, if the name was typed as it is."""
+    target = _target(visit)
+    if visit.field("confirm") != confirmation(target):
+        problem = "Nothing was forgotten: what you typed is not the name"
+        return _preview(visit, target, status=HTTPStatus.BAD_REQUEST, problem=problem)
+    done = run_beside("forget", lambda: _forgetter(visit).forget(target, by=visit.user.name))
+    if done is None:
+        return visit.go("/forget", say=f"{_said(target)} is being forgotten: its receipt comes when it is done.")
+    report = done.value
+    if report.problems:
+        problem, cure = "; ".join(report.problems), "forget it once more when that is mended"
+        return _form(visit, {}, problem=f"Not all of it went: {problem}", cure=cure)
+    counted = ", ".join(f"{number:,} {label}" for label, number in sorted(report.counts.items()))
+    hints = " ".join(report.hints)
+    say = f"{_said(target)} is forgotten, receipt {report.receipt}: {counted or 'nothing was left of it'}. {hints}"
+    return visit.go("/forget", say=say)
+
+
+def confirmation(target: Target) -> str:
+    """What has to be typed: the name of what is to be forgotten; of a memory the first eight characters of its id."""
+    if target.kind == "memory":
+        return str(target.memory)[:8]
+    return (target.scope_label or target.session or target.agent) or ""
+
+
+def _form(visit: Visit, given: dict[str, str], *, problem: str | None = None, cure: str | None = None) -> Response:
+    with visit.reading() as connection:
+        known = receipts(connection, visit.tenant, limit=RECEIPTS)
+    chosen = {name: given.get(name, "") for name in FIELDS}
+    return visit.page(
+        "forget.html", given=chosen, kinds=list(KINDS.items()), receipts=known, problem=problem, cure=cure
+    )
+
+
+def _preview(visit: Visit, target: Target, *, status: int = HTTPStatus.OK, problem: str | None = None) -> Response:
+    would = _forgetter(visit).preview(target)
+    fields = {name: visit.field(name) for name in FIELDS}
+    return visit.page(
+        "forget_preview.html",
+        status_code=status,
+        problem=problem,
+        would=would,
+        fields=fields,
+        confirm=confirmation(target),
+        said=_said(target),
+    )
+
+
+def _forgetter(visit: Visit) -> Forgetter:
+    return Forgetter(visit.engine, visit.desk.redis, visit.settings, visit.desk.clock)
+
+
+def _target(visit: Visit) -> Target:
+    """What the form names. Raises Trouble and InvalidName."""
+    kind, tenant = visit.field("kind"), visit.tenant
+    if kind == "agent":
+        return Target.of_agent(tenant, visit.field("agent"))
+    if kind == "session":
+        return Target.of_session(tenant, visit.field("agent"), visit.field("session"))
+    if kind == "scope":
+        return _scope(tenant, visit.field("scope"))
+    if kind == "memory":
+        try:
+            return Target.of_memory(tenant, UUID(visit.field("memory")))
+        except ValueError:
+            raise InvalidName(f"memory: {visit.field('memory')!r:.60} is no id of a memory") from None
+    raise Trouble(HTTPStatus.BAD_REQUEST, "Choose what is to be forgotten")
+
+
+def _scope(tenant: str, scope: str) -> Target:
+    kind, _, name = scope.partition(":")
+    if kind == "agent" and name:
+        return Target.of_scope(tenant, kind, name)
+    try:
+        return Target.of_scope(tenant, *shared_scope(scope))
+    except InvalidName:
+        raise InvalidName(f"scope: {scope!r:.80} is none of room:NAME, team:NAME and agent:NAME") from None
+
+
+def _said(target: Target) -> str:
+    name = str(target)
+    return f"{name[0].upper()}{name[1:]}"
+
+
+ROUTES: list[Page] = [
+    reads("/forget", form, role="operator"),
+    changes("/forget/preview", preview, role="operator"),
+    changes("/forget", forget, role="operator"),
+]

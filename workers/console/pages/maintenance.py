@@ -1,0 +1,108 @@
+"""Maintenance: when each job is due and how its last run went, running one now, and pausing it.
+
+Jobs belong to the installation: who changes them must see all tenants there are.
+
+Must not know: SQL, what a job does, when it is due.
+"""
+
+import logging
+import socket
+from http import HTTPStatus
+
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from domain.schedule import InvalidSchedule
+from domain.spoken_time import duration_words
+from services.access.whole_installation import sees_everything
+from services.maintenance import JobReport, Scheduler
+from services.maintenance_config import Wish, configure, find_job
+from services.maintenance_jobs import Job
+from services.reports.maintenance import read_maintenance, when_words
+from services.runs import AlreadyRunning
+from workers.console.beside import run_beside
+from workers.console.routing import Page, changes, reads
+from workers.console.visit import Trouble, Visit
+from workers.jobs import job_runners
+
+log = logging.getLogger(__name__)
+
+
+def status(visit: Visit) -> Response:
+    """All jobs, and the runs under way."""
+    with visit.reading() as connection:
+        found = read_maintenance(connection, visit.now)
+        whole = sees_everything(connection, visit.user)
+    when = {standing.job.id: when_words(standing.job) for standing in found.jobs}
+    return visit.page("maintenance.html", found=found, when=when, may_change=whole and visit.may("operator"))
+
+
+def run_now(visit: Visit) -> Response:
+    """Run a job here and now, whatever its due time, paused or not; beside, where it takes long."""
+    with visit.reading() as connection:
+        job = _job(connection, visit)
+    dry = visit.field("dry_run") == "yes"
+    by = f"{visit.user.name}@{socket.gethostname()} (console)"
+    scheduler = Scheduler(
+        visit.engine,
+        job_runners(),
+        visit.desk.settings,
+        clock=visit.desk.clock,
+        by=by,
+        build_model=visit.shell.build_model,
+    )
+    try:
+        done = run_beside(f"job {job.id}", lambda: scheduler.run_now(job.id, dry_run=dry))
+    except AlreadyRunning:
+        sentence = f"The job {job.id} has a run under way"
+        raise Trouble(HTTPStatus.CONFLICT, sentence, "wait for it: the page of maintenance shows it") from None
+    except InvalidSchedule as error:
+        cure = f"mend it with `slowwave maintenance config {job.id}`"
+        raise Trouble(HTTPStatus.CONFLICT, f"{job.id}: {error}", cure) from None
+    if done is None:
+        return visit.go("/maintenance", say=f"{job.id} has begun and goes on: this page shows when it has ended.")
+    if done.value is None:
+        raise Trouble(HTTPStatus.NOT_FOUND, f"the job {job.id} has just been removed")
+    return visit.go("/maintenance", say=_run_words(done.value))
+
+
+def pause(visit: Visit) -> Response:
+    """No tick runs this job any more."""
+    return _enable(visit, enabled=False, say="{} is paused: no tick runs it until it is resumed.")
+
+
+def resume(visit: Visit) -> Response:
+    """Ticks run this job again, by its schedule from now on."""
+    return _enable(visit, enabled=True, say="{} is run by its schedule again, from now on.")
+
+
+def _enable(visit: Visit, *, enabled: bool, say: str) -> Response:
+    with visit.writing() as connection:
+        job = _job(connection, visit)
+        configure(connection, job.id, Wish(enabled=enabled), recompute=False, now=visit.now)
+    # A job's row keeps no names: the log has who it was.
+    log.info("maintenance job %s was %s by %s", job.id, "resumed" if enabled else "paused", visit.user.name)
+    return visit.go("/maintenance", say=say.format(job.id))
+
+
+def _job(connection: Connection, visit: Visit) -> Job:
+    """The job that the address names, for somebody who may change it. Raises Trouble, UnknownName."""
+    if not sees_everything(connection, visit.user):
+        raise Trouble(
+            HTTPStatus.FORBIDDEN,
+            "Maintenance works on the memories of all tenants, and you look at some of them alone",
+            "ask an operator of all tenants",
+        )
+    return find_job(connection, visit.request.path_params["job"])
+
+
+def _run_words(run: JobReport) -> str:
+    return f"{run.job}: run {run.run} {run.status} in {duration_words(run.seconds)}: {run.summary}"
+
+
+ROUTES: list[Page] = [
+    reads("/maintenance", status),
+    changes("/maintenance/{job}/run", run_now, role="operator"),
+    changes("/maintenance/{job}/pause", pause, role="operator"),
+    changes("/maintenance/{job}/resume", resume, role="operator"),
+]

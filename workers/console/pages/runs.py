@@ -1,0 +1,124 @@
+"""Runs: what passes and people did to memories, every change with what was before and after, and taking a run back.
+
+Must not know: SQL, what a pass does, how a run is undone.
+"""
+
+from http import HTTPStatus
+from typing import get_args
+
+from starlette.responses import Response
+
+from domain.spoken_time import count_words
+from services.reports.names import UnknownName, find_agent
+from services.reports.runs import RunStory, list_runs, read_run
+from services.runs import RunKind
+from services.undo import UndoReport, undo
+from services.undo_checks import CannotUndo
+from slowwave.identity import shared_scope
+from workers.console.routing import Page, changes, reads
+from workers.console.visit import Trouble, Visit
+from workers.shell.diff import difference
+
+SHOWN = 50
+KINDS: tuple[RunKind, ...] = get_args(RunKind)
+
+
+def listing(visit: Visit) -> Response:
+    """The runs that this tenant may see, the newest first."""
+    agent, scope, kind = visit.word("agent"), visit.word("scope"), _kind(visit)
+    if agent is not None and scope is not None:
+        raise Trouble(HTTPStatus.BAD_REQUEST, "Choose an agent or a scope, one of the two")
+    place = None if scope is None else shared_scope(scope)
+    before = visit.number("before", 0, most=2**63 - 1)
+    with visit.reading() as connection:
+        if agent is not None:
+            find_agent(connection, visit.tenant, agent)
+            place = ("agent", agent)
+        found = list_runs(connection, visit.tenant, scope=place, kind=kind, before=before or None, limit=SHOWN + 1)
+    runs = found[:SHOWN]
+    return visit.page(
+        "runs.html",
+        runs=runs,
+        agent=agent,
+        scope=scope,
+        kind=kind,
+        kinds=[("", "all"), *((name, name) for name in KINDS)],
+        newer=visit.link(before=None) if before else None,
+        older=visit.link(before=runs[-1].id) if len(found) > SHOWN else None,
+    )
+
+
+def show(visit: Visit) -> Response:
+    """One run with its changes."""
+    return _show(visit)
+
+
+def take_back(visit: Visit) -> Response:
+    """Undo a run in the person's name, or say what stands in the way: then nothing was changed."""
+    run = visit.request.path_params["run"]
+    try:
+        report = undo(visit.engine, visit.tenant, run, by=visit.user.name, now=visit.now)
+    except CannotUndo as refused:
+        return _show(visit, problem=str(refused))
+    return visit.go(f"/runs/{report.run}", say=_undone(report))
+
+
+def _show(visit: Visit, *, problem: str | None = None) -> Response:
+    run, after = visit.request.path_params["run"], visit.number("after", 0, most=2**63 - 1)
+    with visit.reading() as connection:
+        story = read_run(connection, visit.tenant, run, after=after, limit=SHOWN)
+    return visit.page(
+        "run.html",
+        status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
+        problem=problem,
+        cure=None if problem is None else "nothing was changed",
+        story=story,
+        figures={name: value for name, value in story.run.stats.items() if not isinstance(value, (dict, list))},
+        changed=[(change, list(difference(change.before, change.after))) for change in story.changes],
+        can_be_undone=_can_be_undone(story),
+        newer=f"/runs/{run}" if after else None,
+        older=f"/runs/{run}?after={story.more_after}" if story.more_after else None,
+    )
+
+
+def _can_be_undone(story: RunStory) -> bool:
+    """Whether asking makes sense: what builds on it is found out when it is asked for."""
+    run = story.run
+    if run.undone_by is not None or run.kind == "undo" or run.status == "running":
+        return False
+    return run.kind == "rebuild" or bool(story.changed or story.added)
+
+
+def _kind(visit: Visit) -> RunKind | None:
+    given = visit.word("kind")
+    for kind in KINDS:
+        if given == kind:
+            return kind
+    if given is not None:
+        raise UnknownName(f"there is no kind of run {given!r:.40}; there are {', '.join(KINDS)}")
+    return None
+
+
+def _undone(report: UndoReport) -> str:
+    """What the shell says after an undo."""
+    gone = [
+        count_words(number, thing)
+        for number, thing in (
+            (report.links, "link"),
+            (report.triples, "triple"),
+            (report.conflicts, "conflict"),
+            (report.questions, "question"),
+        )
+        if number
+    ]
+    said = f"R{report.summary[1:]}."
+    if gone:
+        said += f" Gone with it: {', '.join(gone)}."
+    return said + (f" {count_words(report.decisions, 'decision')} taken back." if report.decisions else "")
+
+
+ROUTES: list[Page] = [
+    reads("/runs", listing),
+    reads("/runs/{run:int}", show),
+    changes("/runs/{run:int}/undo", take_back, role="operator"),
+]
