@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long drills lint types contracts docs reference check bench chaos chaos-short load mutants scale sizing fuzz audit lock clean
+.PHONY: setup demo example test long drills lint types contracts docs reference check bench chaos chaos-short load mutants scale sizing fuzz audit release lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -78,6 +78,9 @@ fuzz: setup  ## anything at every entrance, other examples each time: make fuzz 
 
 audit: setup  ## known vulnerabilities in what is pinned, or a plain word that it can't be found out: make audit [ADVISORIES=folder]
 	@$(BIN)/python -m proof.audit $(if $(ADVISORIES),--advisories $(ADVISORIES))
+
+release: setup  ## everything of a release but its upload, into dist/: see docs/release.md
+	@$(BIN)/python -m proof.release
 
 lock: setup  ## pin what is installed now
 	@$(BIN)/python -m pip freeze --exclude-editable > requirements.lock

@@ -1,0 +1,103 @@
+"""Bills of materials: all that the client and the service bring along, as it is locked, as CycloneDX.
+
+One for each: what the client needs, and what the service needs with all extras that run. Tools of development are left
+out. Versions and licences are those of this environment, which must be the locked one.
+
+Must not know: how a wheel is built.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
+
+from proof.release.readiness import NotReady, Release
+
+NOT_RUNNING = frozenset({"dev", "docs", "release", "bench"})
+"""Extras that nobody who runs Slowwave installs."""
+PROJECTS = {"slowwave": Path("client", "pyproject.toml"), "slowwave-service": Path("pyproject.toml")}
+
+Bill = dict[str, Any]
+
+
+def write_bills(release: Release, into: Path) -> list[Path]:
+    """Write both. Raises NotReady where something is installed that is not the locked version."""
+    whole = _environment(release)
+    _require_locked(whole, (release.root / "requirements.lock").read_text(encoding="utf-8"))
+    written = []
+    for name, project in PROJECTS.items():
+        described = tomllib.loads((release.root / project).read_text(encoding="utf-8"))["project"]
+        bill = part_of(whole, described, release.version)
+        file = into / f"{name}-{release.version}.cdx.json"
+        file.write_text(json.dumps(bill, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        written.append(file)
+    return written
+
+
+def part_of(whole: Bill, project: Mapping[str, Any], version: str) -> Bill:
+    """What a project needs, of the bill of an environment in which it is installed. project: as pyproject.toml says."""
+    parts = {str(component["bom-ref"]): component for component in whole["components"]}
+    by_name = {canonicalize_name(str(component["name"])): ref for ref, component in parts.items()}
+    needs = {str(entry["ref"]): list(entry.get("dependsOn", ())) for entry in whole["dependencies"]}
+    direct = sorted({by_name[name] for name in needed_names(project) if name in by_name})
+    found, ahead = set(direct), list(direct)
+    while ahead:
+        new = [ref for ref in needs.get(ahead.pop(), ()) if ref not in found and ref in parts]
+        found.update(new)
+        ahead += new
+    root = f"{project['name']}=={version}"
+    about = {"bom-ref": root, "type": "application", "name": project["name"], "version": version}
+    about["licenses"] = [{"license": {"id": project["license"]}}]
+    edges = [{"ref": root, "dependsOn": direct}]
+    edges += [{"ref": ref, "dependsOn": sorted(set(needs.get(ref, ())) & found)} for ref in sorted(found)]
+    kept = {"components": [parts[ref] for ref in sorted(found)], "dependencies": edges}
+    return whole | kept | {"metadata": whole["metadata"] | {"component": about}}
+
+
+def needed_names(project: Mapping[str, Any]) -> set[NormalizedName]:
+    """The canonical names of what a project names as needed, in all extras that run."""
+    extras: Mapping[str, list[str]] = project.get("optional-dependencies", {})
+    lines = [*project["dependencies"], *(line for name in extras if name not in NOT_RUNNING for line in extras[name])]
+    named = (Requirement(line) for line in lines)
+    own = canonicalize_name(project["name"])
+    wanted = (one for one in named if one.marker is None or one.marker.evaluate())
+    return {canonicalize_name(one.name) for one in wanted} - {own}
+
+
+def _require_locked(whole: Bill, lock: str) -> None:
+    locked = {canonicalize_name(name): version for name, version in _pins(lock.splitlines())}
+    installed = {canonicalize_name(str(one["name"])): str(one["version"]) for one in whole["components"]}
+    other = [f"{name} {version}" for name, version in installed.items() if locked.get(name, version) != version]
+    if other:
+        raise NotReady(f"not the locked versions, run `make setup`: {', '.join(sorted(other))}")
+
+
+def _pins(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for line in lines:
+        name, is_pin, version = line.partition("==")
+        if is_pin and not line.startswith("#"):
+            yield name.strip(), version.split(";")[0].strip()
+
+
+def _environment(release: Release) -> Bill:
+    """The bill of this whole environment."""
+    project = release.root / "pyproject.toml"
+    options = ("--pyproject", str(project), "--output-reproducible", "--output-file", "-")
+    done = subprocess.run(
+        [sys.executable, "-m", "cyclonedx_py", "environment", *options, sys.executable],
+        env=os.environ | {"SOURCE_DATE_EPOCH": str(release.epoch)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise NotReady(f"no bill of materials: {done.stderr[-2000:]}")
+    bill: Bill = json.loads(done.stdout)
+    return bill

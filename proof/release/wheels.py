@@ -1,0 +1,82 @@
+"""The wheels of the client and of the service, built from a commit's own files, twice, and compared byte for byte.
+
+Must not know: whether the commit may be released.
+"""
+
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from proof.release.readiness import Release
+
+CONSTRAINTS = Path(__file__).with_name("build-constraints.txt")
+"""The one version of what builds: another one may write other bytes."""
+PROJECTS = ("client", ".")
+SUMS = "SHA256SUMS"
+
+
+class BuildFailed(Exception):
+    """A wheel could not be built, or not twice the same; the message says which."""
+
+
+def build_twice(release: Release, into: Path) -> list[Path]:
+    """Put both wheels into a folder. Raises BuildFailed."""
+    with tempfile.TemporaryDirectory(prefix="slowwave-release-") as folder:
+        once, again = Path(folder, "once"), Path(folder, "again", "in a longer path")
+        for copy in (once, again):
+            _unpack(release, copy / "tree")
+            build_wheels(copy / "tree", copy / "dist", release.epoch)
+        built = sorted((once / "dist").glob("*.whl"))
+        for wheel in built:
+            if digest(wheel) != digest(again / "dist" / wheel.name):
+                raise BuildFailed(f"{wheel.name} built twice has not the same bytes")
+        return [Path(shutil.copy(wheel, into)) for wheel in built]
+
+
+def build_wheels(tree: Path, into: Path, epoch: int) -> list[Path]:
+    """Build both from files that nobody else uses: building leaves traces. Raises BuildFailed."""
+    environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch)}
+    environment |= {"PIP_CONSTRAINT": str(CONSTRAINTS), "UV_CONSTRAINT": str(CONSTRAINTS)}
+    installer = "uv" if Path(sys.executable).with_name("uv").exists() else "pip"
+    options = ("--wheel", "--installer", installer, "--outdir", str(into))
+    for project in PROJECTS:
+        command = [sys.executable, "-m", "build", *options, str(tree / project)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise BuildFailed(f"the wheel of {project!r} was not built:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return sorted(into.glob("*.whl"))
+
+
+def check_metadata(wheels: Iterable[Path]) -> None:
+    """What an index would refuse, or show wrongly. Raises BuildFailed."""
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, wheels)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildFailed(f"metadata: {done.stdout}{done.stderr}")
+
+
+def write_sums(into: Path, files: Iterable[Path]) -> dict[str, str]:
+    """Write the file of digests, and answer them by file name."""
+    sums = {file.name: digest(file) for file in files}
+    lines = [f"{digest}  {name}\n" for name, digest in sorted(sums.items())]
+    (into / SUMS).write_text("".join(lines), encoding="ascii")
+    return sums
+
+
+def digest(file: Path) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _unpack(release: Release, folder: Path) -> None:
+    command = ["git", "-C", str(release.root), "archive", "--format=tar", release.commit]
+    packed = subprocess.run(command, check=True, capture_output=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
