@@ -1,0 +1,51 @@
+"""The site of the documentation: it has every page, and a reader's browser asks nobody else for anything."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs_reference.site_hooks import BESIDE, COPIES, DOCS, RAW
+from tests.documents import DOCUMENTS, ROOT
+
+ELSEWHERE = re.compile(
+    r"""<(?:script|img|iframe)[^>]+src="?https?:|<link[^>]+(?:stylesheet|preload)[^>]+href="?https?:"""
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    program = [Path(sys.executable).with_name("mkdocs"), "build", "--strict", "--quiet", "--site-dir", folder]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    result = subprocess.run(
+        program, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+def page_of(document: Path) -> str:
+    name = BESIDE.get(document.relative_to(ROOT).as_posix()) or document.relative_to(DOCS).as_posix()
+    return re.sub(r"README\.md$", "index.md", name).removesuffix(".md") + ".html"
+
+
+def test_every_document_is_a_page_that_the_navigation_names(site: Path) -> None:
+    raw = {ROOT / name for name in RAW}
+    pages = {page_of(document) for document in DOCUMENTS if document not in raw}
+    assert {page for page in pages if not (site / page).exists()} == set()
+    home = (site / "index.html").read_text(encoding="utf-8")
+    assert {page for page in pages if f'href="{page}"' not in home.replace("./", "")} - {"index.html"} == set()
+    assert all((site / COPIES / f"{name}.txt").exists() for name in RAW)
+
+
+def test_no_page_asks_another_host_for_anything(site: Path) -> None:
+    for file in [*site.rglob("*.html"), *site.rglob("*.svg")]:
+        text = file.read_text(encoding="utf-8")
+        assert ELSEWHERE.search(text) is None, file
+        assert "url(http" not in text, file
+    for file in site.rglob("*.css"):
+        assert "url(http" not in file.read_text(encoding="utf-8"), file
