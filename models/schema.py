@@ -1,5 +1,9 @@
 """The schema's revision: bring a database to the one that this code knows, and say when it is at another.
 
+A migration says in `serves` which code works on what it makes, by the oldest revision of such code; where it says nothing
+it is its own. What follows for the whole schema is noted in the database, beside its revision: so code that is older than
+the schema can tell whether it may go on until it is replaced.
+
 Must not know: which process asks.
 """
 
@@ -20,6 +24,8 @@ MIGRATION_LOCK = 7_305_118_240_001
 
 
 _PARTITION = re.compile(r"events_(\d+|rest)")
+_NOTE = "code of revision {} and later works on this schema"
+_NOTED = text(f"SELECT obj_description(to_regclass('{SCHEMA}.alembic_version'), 'pg_class')")
 
 
 class WrongSchema(Exception):
@@ -66,8 +72,11 @@ def migrate(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
             before = current_revision(connection)
             connection.commit()
             _move(connection, before, revision)
+            after = current_revision(connection)
+            if after != before:
+                _note_served(connection, after)
             connection.commit()
-            return before, current_revision(connection)
+            return before, after
         finally:
             connection.rollback()
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
@@ -88,10 +97,38 @@ def _move(connection: Connection, before: str | None, revision: str) -> None:
     (command.downgrade if downwards else command.upgrade)(_config(connection), revision)
 
 
-def require_current(connection: Connection) -> None:
-    """Raise WrongSchema unless the database is at this code's revision."""
+def oldest_served(revision: str) -> str:
+    """The oldest revision whose code works on the schema at `revision`, as this code's migrations say."""
+    scripts = list(ScriptDirectory.from_config(_config()).walk_revisions(head=revision))[::-1]
+    names = [script.revision for script in scripts]
+    oldest, needed = len(scripts) - 1, 0
+    while oldest > 0:
+        # Code that is older than this migration works on what it made only from here on.
+        needed = max(needed, names.index(getattr(scripts[oldest].module, "serves", names[oldest])))
+        if needed >= oldest:
+            break
+        oldest -= 1
+    return names[oldest]
+
+
+def _note_served(connection: Connection, revision: str | None) -> None:
+    note = "NULL" if revision is None else f"'{_NOTE.format(oldest_served(revision))}'"
+    connection.execute(text(f"COMMENT ON TABLE {SCHEMA}.alembic_version IS {note}"))
+
+
+def require_current(connection: Connection) -> str:
+    """Answer the database's revision: this code's, or a later one on which it works. Raises WrongSchema."""
     current, head = current_revision(connection), head_revision()
     if current == head:
-        return
-    state = "has never been migrated" if current is None else f"is at revision {current}"
-    raise WrongSchema(f"the database {state}, this version needs {head}: run `slowwave migrate`")
+        return head
+    known = [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
+    if current is None or current in known:
+        state = "has never been migrated" if current is None else f"is at revision {current}"
+        raise WrongSchema(f"the database {state}, this version needs {head}: run `slowwave migrate`")
+    noted = connection.execute(_NOTED).scalar_one()
+    if any(noted == _NOTE.format(revision) for revision in known):
+        return current
+    raise WrongSchema(
+        f"the database is at revision {current} of a newer Slowwave, and this version, which needs {head}, does not work"
+        " on it: install the newer one"
+    )

@@ -7,6 +7,8 @@ revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
 branch_labels = None
 depends_on = None
+# The oldest revision whose code works on what this one makes, so that an upgrade needs no pause: None goes before it.
+serves = ${repr(down_revision)}
 
 
 def upgrade() -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from domain.troubles import CLOCKS_APART_SECONDS
-from models.schema import WrongSchema, require_current
+from models.schema import WrongSchema, head_revision, require_current
 from services.reports.check import Check, fine, first_line, problem, unknown
 from services.reports.refusals import cure_of_refusal
 
@@ -38,13 +38,15 @@ def check_postgres(engine: Engine) -> Iterator[Check]:
 
 def _check_schema(connection: Connection) -> Check:
     try:
-        require_current(connection)
+        revision = require_current(connection)
     except WrongSchema as error:
         return problem("schema", "schema-behind", str(error))
     except ProgrammingError as error:  # a login that nobody gave anything
         said = first_line(error)
         finding = f"this login can't see it: {said}"
         return problem("schema", "postgres-refuses", finding, cure_of_refusal("postgres", said))
+    if revision != head_revision():
+        return fine("schema", f"at revision {revision} of a newer version, on which this one works: replace it soon")
     return fine("schema", "at the revision that this version needs")
 
 

@@ -9,7 +9,16 @@ from sqlalchemy import Engine, text
 
 from models import SCHEMA, Base
 from models.engine import make_engine
-from models.schema import WrongSchema, current_revision, head_revision, is_described, migrate, require_current
+from models.schema import (
+    MIGRATIONS,
+    WrongSchema,
+    current_revision,
+    head_revision,
+    is_described,
+    migrate,
+    oldest_served,
+    require_current,
+)
 from slowwave import Memory, Settings
 
 pytestmark = pytest.mark.servers
@@ -72,6 +81,40 @@ def test_a_database_of_a_newer_version_is_left_alone(engine: Engine) -> None:
         connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '9999'"))
     with pytest.raises(WrongSchema, match="does not know"):
         migrate(engine)
+
+
+def _as_a_newer_version_left_it(engine: Engine, note: str) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '9999'"))
+        connection.execute(text(f"COMMENT ON TABLE slowwave.alembic_version IS '{note}'"))
+
+
+def test_i3_workers_go_on_where_a_newer_schema_serves_them(engine: Engine) -> None:
+    _as_a_newer_version_left_it(engine, f"code of revision {head_revision()} and later works on this schema")
+    with engine.connect() as connection:
+        assert require_current(connection) == "9999"
+
+
+@pytest.mark.parametrize("oldest", ["9998", "9999"])
+def test_workers_refuse_a_newer_schema_that_serves_only_later_ones(engine: Engine, oldest: str) -> None:
+    _as_a_newer_version_left_it(engine, f"code of revision {oldest} and later works on this schema")
+    with engine.connect() as connection, pytest.raises(WrongSchema, match="install the newer one"):
+        require_current(connection)
+
+
+def test_a_schema_notes_the_oldest_code_that_it_serves(engine: Engine) -> None:
+    noted = text("SELECT obj_description('slowwave.alembic_version'::regclass, 'pg_class')")
+    for revision, oldest in (("0022", "0021"), ("0021", "0021"), ("0004", "0004"), ("0022", "0021")):
+        migrate(engine, revision)
+        assert oldest_served(revision) == oldest
+        with engine.connect() as connection:
+            said = connection.execute(noted).scalar_one()
+        assert said == f"code of revision {oldest} and later works on this schema"
+
+
+def test_every_migration_since_the_first_release_says_which_code_it_serves() -> None:
+    files = [file for file in (MIGRATIONS / "versions").glob("0*.py") if file.name > "0022"]
+    assert [file.name for file in files if "\nserves = " not in file.read_text("utf-8")] == []
 
 
 def test_an_engine_that_commits_each_statement_still_gives_transactions_to_who_asks(database_url: str) -> None:

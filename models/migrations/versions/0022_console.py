@@ -8,6 +8,7 @@ revision = "0022"
 down_revision = "0021"
 branch_labels = None
 depends_on = None
+serves = "0021"
 
 _NOW = sa.text("now()")
 
