@@ -28,7 +28,24 @@ JOB = "slowwave"
 """What Prometheus calls the exporter, in `deploy/prometheus/prometheus.yml`."""
 _HERE = "on (instance, job)"
 _LATE_DELIVERY = LATE_SYNCS * Files().sync_seconds
-_CLOCKS = "slowwave_clock_offset_seconds"
+_CLOCK = "slowwave_clock_offset_seconds"
+_CLOCKS_APART = (
+    f"abs({_CLOCK}) > {CLOCKS_APART_SECONDS:g}"
+    f' or abs({_CLOCK}{{server="postgres"}} - ignoring (server) {_CLOCK}{{server="broker"}}) > {CLOCKS_APART_SECONDS:g}'
+)
+_SWEEPS_SILENT = (
+    f"slowwave_sweep_age_seconds > {SILENT_SWEEPS} * slowwave_sweep_interval_seconds"
+    # No trace of any for a week, though the broker, which keeps it, answers.
+    f' or slowwave_sweep_interval_seconds and {_HERE} slowwave_up{{server="broker"}} == 1'
+    f" unless {_HERE} slowwave_sweep_age_seconds"
+)
+_OVERDUE = f"slowwave_sessions_overdue > 0 unless {_HERE} sum by (instance, job) (slowwave_recent_flushes) > 0"
+_FAILED = 'slowwave_tasks_total{outcome="failed"}'
+_TASKS_FAIL = (
+    f"sum by (task) (increase({_FAILED}[15m])) > 0"
+    # A counter's first value is no increase of it; it is news where the exporter was there before.
+    f" or sum by (task) ({_FAILED} unless slowwave_tasks_total offset 15m and {_HERE} up offset 15m) > 0"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +60,7 @@ class Rule:
     found: str
 
 
-def _rules(*rows: tuple[str, str, float, str]) -> Mapping[str, Rule]:
+def _rules(*rows: tuple[str, str, float, str]) -> dict[str, Rule]:
     return {name: Rule(TROUBLES[name], expr, seconds, found) for name, expr, seconds, found in rows}
 
 
@@ -58,8 +75,7 @@ _SERVERS = _rules(
     ("broker-forgets", 'slowwave_broker_keeps_messages{what="disk"} == 0', 300, "appendonly is off"),
     (
         "clocks-apart",
-        f"abs({_CLOCKS}) > {CLOCKS_APART_SECONDS:g} or abs({_CLOCKS}"
-        f'{{server="postgres"}} - ignoring (server) {_CLOCKS}{{server="broker"}}) > {CLOCKS_APART_SECONDS:g}',
+        _CLOCKS_APART,
         300,
         "{{ $labels.server }} by {{ $value | humanizeDuration }}",
     ),
@@ -69,17 +85,13 @@ _WORK = _rules(
     ("no-worker", "slowwave_workers == 0", 120, "queue {{ $labels.queue }}"),
     (
         "sweeps-silent",
-        f"slowwave_sweep_age_seconds > {SILENT_SWEEPS} * slowwave_sweep_interval_seconds"
-        # No trace of any for a week, though the broker, which keeps it, answers.
-        f' or slowwave_sweep_interval_seconds and {_HERE} slowwave_up{{server="broker"}} == 1'
-        f" unless {_HERE} slowwave_sweep_age_seconds",
+        _SWEEPS_SILENT,
         60,
         "{{ $value | humanizeDuration }}",
     ),
     (
         "session-overdue",
-        "slowwave_sessions_overdue > 0"
-        f" unless {_HERE} sum by (instance, job) (slowwave_recent_flushes) > 0",
+        _OVERDUE,
         60,
         f"{_COUNT} sessions",
     ),
@@ -93,9 +105,7 @@ _WORK = _rules(
     ("flushes-fail", "slowwave_sessions_failing > 0", 300, f"{_COUNT} sessions"),
     (
         "tasks-fail",
-        # A counter's first value is no increase of it.
-        'sum by (task) (increase(slowwave_tasks_total{outcome="failed"}[15m])) > 0'
-        ' or sum by (task) (slowwave_tasks_total{outcome="failed"} unless slowwave_tasks_total offset 15m) > 0',
+        _TASKS_FAIL,
         60,
         "{{ $labels.task }}, {{ $value | humanize }} times",
     ),
@@ -155,12 +165,9 @@ _DELIVERIES = _rules(
     ),
 )
 
-RULES: Mapping[str, Rule] = {
-    name: found[name]
-    for found in [_SERVERS | _WORK | _ASIDE | _MODELS | _DELIVERIES]
-    for name in TROUBLES
-    if name in found
-}
+_BY_TROUBLE = _SERVERS | _WORK | _ASIDE | _MODELS | _DELIVERIES
+
+RULES: Mapping[str, Rule] = {name: _BY_TROUBLE[name] for name in TROUBLES if name in _BY_TROUBLE}
 """Every rule by its trouble, in the order of the catalogue."""
 
 WITHOUT_ALERT: Mapping[str, str] = {

@@ -3,40 +3,45 @@
 Must not know: which rules there are.
 """
 
-import json
 from collections.abc import Iterable
+from typing import Any
+
+import yaml
 
 from workers.exporter.alerts import Rule
 
 RUNBOOKS = "docs/runbooks"
 """Where a runbook's page is, unless it is said where they are to be read: in this repository."""
-
+_MINUTE = 60
 _HEAD = """\
-# Alert rules for Prometheus, in the words of `slowwave doctor`.
-# Written by `python -m workers.exporter`; with --runbooks https://HOST/runbooks each alert links to its page there.
-groups:
-  - name: slowwave
-    rules:
+# Alert rules for Prometheus, in the words of `slowwave doctor`. Written by `python -m workers.exporter`;
+# with --runbooks https://HOST/runbooks each alert's runbook_url is its page there.
 """
 
 
 def rules_file(rules: Iterable[Rule], *, runbooks: str = RUNBOOKS, pace: float = 1.0) -> str:
     """The file's text. runbooks: a URL, or a folder; pace: what every `for` is multiplied with, for trials."""
     ending = "html" if "://" in runbooks else "md"
-    return _HEAD + "".join(_rule(rule, f"{runbooks.rstrip('/')}/{rule.trouble.name}.{ending}", pace) for rule in rules)
+    written = [_rule(rule, f"{runbooks.rstrip('/')}/{rule.trouble.name}.{ending}", pace) for rule in rules]
+    tree = {"groups": [{"name": "slowwave", "rules": written}]}
+    return _HEAD + yaml.safe_dump(tree, sort_keys=False, width=110)
 
 
-def _rule(rule: Rule, page: str, pace: float) -> str:
+def _rule(rule: Rule, page: str, pace: float) -> dict[str, Any]:
     trouble = rule.trouble
-    return f"""\
-      - alert: {trouble.alert}
-        expr: {json.dumps(rule.expr)}
-        for: {round(rule.seconds * pace * 1000)}ms
-        labels:
-          severity: {trouble.severity}
-        annotations:
-          summary: {json.dumps(trouble.title)}
-          description: {json.dumps(trouble.cure)}
-          found: {json.dumps(rule.found)}
-          runbook_url: {json.dumps(page)}
-"""
+    return {
+        "alert": trouble.alert,
+        "expr": rule.expr,
+        "for": _duration(rule.seconds * pace),
+        "labels": {"severity": trouble.severity},
+        "annotations": {
+            "summary": trouble.title,
+            "description": trouble.cure,
+            "found": rule.found,
+            "runbook_url": page,
+        },
+    }
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / _MINUTE:.0f}m" if not seconds % _MINUTE else f"{round(seconds * 1000)}ms"

@@ -1,0 +1,37 @@
+"""`python -m workers.exporter`: write alert rules and dashboard anew, from the catalogues in the code.
+
+Must not know: what is in them.
+"""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from workers.exporter.alerts import RULES
+from workers.exporter.dashboard_file import dashboard_file
+from workers.exporter.panels import ROWS
+from workers.exporter.rules_file import RUNBOOKS, rules_file
+
+ALERTS = "prometheus/alerts.yaml"
+DASHBOARD = "grafana/slowwave.json"
+
+
+def files(runbooks: str = RUNBOOKS) -> Mapping[str, str]:
+    """The text of each file, by its place in the folder."""
+    return {ALERTS: rules_file(RULES.values(), runbooks=runbooks), DASHBOARD: dashboard_file(ROWS)}
+
+
+def main() -> None:
+    """Write them."""
+    parser = argparse.ArgumentParser(prog="python -m workers.exporter", description="Write alert rules and dashboard.")
+    parser.add_argument("--folder", type=Path, default=Path("deploy"), help="where to write (default: deploy)")
+    parser.add_argument("--runbooks", default=RUNBOOKS, help="URL of the folder with the runbook's pages")
+    given = parser.parse_args()
+    for place, text in files(given.runbooks).items():
+        file = given.folder / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
