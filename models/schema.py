@@ -1,8 +1,8 @@
 """The schema's revision: bring a database to the one that this code knows, and say when it is at another.
 
-A migration says in `serves` which code works on what it makes, by the oldest revision of such code; where it says nothing
-it is its own. What follows for the whole schema is noted in the database, beside its revision: so code that is older than
-the schema can tell whether it may go on until it is replaced.
+A migration says in `serves` which code works on what it makes, by the oldest revision of such code; where it says
+nothing it is its own. What follows for the whole schema is noted in the database, beside its revision: so code that is
+older than the schema can tell whether it may go on until it is replaced.
 
 Must not know: which process asks.
 """
@@ -129,6 +129,6 @@ def require_current(connection: Connection) -> str:
     if any(noted == _NOTE.format(revision) for revision in known):
         return current
     raise WrongSchema(
-        f"the database is at revision {current} of a newer Slowwave, and this version, which needs {head}, does not work"
-        " on it: install the newer one"
+        f"the database is at revision {current} of a newer Slowwave, and this version, which needs {head}, does not"
+        " work on it: install the newer one"
     )
