@@ -8,6 +8,7 @@ Must not know: which process asks.
 """
 
 import re
+import time
 from pathlib import Path
 
 from alembic import command
@@ -15,6 +16,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import OperationalError
 
 from models.base import SCHEMA
 
@@ -22,7 +24,11 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 # Any number that nobody else uses: two `slowwave migrate` at once must not both create the tables.
 MIGRATION_LOCK = 7_305_118_240_001
 
-
+LOCK_SECONDS = 4.0
+"""So long a migration waits for a table that is in use: hooks that come meanwhile wait behind it, and no longer."""
+TRIES = 30
+_REST_SECONDS = 2.0
+_BUSY = frozenset({"55P03", "40P01"})
 _PARTITION = re.compile(r"events_(\d+|rest)")
 _NOTE = "code of revision {} and later works on this schema"
 _NOTED = text(f"SELECT obj_description(to_regclass('{SCHEMA}.alembic_version'), 'pg_class')")
@@ -30,6 +36,10 @@ _NOTED = text(f"SELECT obj_description(to_regclass('{SCHEMA}.alembic_version'), 
 
 class WrongSchema(Exception):
     """The database is at another revision than this code; the message says which command to run."""
+
+
+class TablesBusy(WrongSchema):
+    """Somebody held on to the tables for as long as a migration tried; it changed nothing."""
 
 
 def _config(connection: Connection | None = None) -> Config:
@@ -63,24 +73,53 @@ def current_revision(connection: Connection) -> str | None:
     return MigrationContext.configure(connection, opts={"version_table_schema": SCHEMA}).get_current_revision()
 
 
-def migrate(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
-    """Upgrade the database (or bring it to `revision`) and answer (before, after). One at a time across hosts."""
+def migrate(
+    engine: Engine, revision: str = "head", *, lock_seconds: float = LOCK_SECONDS, tries: int = TRIES
+) -> tuple[str | None, str | None]:
+    """Upgrade the database (or bring it to `revision`) and answer (before, after). One at a time across hosts.
+
+    Everything goes on meanwhile: who uses a table is waited for `lock_seconds` at a time. Raises TablesBusy.
+    """
     with engine.connect() as connection:
+        # An index of a large table takes its time; so may another one who migrates.
+        connection.execute(text("SET statement_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
+        connection.execute(text(f"SET lock_timeout = {int(lock_seconds * 1000)}"))
         connection.commit()
         try:
             before = current_revision(connection)
             connection.commit()
-            _move(connection, before, revision)
-            after = current_revision(connection)
-            if after != before:
-                _note_served(connection, after)
+            after = _move_patiently(connection, before, revision, tries)
             connection.commit()
             return before, after
         finally:
             connection.rollback()
+            connection.execute(text("RESET lock_timeout"))
+            connection.execute(text("RESET statement_timeout"))
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
             connection.commit()
+
+
+def _move_patiently(connection: Connection, before: str | None, revision: str, tries: int) -> str | None:
+    """Move, and answer where to. Each try is one transaction."""
+    for left in reversed(range(tries)):
+        try:
+            _move(connection, before, revision)
+            after = current_revision(connection)
+            if after != before:
+                _note_served(connection, after)
+        except OperationalError as error:
+            connection.rollback()
+            if getattr(error.orig, "sqlstate", None) not in _BUSY:
+                raise
+            if left:
+                time.sleep(_REST_SECONDS)
+        else:
+            return after
+    raise TablesBusy(
+        f"the tables were in use each time of {tries}, nothing was changed: look into pg_stat_activity for transactions"
+        " that stay open, then run `slowwave migrate` again"
+    )
 
 
 def _move(connection: Connection, before: str | None, revision: str) -> None:

@@ -1,16 +1,18 @@
 """The schema: migrations go up and down, agree with the models, and guard the workers."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 from models import SCHEMA, Base
 from models.engine import make_engine
 from models.schema import (
     MIGRATIONS,
+    TablesBusy,
     WrongSchema,
     current_revision,
     head_revision,
@@ -20,6 +22,7 @@ from models.schema import (
     require_current,
 )
 from slowwave import Memory, Settings
+from tests.processes import wait_until
 
 pytestmark = pytest.mark.servers
 
@@ -115,6 +118,41 @@ def test_a_schema_notes_the_oldest_code_that_it_serves(engine: Engine) -> None:
 def test_every_migration_since_the_first_release_says_which_code_it_serves() -> None:
     files = [file for file in (MIGRATIONS / "versions").glob("0*.py") if file.name > "0022"]
     assert [file.name for file in files if "\nserves = " not in file.read_text("utf-8")] == []
+
+
+_WAITED = """
+    SELECT coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
+def _use(connection: Connection) -> None:
+    connection.execute(text("LOCK TABLE slowwave.outbox IN ACCESS SHARE MODE"))
+
+
+def test_a_migration_lets_go_of_a_queue_for_a_table_that_stays_in_use_and_changes_nothing(engine: Engine) -> None:
+    with engine.connect() as user:
+        _use(user)
+        with pytest.raises(TablesBusy, match="in use each time of 1, nothing was changed"):
+            migrate(engine, "0020", lock_seconds=0.05, tries=1)
+    with engine.connect() as connection:
+        require_current(connection)
+    assert migrate(engine, "0020") == (head_revision(), "0020")
+
+
+def test_a_migration_may_take_longer_than_any_statement_of_a_worker(engine: Engine, database_url: str) -> None:
+    hurried = make_engine(database_url, statement_timeout_ms=100)
+    with ThreadPoolExecutor(1) as pool, engine.connect() as user:
+        _use(user)
+        moved = pool.submit(migrate, hurried, "0020")
+        with engine.connect() as look:
+            wait_until(lambda: look.execute(text(_WAITED)).scalar_one() > 0.2, 20, "it has waited for long enough")
+        user.rollback()
+        assert moved.result(20) == (head_revision(), "0020")
+    with hurried.connect() as connection:
+        assert connection.execute(text("SHOW statement_timeout")).scalar_one() == "100ms"
+        assert connection.execute(text("SHOW lock_timeout")).scalar_one() == "0"
+    hurried.dispose()
 
 
 def test_an_engine_that_commits_each_statement_still_gives_transactions_to_who_asks(database_url: str) -> None:
