@@ -145,6 +145,14 @@ def tenants_of(connection: Connection, user: User) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
+def sees_everything(connection: Connection, user: User) -> bool:
+    """Whether there is nothing here of a tenant that this person may not look at."""
+    if user.tenants == (EVERY_TENANT,):
+        return True
+    others = select(Agent.id).where(Agent.tenant.not_in(user.tenants)).limit(1)
+    return connection.execute(others).first() is None
+
+
 def _tenants(tenants: Sequence[str]) -> list[str]:
     wanted = list(dict.fromkeys(tenants))
     if not wanted:

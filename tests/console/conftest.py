@@ -4,6 +4,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,7 @@ from starlette.testclient import TestClient
 
 from domain.console_roles import ORDER, UserRole
 from services.access.console_users import Passwords, add_user
+from slowwave import Memory
 from slowwave.settings import Settings
 from workers.console.app import make_app
 from workers.console.serving import listen_on
@@ -35,6 +37,7 @@ class Console:
     settings: Settings
     engine: Engine
     redis: redis.Redis
+    memory: Memory
     app: Any
     clients: dict[str, TestClient] = field(default_factory=dict)
 
@@ -76,27 +79,43 @@ def add_people(engine: Engine) -> None:
             add_user(connection, name, role, [tenant], PASSWORD, passwords=CHEAP)
 
 
+@contextmanager
+def open_console(engine: Engine, client: redis.Redis, settings: Settings) -> Iterator[Console]:
+    """A console without a port: pages are asked for in this process."""
+    add_people(engine)
+    with Memory(settings) as memory:
+        app = make_app(settings, engine, client, lambda: datetime.now(UTC), memory)
+        made = Console(settings, engine, client, memory, app)
+        yield made
+        made.close()
+
+
 @pytest.fixture
 def console(engine: Engine, database_url: str, valkey_url: str, redis_client: redis.Redis) -> Iterator[Console]:
-    """A console without a port: pages are asked for in this process."""
-    settings = Settings(database_url=database_url, broker_url=valkey_url, tenant=TENANT)
-    add_people(engine)
-    made = Console(settings, engine, redis_client, make_app(settings, engine, redis_client, lambda: datetime.now(UTC)))
-    yield made
-    made.close()
+    """A console of this test alone."""
+    with open_console(
+        engine, redis_client, Settings(database_url=database_url, broker_url=valkey_url, tenant=TENANT)
+    ) as made:
+        yield made
 
 
-@pytest.fixture
-def served(console: Console) -> Iterator[str]:
-    """The address of the same console on a port of this machine, for a browser."""
-    config = uvicorn.Config(console.app, log_level="warning", access_log=False, lifespan="off")
-    server = uvicorn.Server(config)
+@contextmanager
+def on_a_port(console: Console) -> Iterator[str]:
+    """The address of a console on a port of this machine, for a browser."""
+    server = uvicorn.Server(uvicorn.Config(console.app, log_level="warning", access_log=False, lifespan="off"))
     with listen_on("127.0.0.1", 0) as socket:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{socket.getsockname()[1]}"
         server.should_exit = True
         thread.join(10)
+
+
+@pytest.fixture
+def served(console: Console) -> Iterator[str]:
+    """The address of this test's console."""
+    with on_a_port(console) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

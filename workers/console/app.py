@@ -19,6 +19,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from services.reports.doctor import Patient
+from slowwave import Memory
 from slowwave.settings import Settings
 from workers.console.desk import Desk
 from workers.console.failures import answer_failure
@@ -26,6 +28,8 @@ from workers.console.pages import NAVIGATION, PAGES
 from workers.console.routing import Endpoint
 from workers.console.templating import FOLDER
 from workers.console.visit import Trouble, Visit
+from workers.console.watch import Watch
+from workers.shell.listening import listening
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
@@ -55,10 +59,20 @@ class Hardened:
 
 
 def make_app(
-    settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime], *, secure: bool = False
+    settings: Settings,
+    engine: Engine,
+    redis: Redis,
+    clock: Callable[[], datetime],
+    memory: Memory,
+    *,
+    secure: bool = False,
 ) -> Starlette:
-    """The console over these servers. secure: cookies are for https alone. clock: answers an aware time."""
-    desk = Desk(settings, engine, redis, clock, secure, NAVIGATION)
+    """The console over these servers. memory: reads what agents know, as they would. clock: answers an aware time.
+
+    secure: cookies are for https alone.
+    """
+    patient = Patient(settings, engine, redis, lambda: listening(redis, settings), clock)
+    desk = Desk(settings, engine, redis, clock, secure, NAVIGATION, Watch(patient), memory)
     routes: list[BaseRoute] = [Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
     routes += [
         Route(page.path, Endpoint(desk, page).answer, methods=[page.method], name=f"{page.method} {page.path}")

@@ -12,7 +12,9 @@ from typing import NamedTuple
 from redis import Redis
 from sqlalchemy import Connection, Engine
 
+from slowwave import Memory
 from slowwave.settings import Settings
+from workers.console.watch import Watch
 from workers.shell.state import Shell
 
 
@@ -36,6 +38,8 @@ class Desk:
     clock: Callable[[], datetime]
     secure: bool
     navigation: Sequence[Link]
+    watch: Watch
+    memory: Memory
 
     def shell(self, tenant: str) -> Shell:
         """What commands of the shell work with, for a tenant: functions behind commands take it from pages, too."""

@@ -4,6 +4,7 @@ Must not know: any single page.
 """
 
 import logging
+import traceback
 from http import HTTPStatus
 
 from starlette.responses import Response
@@ -25,8 +26,9 @@ def trouble_of(visit: Visit, error: Exception) -> Trouble:
     tenant = visit.desk.settings.tenant if visit.login is None else visit.tenant
     expected = explain_failure(error, visit.desk.shell(tenant))
     if expected is None or (isinstance(error, OSError) and not isinstance(error, SlowwaveError)):
-        # Its text may quote what somebody said: the log has where it happened.
-        log.error("a page failed: %s at %s", type(error).__name__, visit.path, exc_info=error)
+        # Its text may quote what somebody said: the log has its kind, and where it happened.
+        where = "".join(traceback.format_tb(error.__traceback__))
+        log.error("a page failed: %s at %s\n%s", type(error).__name__, visit.path, where)
         cure = "the console's log says where; `slowwave doctor` looks at the rest"
         return Trouble(HTTPStatus.INTERNAL_SERVER_ERROR, f"This page failed ({type(error).__name__})", cure)
     code, sentence, remedy = expected

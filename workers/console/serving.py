@@ -13,8 +13,10 @@ from pathlib import Path
 
 import uvicorn
 from redis import Redis
+from starlette.applications import Starlette
 
 from models.engine import make_engine
+from slowwave import Memory
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from workers.console.app import make_app
@@ -60,8 +62,16 @@ class Serving:
 def serve(settings: Settings, wanted: Serving, redis: Redis, clock: Callable[[], datetime]) -> None:
     """Answer until SIGTERM or SIGINT; what is being answered is finished first. Raises OSError for a taken port."""
     engine = make_engine(settings.database_url, pool_size=CONNECTIONS)
-    app = make_app(settings, engine, redis, clock, secure=wanted.secure)
-    config = uvicorn.Config(
+    try:
+        with Memory(settings) as memory, listen_on(wanted.host, wanted.port) as listening:
+            app = make_app(settings, engine, redis, clock, memory, secure=wanted.secure)
+            uvicorn.Server(_config(app, wanted)).run(sockets=[listening])
+    finally:
+        engine.dispose()
+
+
+def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
@@ -73,11 +83,6 @@ def serve(settings: Settings, wanted: Serving, redis: Redis, clock: Callable[[],
         forwarded_allow_ips=wanted.behind_proxy,
         timeout_graceful_shutdown=10,
     )
-    try:
-        with listen_on(wanted.host, wanted.port) as listening:
-            uvicorn.Server(config).run(sockets=[listening])
-    finally:
-        engine.dispose()
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from starlette.responses import RedirectResponse, Response
 from domain.console_roles import UserRole, may
 from services.access.console_sessions import Login
 from services.access.console_users import User, tenants_of
+from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.settings import Settings
 from workers.console.desk import Desk
@@ -88,6 +89,11 @@ class Visit:
     @property
     def engine(self) -> Engine:
         return self.desk.engine
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What an agent's host has: search and context as agents get them, of this tenant."""
+        return self.desk.memory.for_tenant(self.tenant)
 
     @property
     def queue(self) -> FlushQueue:

@@ -4,10 +4,24 @@ Must not know: what a page shows.
 """
 
 from workers.console.desk import Link
-from workers.console.pages import front, login
+from workers.console.pages import (
+    agents,
+    budgets,
+    days,
+    exports,
+    forget,
+    front,
+    login,
+    maintenance,
+    recall,
+    runs,
+    set_aside,
+)
 from workers.console.routing import Page
 
-PAGES: tuple[Page, ...] = tuple(page for module in (front, login) for page in module.ROUTES)
+_WORK = (days, runs, budgets, set_aside, maintenance, forget, exports)
+_ALL = (front, agents, recall, login, *_WORK)
+PAGES: tuple[Page, ...] = tuple(page for module in _ALL for page in module.ROUTES)
 """Every route of the console, in the order in which they are tried."""
 
 
@@ -25,5 +39,6 @@ _WANTED = (
     Link("Budgets", "/budgets"),
     Link("Set aside", "/set-aside"),
     Link("Maintenance", "/maintenance"),
+    Link("Exports", "/exports"),
 )
 NAVIGATION = tuple(link for link in _WANTED if link.path in {page.path for page in PAGES})

@@ -46,9 +46,9 @@ def download(visit: Visit) -> Response:
     if kind not in KINDS or not name:
         raise UnknownName("a scope is agent:NAME, room:NAME or team:NAME; the page of exports lists them")
     curation = visit.settings.memory.auto_flush.curation
-    archive = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed when it has been sent)
     with TemporaryDirectory(prefix="slowwave-export-") as folder:
         report = export_scope(visit.engine, visit.tenant, kind, name, Path(folder), append_only=curation.append_only)
+        archive = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed when it has been sent)
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
             for path in sorted(one for one in report.folder.rglob("*") if one.is_file()):
                 packed.write(path, path.relative_to(report.folder))

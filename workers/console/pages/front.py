@@ -3,18 +3,83 @@
 Must not know: how anything is measured.
 """
 
+from collections.abc import Mapping
+
+from redis.exceptions import RedisError
 from starlette.responses import Response
 
+from domain.troubles import TROUBLES
+from services.access.console_users import sees_everything
+from services.reports.budget import caps_reached
 from services.reports.status import read_status
+from slowwave.coordination.heartbeat import swept_ago
+from slowwave.coordination.keys import QUEUES
 from workers.console.routing import Page, reads
 from workers.console.visit import Visit
+from workers.console.watch import Workers
+from workers.shell.budget import reached_words
+
+WHERE: Mapping[str, tuple[str, str]] = {
+    "dead-letters": ("/set-aside", "what was set aside"),
+    "events-quarantined": ("/set-aside", "what was set aside"),
+    "review-old": ("/review", "the review queue"),
+    "conflicts-old": ("/conflicts", "the conflicts"),
+    "budget-spent": ("/budgets", "the budgets"),
+    "jobs-late": ("/maintenance", "the jobs"),
+    "jobs-fail": ("/maintenance", "the jobs"),
+    "session-overdue": ("/agents", "the agents and their sessions"),
+    "session-timeless": ("/agents", "the agents and their sessions"),
+    "flushes-fail": ("/agents", "the agents and their sessions"),
+    "backlog-grows": ("/agents", "the agents and their sessions"),
+}
+"""The page where a trouble can be looked at, or mended."""
+Queue = tuple[str, int | None, list[str] | None]
+GRAVITY = {name: place for place, name in enumerate(TROUBLES)}
 
 
 def overview(visit: Visit) -> Response:
-    """How things stand for this tenant."""
+    """What is wrong, the gravest first, in the words of `domain.troubles`; then figures of this tenant."""
+    seen = visit.desk.watch.latest(again=visit.word("again") is not None)
     with visit.reading() as connection:
         status = read_status(connection, visit.queue, visit.tenant, visit.now)
-    return visit.page("front.html", status=status, flower=visit.desk.settings.console.flower_url)
+        caps = caps_reached(connection, visit.tenant, visit.settings.memory.llm, visit.now)
+        # What was found may count what is other tenants'.
+        whole = sees_everything(connection, visit.user)
+    found = sorted((c for c in seen.checks if c.trouble is not None), key=lambda c: GRAVITY.get(c.trouble or "", 0))
+    return visit.page(
+        "front.html",
+        seen=seen,
+        status=status,
+        caps=[reached_words(used) for used in caps],
+        whole=whole,
+        found=found,
+        severity={name: trouble.severity for name, trouble in TROUBLES.items()},
+        where=WHERE,
+        queues=_queues(status.queues, seen.workers),
+        swept_ago=_swept(visit),
+        flower=visit.desk.settings.console.flower_url,
+    )
+
+
+def _queues(
+    depths: Mapping[str, int] | None, workers: Workers | None
+) -> list[tuple[str, int | None, list[str] | None]]:
+    """Each queue: how many messages, and who takes from it; None where the broker doesn't say."""
+    return [
+        (
+            queue,
+            None if depths is None else depths.get(queue, 0),
+            None if workers is None else [worker for worker, takes in workers.items() if queue in takes],
+        )
+        for queue in QUEUES
+    ]
+
+
+def _swept(visit: Visit) -> float | None:
+    try:
+        return swept_ago(visit.desk.redis)
+    except RedisError:
+        return None
 
 
 ROUTES: list[Page] = [reads("/", overview)]
