@@ -53,8 +53,8 @@ class Decision:
     accept: the memory may stand in answers; of a conflict, the later statement holds. reject: the memory is wrong; of a
     conflict, there is none and both hold. merge: both say the same, and `memory` stays (None: the better witness).
     keep: of a conflict, `memory` holds. neither: of a conflict, both are wrong. lapse: nobody answered in time.
-    seen: the memories that it was decided by, with their revisions (review_cases.revisions); a case that has changed
-    since is refused. None: whatever it is by now.
+    seen: memories as somebody saw them when they decided, with their revisions; a case that is about another one, or
+    about one that has changed since, is refused. None: whatever it is about by now.
     """
 
     kind: Literal["accept", "reject", "merge", "keep", "neither", "lapse"]
@@ -238,7 +238,7 @@ def _one(
     case = (item_case if kind == "item" else conflict_case)(connection, scope_id, number)
     if case.closed is not None:
         return Decided(number, "decided before", case.closed)
-    if decision.seen is not None and revisions(case) != decision.seen:
+    if decision.seen is not None and not revisions(case).items() <= decision.seen.items():
         return Decided(number, "refused", CHANGED)
     try:
         answer = answer_to(connection, case, decision)

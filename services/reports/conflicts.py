@@ -48,10 +48,16 @@ def list_conflicts(
     *,
     scope: tuple[str, str] | None = None,
     status: ConflictStatus | None = "open",
+    before: int | None = None,
     limit: int = 50,
 ) -> list[ListedConflict]:
-    """The newest conflicts of `tenant`; scope: ("agent", name) and so on; status None: whatever became of them."""
+    """The newest conflicts of `tenant`; scope: ("agent", name) and so on; status None: whatever became of them.
+
+    before: only those with a smaller number.
+    """
     wanted: list[ColumnElement[bool]] = []
+    if before is not None:
+        wanted.append(MemoryConflict.id < before)
     if scope is not None:
         wanted += [Scope.kind == scope[0], Scope.name == scope[1]]
     if status is not None:

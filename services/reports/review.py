@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Select, literal_column, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, literal_column, or_, select, tuple_
 
 from domain.review import ItemState, Tier, in_words
 from models import MemoryConflict, ReviewItem, Scope
@@ -18,9 +18,10 @@ from services.reports.conflicts import ListedConflict, read_conflicts
 from services.reports.names import UnknownName
 from services.reports.sides import Side, read_sides
 from services.review import Decision, answer_to
-from services.review_cases import Case, Kind, conflict_case, item_case, scopes_of
+from services.review_cases import Case, Kind, conflict_case, item_case, revisions, scopes_of
 
 CONFLICTS_READ = 1000
+_GRAVE: tuple[Tier, ...] = ("high", "medium", "low")
 ANSWERS: Mapping[str, Decision] = {
     "accept": Decision("accept"),
     "reject": Decision("reject"),
@@ -67,9 +68,23 @@ class Asked:
     before: datetime | None = None
 
 
-def list_questions(connection: Connection, tenant: str, asked: Asked, *, limit: int = 50) -> list[ListedQuestion]:
-    """Questions of `tenant`, those with most at stake first, of one tier the ones that lapse first."""
-    return _read(connection, tenant, _where(asked), limit)
+Place = tuple[Tier, datetime, int]
+"""Where a list of questions ended: the last one's tier, when it lapses, and its number."""
+
+
+def list_questions(
+    connection: Connection, tenant: str, asked: Asked, *, after: Place | None = None, limit: int = 50
+) -> list[ListedQuestion]:
+    """Questions of `tenant`, those with most at stake first, of one tier the ones that lapse first.
+
+    after: where a list ended, to read on there.
+    """
+    wanted = _where(asked)
+    if after is not None:
+        tier, *rest = after
+        order = tuple_(_graver_first(), ReviewItem.expires_at, ReviewItem.id)
+        wanted.append(order > (_GRAVE.index(tier), *rest))
+    return _read(connection, tenant, wanted, limit)
 
 
 def question_numbers(connection: Connection, tenant: str, asked: Asked, *, limit: int) -> list[int]:
@@ -116,6 +131,17 @@ def what_answers_do(
     return told
 
 
+def revisions_of(connection: Connection, tenant: str, kind: Kind, number: int) -> dict[UUID, int]:
+    """The memories that a question or conflict of `tenant` is about as they are now: what a decision was taken by.
+
+    None of what is decided already, and of what is of another tenant.
+    """
+    places = scopes_of(connection, tenant, kind, [number])
+    if number not in places:
+        return {}
+    return revisions((item_case if kind == "item" else conflict_case)(connection, places[number], number))
+
+
 def _where(asked: Asked) -> list[ColumnElement[bool]]:
     wanted: list[ColumnElement[bool]] = []
     if asked.scope is not None:
@@ -129,15 +155,18 @@ def _where(asked: Asked) -> list[ColumnElement[bool]]:
     return wanted
 
 
+def _graver_first() -> ColumnElement[int]:
+    # Word for word as the index has it, so that the first of all open ones are found without sorting these.
+    return literal_column(GRAVER_FIRST)
+
+
 def _chosen(
     query: Select[*tuple[Any, ...]], tenant: str, wanted: Sequence[ColumnElement[bool]], limit: int
 ) -> Select[*tuple[Any, ...]]:
-    # Word for word as the index has it, so that the first of all open ones are found without sorting these.
-    graver_first: ColumnElement[int] = literal_column(GRAVER_FIRST)
     return (
         query.join(Scope, Scope.id == ReviewItem.scope_id)
         .where(Scope.tenant == tenant, *wanted)
-        .order_by(graver_first, ReviewItem.expires_at, ReviewItem.id)
+        .order_by(_graver_first(), ReviewItem.expires_at, ReviewItem.id)
         .limit(limit)
     )
 

@@ -7,20 +7,26 @@ from workers.console.desk import Link
 from workers.console.pages import (
     agents,
     budgets,
+    conflicts,
     days,
     exports,
     forget,
     front,
+    graph,
+    life,
     login,
     maintenance,
+    memories,
     recall,
+    review,
     runs,
     set_aside,
 )
 from workers.console.routing import Page
 
+_KNOWLEDGE = (memories, life, conflicts, review, graph)
 _WORK = (days, runs, budgets, set_aside, maintenance, forget, exports)
-_ALL = (front, agents, recall, login, *_WORK)
+_ALL = (front, agents, recall, login, *_KNOWLEDGE, *_WORK)
 PAGES: tuple[Page, ...] = tuple(page for module in _ALL for page in module.ROUTES)
 """Every route of the console, in the order in which they are tried."""
 

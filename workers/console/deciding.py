@@ -1,0 +1,41 @@
+"""What forms that decide have in common: what the person saw, and what came of it.
+
+Must not know: questions and conflicts, what a decision does.
+"""
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from domain.spoken_time import count_words
+from services.review import DecisionReport
+from slowwave.errors import InvalidMessage
+
+
+def written(seen: Mapping[UUID, int]) -> str:
+    """Memories with their revisions, as a hidden field of a form has them."""
+    return " ".join(f"{memory}:{revision}" for memory, revision in sorted(seen.items()))
+
+
+def read_seen(fields: Iterable[str]) -> dict[UUID, int]:
+    """The same read back, of all the fields of a form. Raises InvalidMessage."""
+    seen = {}
+    for word in " ".join(fields).split():
+        memory, _, revision = word.partition(":")
+        try:
+            seen[UUID(memory)] = int(revision)
+        except ValueError:
+            raise InvalidMessage("the form does not say what it was decided by; load the page again") from None
+    return seen
+
+
+def told(report: DecisionReport, thing: str) -> str:
+    """What came of decisions, in sentences: for the next page where all were made, beside the form where not."""
+    said = [f"{thing.capitalize()} {result.number}: {result.text}." for result in report.results if result.text]
+    if report.run is not None:
+        done = f"{count_words(report.decided, thing)} decided in run {report.run}, which can be undone."
+        return " ".join([*said, done]) if len(said) == 1 else " ".join([done, *_left(report, thing)])
+    return " ".join(["Nothing was changed.", *said])
+
+
+def _left(report: DecisionReport, thing: str) -> list[str]:
+    return [f"{thing.capitalize()} {one.number}: {one.text}." for one in report.results if one.outcome != "decided"]

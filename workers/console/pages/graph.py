@@ -1,0 +1,139 @@
+"""What is related to what, and what followed what: plots that are drawn here, each with a table that says the same.
+
+Must not know: SQL, where lines and names are placed.
+"""
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from services.graph import EntityGraph, best_connected, neighbourhood
+from services.reports.names import UnknownName
+from services.reports.timeline import Changed, Value, changed_relations, values_of
+from workers.console.places import Place, place_of
+from workers.console.ring import draw_ring
+from workers.console.routing import Page, reads
+from workers.console.spans import Held, draw_spans
+from workers.console.visit import Visit
+
+ENTITIES = 50
+MOST_STEPS = 3
+VALUES = 60
+NAMED = 24
+"""Of so many relations of one entity each has its words in the plot; all have them in the table."""
+
+
+class Stated(NamedTuple):
+    """One row of the table: a relation, since when it holds, and the memories that state it, the oldest first."""
+
+    source: str
+    predicate: str
+    target: str
+    since: str
+    memories: list[str]
+
+
+def graph(visit: Visit) -> Response:
+    """The entities of a scope that have most relations, or all around one of them."""
+    entity, depth = visit.word("entity"), visit.number("depth", 1, least=1, most=MOST_STEPS)
+    with visit.reading() as connection:
+        place, agents = place_of(visit, connection)
+        try:
+            found = None if place is None else _read(connection, visit, place, entity, depth)
+        except UnknownName as unknown:
+            if place is None or entity is None:
+                raise
+            # An entity that nothing is related to is no error of an address: its nearest names are told.
+            return _graph(visit, place, agents, None, entity, depth, problem=str(unknown))
+    return _graph(visit, place, agents, found, entity, depth)
+
+
+def _read(connection: Connection, visit: Visit, place: Place, entity: str | None, depth: int) -> EntityGraph:
+    if entity is None:
+        return best_connected(connection, visit.tenant, place.agent, scope=place.shared, max_nodes=ENTITIES)
+    return neighbourhood(
+        connection, visit.tenant, place.agent, entity, scope=place.shared, depth=depth, max_nodes=ENTITIES
+    )
+
+
+def _graph(
+    visit: Visit,
+    place: Place | None,
+    agents: list[str],
+    found: EntityGraph | None,
+    entity: str | None,
+    depth: int,
+    *,
+    problem: str | None = None,
+) -> Response:
+    nodes: Any = {} if found is None else found.graph.nodes
+    stated = [] if found is None else _stated(found)
+    ring = None
+    words: dict[tuple[str, str], list[str]] = {}
+    if found is not None and nodes:
+        ring = draw_ring(list(nodes), [(row.source, row.target) for row in stated], found.entity)
+        for row in stated:
+            words.setdefault((row.source, row.target), []).append(row.predicate)
+    return visit.page(
+        "graph.html",
+        problem=problem,
+        place=place,
+        agents=agents,
+        entity=entity or "",
+        depth=depth,
+        depths=[(str(steps), str(steps)) for steps in range(1, MOST_STEPS + 1)],
+        nodes=nodes,
+        ring=ring,
+        words=words,
+        worded=ring is not None and sum(curve.spoke for curve in ring.curves) <= NAMED,
+        stated=stated,
+        cut=found is not None and found.cut,
+        most=ENTITIES,
+    )
+
+
+def _stated(found: EntityGraph) -> list[Stated]:
+    """Relations by the entity that they begin at, each once, however many memories state it."""
+    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for source, target, edge in found.graph.edges(data=True):
+        rows.setdefault((source, edge["predicate"], target), []).append(edge)
+    told = []
+    for (source, predicate, target), edges in sorted(rows.items()):
+        edges.sort(key=lambda edge: (edge["since"], edge["memory"]))
+        told.append(Stated(source, predicate, target, edges[0]["since"][:10], [edge["memory"] for edge in edges]))
+    return told
+
+
+def timeline(visit: Visit) -> Response:
+    """The values that one relation of an entity had, one after the other; or the relations that changed most."""
+    subject, predicate = visit.word("subject"), visit.word("predicate")
+    changed: list[Changed] = []
+    values: list[Value] = []
+    with visit.reading() as connection:
+        place, agents = place_of(visit, connection)
+        if place is not None and subject is not None and predicate is not None:
+            values = values_of(
+                connection, visit.tenant, place.agent, subject, predicate, scope=place.shared, limit=VALUES
+            )
+        elif place is not None:
+            changed = changed_relations(connection, visit.tenant, place.agent, scope=place.shared)
+    return visit.page(
+        "timeline.html",
+        place=place,
+        agents=agents,
+        subject=subject or "",
+        predicate=predicate or "",
+        asked=subject is not None and predicate is not None,
+        values=values,
+        spans=draw_spans([_held(value) for value in values], visit.now) if values else None,
+        changed=changed,
+    )
+
+
+def _held(value: Value) -> Held:
+    following = None if value.superseded_by is None else str(value.superseded_by)
+    return Held(str(value.memory), value.value, value.valid_from, value.valid_to, following)
+
+
+ROUTES: list[Page] = [reads("/graph", graph), reads("/timeline", timeline)]

@@ -1,0 +1,99 @@
+"""What agents know and since when: a list with filters, a page after the other.
+
+Must not know: SQL, how memories are found.
+"""
+
+from datetime import date, datetime
+from typing import TypeVar, get_args
+from uuid import UUID
+
+from starlette.responses import Response
+
+from domain.candidates import MemoryStatus, MemoryType
+from services.reports.memories import ListedMemory, list_memories
+from slowwave.errors import InvalidQuery
+from workers.console.places import place_of
+from workers.console.routing import Page, reads
+from workers.console.visit import Visit
+
+Word = TypeVar("Word", bound=str)
+
+SHOWN = 50
+TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
+STATUSES: tuple[MemoryStatus, ...] = get_args(MemoryStatus)
+_DAY = len("2026-03-05")
+
+
+def listing(visit: Visit) -> Response:
+    """The memories of an agent, the newest first."""
+    kind, status = _one_of("type", visit.word("type"), TYPES), _one_of("status", visit.word("status"), STATUSES)
+    as_of, known_at = _moment(visit, "as_of"), _moment(visit, "known_at")
+    before = _key(visit.word("before"))
+    found: list[ListedMemory] = []
+    with visit.reading() as connection:
+        place, agents = place_of(visit, connection)
+        if place is not None:
+            found = list_memories(
+                connection,
+                visit.tenant,
+                place.agent,
+                scope=place.shared,
+                session=visit.word("session"),
+                kind=kind,
+                status=status,
+                as_of=as_of,
+                known_at=known_at,
+                words=visit.word("words"),
+                before=before,
+                limit=SHOWN + 1,
+            )
+    memories = found[:SHOWN]
+    older = f"{memories[-1].valid_from.isoformat()},{memories[-1].id}" if len(found) > SHOWN else None
+    return visit.page(
+        "memories.html",
+        place=place,
+        agents=agents,
+        memories=memories,
+        asked={name: visit.word(name) or "" for name in ("type", "status", "session", "as_of", "known_at", "words")},
+        types=[("", "any"), *((name, name) for name in TYPES)],
+        statuses=[("", "all but archived"), *((name, name) for name in STATUSES)],
+        newer=visit.link(before=None) if before else None,
+        older=visit.link(before=older) if older else None,
+    )
+
+
+def _one_of(name: str, given: str | None, words: tuple[Word, ...]) -> Word | None:
+    for word in words:
+        if given == word:
+            return word
+    if given is not None:
+        raise InvalidQuery(f"{name} is one of {', '.join(str(word) for word in words)}, not {given!r:.60}")
+    return None
+
+
+def _moment(visit: Visit, name: str) -> date | datetime | None:
+    """A day, which means its end, or a time, in the agent's zone where it has none. Raises InvalidQuery."""
+    given = visit.word(name)
+    if given is None:
+        return None
+    try:
+        return date.fromisoformat(given) if len(given) <= _DAY else datetime.fromisoformat(given)
+    except ValueError:
+        raise InvalidQuery(f"{name} is a day (2026-03-05) or a time (2026-03-05T14:30), not {given!r:.60}") from None
+
+
+def _key(given: str | None) -> tuple[datetime, UUID] | None:
+    """Where a page ended, as the link to the next one has it. Raises InvalidQuery."""
+    if given is None:
+        return None
+    moment, _, memory = given.partition(",")
+    try:
+        key = datetime.fromisoformat(moment), UUID(memory)
+    except ValueError:
+        key = None
+    if key is None or key[0].tzinfo is None:
+        raise InvalidQuery("before is where a page of this list ended, as its link to older ones has it")
+    return key
+
+
+ROUTES: list[Page] = [reads("/memories", listing)]
