@@ -1,7 +1,8 @@
 """Every measured comparison, one after the other, then one table.
 
-Run: python -m bench [PART …] [--markdown FILE]. Parts run in processes of their own, never two at once. Those that
-read public data sets are left out, and said to be, where the data is not there.
+Run: python -m bench [PART …] [--markdown FILE] [--rows FOLDER]. Parts run in processes of their own, never two at
+once. Those that read public data sets are left out, and said to be, where the data is not there. With a folder of rows
+a part can be measured again by itself: the table holds the last measurement of each part.
 """
 
 import argparse
@@ -44,7 +45,8 @@ NEEDS_DATA = {
 HEAD = """# Benchmarks
 
 Written by `python -m bench --markdown FILE`. Each line compares two things that were measured in one run on one
-machine, by their medians; the ratio is read as its bound reads it, and where there is none, ours by the other.
+machine, by their medians; the ratio is read as its bound reads it, and where there is none, ours by the other. Parts
+are measured one after the other, by `--rows FOLDER` some of them again: both sides of a line are always of one run.
 """
 ROOT = Path(__file__).parent.parent
 
@@ -54,25 +56,30 @@ def data_folder() -> Path:
     return Path(os.environ.get("SLOWWAVE_SHARED", ROOT.parent / "shared")) / "data"
 
 
+def measured(part: str, rows: Path) -> bool:
+    """Run one part, its rows in place of those that were there; False if it ended with an error."""
+    print(f"\n== {part}: {PARTS[part]}", flush=True)
+    if part in NEEDS_DATA and not (data_folder() / NEEDS_DATA[part]).is_file():
+        print(f"left out: no {NEEDS_DATA[part]} in {data_folder()}")
+        return True
+    rows.unlink(missing_ok=True)
+    environment = os.environ | {FILE_VARIABLE: str(rows)}
+    done = subprocess.run([sys.executable, "-m", f"bench.{part}"], cwd=ROOT, env=environment, check=False)
+    return not done.returncode
+
+
 def main() -> int:
     """Run the parts that were asked for (all), print the table; 1 if a part failed or a bound does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
     parser.add_argument("--markdown", type=Path, help="write the table to this file too")
+    parser.add_argument("--rows", type=Path, help="keep the rows of each part here, and show all that are here")
     options = parser.parse_args()
-    failed = []
     with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
-        rows_file = Path(folder) / "rows.jsonl"
-        for part in options.parts or PARTS:
-            print(f"\n== {part}: {PARTS[part]}", flush=True)
-            if part in NEEDS_DATA and not (data_folder() / NEEDS_DATA[part]).is_file():
-                print(f"left out: no {NEEDS_DATA[part]} in {data_folder()}")
-                continue
-            environment = os.environ | {FILE_VARIABLE: str(rows_file)}
-            done = subprocess.run([sys.executable, "-m", f"bench.{part}"], cwd=ROOT, env=environment, check=False)
-            if done.returncode:
-                failed.append(part)
-        rows = read(rows_file)
+        kept = options.rows or Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        failed = [part for part in options.parts or PARTS if not measured(part, (kept / f"{part}.jsonl").resolve())]
+        rows = [row for part in PARTS for row in read(kept / f"{part}.jsonl")]
     table = as_markdown(rows)
     print(f"\n{machine()}\n\n{table}")
     if options.markdown:

@@ -1,7 +1,7 @@
 """Flush throughput with the rules extractor, beside a Celery task that only inserts one row and commits.
 
-Run: python -m bench.flush [--messages 2000] [--rounds 3]. Both run with two prefork processes on the same servers, in
-turn; throughput is the number of commits between the first and the last, over the time between them.
+Run: python -m bench.flush [--messages 2000] [--rounds 5]. Both run with two prefork processes on the same servers, with
+the same flags, in turn; throughput is the number of commits between the first and the last, over the time between them.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     with running_stack() as stack:
         flushes, inserts = measure(stack, options.messages, options.rounds)
@@ -116,7 +116,8 @@ def measure(stack: Stack, messages: int, rounds: int) -> tuple[list[float], list
     """Both sides in turn, after one short round of each to warm up; answers (flushes, inserts) a second."""
     bench = Bench(stack)
     urls = {"SLOWWAVE_DATABASE_URL": stack.settings.database_url, "SLOWWAVE_BROKER_URL": stack.settings.broker_url}
-    command = [sys.executable, "-m", "celery", "-A", "bench.insert_app", "worker", "-c", "2", "-l", "WARNING", "-E"]
+    flags = ["-c", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO"]  # those of the stack's workers
+    command = [sys.executable, "-m", "celery", "-A", "bench.insert_app", "worker", *flags]
     with subprocess.Popen(
         command, env=os.environ | urls, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as worker:
