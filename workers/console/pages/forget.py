@@ -45,10 +45,9 @@ def forget(visit: Visit) -> Response:
     if report.problems:
         problem, cure = "; ".join(report.problems), "forget it once more when that is mended"
         return _form(visit, {}, problem=f"Not all of it went: {problem}", cure=cure)
-    counted = ", ".join(f"{number:,} {label}" for label, number in sorted(report.counts.items()))
-    hints = " ".join(report.hints)
-    say = f"{_said(target)} is forgotten, receipt {report.receipt}: {counted or 'nothing was left of it'}. {hints}"
-    return visit.go("/forget", say=say)
+    counted = ", ".join(f"{label}: {number:,}" for label, number in sorted(report.counts.items()))
+    say = f"{_said(target)} is forgotten, receipt {report.receipt}. {counted or 'Nothing was left of it'}."
+    return visit.go("/forget", say=" ".join([say, *report.hints]))
 
 
 def confirmation(target: Target) -> str:

@@ -1,0 +1,103 @@
+"""The page of maintenance: how jobs stand, one run now, one paused; by who may see all that jobs work on."""
+
+import threading
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, text
+
+from services.maintenance_jobs import claim_job
+from tests.console.conftest import TENANT, Console
+from tests.maintaining import Host
+from workers.console.beside import Done, run_beside
+
+pytestmark = pytest.mark.servers
+
+LIGHT: dict[str, Any] = {"id": "light", "job_type": "consolidate_light", "cadence": "weekly"}
+# No process has a runner for it.
+UNHEARD: dict[str, Any] = {"id": "odd", "job_type": "unheard-of"}
+
+
+@pytest.fixture
+def host(engine: Engine) -> Host:
+    host = Host(engine)
+    host.only(LIGHT, UNHEARD)
+    return host
+
+
+def test_how_jobs_stand_is_for_all_to_read_and_for_operators_to_change(console: Console, host: Host) -> None:
+    shown = console.get("/maintenance").text
+    assert "light" in shown
+    assert "at the next tick" in shown
+    assert "Run now" not in shown
+    assert 'action="/maintenance/light/run"' in console.get("/maintenance", who="operator").text
+
+
+def test_a_job_is_run_now_in_the_person_s_name(console: Console, host: Host) -> None:
+    assert console.post("/maintenance/light/run").status_code == 303
+    (run,) = host.past("light")
+    assert (run.status, run.started_by.startswith("operator@"), run.started_by.endswith("(console)")) == (
+        "completed", True, True,
+    )  # fmt: skip
+    said = console.get("/maintenance", who="operator").text
+    assert f"light: run {run.id} completed in" in said
+    assert host.job("light").last_status == "completed"
+    before = host.job("light")
+    console.post("/maintenance/light/run", dry_run="yes")
+    assert host.job("light") == before
+    assert host.past("light")[1].stats["dry_run"] is True
+    console.post("/maintenance/odd/run")
+    assert "nothing here runs jobs of the type" in console.get("/maintenance", who="operator").text
+    assert console.post("/maintenance/nonsense/run").status_code == 404
+
+
+def test_a_job_that_runs_already_is_not_run_a_second_time(console: Console, host: Host) -> None:
+    with host.engine.begin() as connection:
+        assert claim_job(connection, "light", now=datetime.now(UTC), lease_seconds=60, by="a worker", forced=True)
+    refused = console.post("/maintenance/light/run")
+    assert (refused.status_code, "has a run under way" in refused.text) == (409, True)
+    assert "for a worker" in console.get("/maintenance").text
+
+
+def test_a_job_is_paused_and_resumed(console: Console, host: Host) -> None:
+    console.post("/maintenance/light/pause")
+    assert host.job("light").enabled is False
+    paused = console.get("/maintenance", who="operator").text
+    assert "light is paused" in paused
+    assert 'action="/maintenance/light/resume"' in paused
+    console.post("/maintenance/light/resume")
+    job = host.job("light")
+    assert (job.enabled, job.next_due_at > datetime.now(UTC)) == (True, True)
+    assert console.post("/maintenance/light/pause", who="curator").status_code == 403
+
+
+def test_i8_who_sees_some_tenants_alone_changes_nothing_that_works_on_others(console: Console, host: Host) -> None:
+    with host.engine.begin() as connection:
+        connection.execute(
+            text("INSERT INTO slowwave.agents (tenant, name) VALUES (:t, 'a'), ('globex', 'b')"), {"t": TENANT}
+        )
+    assert "so you can't change them" in console.get("/maintenance", who="operator").text
+    for what in ("run", "pause", "resume"):
+        refused = console.post(f"/maintenance/light/{what}")
+        assert (refused.status_code, "all tenants" in refused.text) == (403, True)
+    assert (host.past(), host.job("light").enabled) == ([], True)
+
+
+def test_work_that_takes_long_goes_on_beside(caplog: pytest.LogCaptureFixture) -> None:
+    go_on, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        go_on.wait(10)
+        ended.set()
+        raise ValueError("what somebody said")
+
+    assert run_beside("short", lambda: 7) == Done(7)
+    with pytest.raises(ZeroDivisionError):
+        run_beside("wrong", lambda: 1 // 0)
+    assert run_beside("long", work, wait_seconds=0) is None
+    (thread,) = [thread for thread in threading.enumerate() if thread.name == "console-long"]
+    go_on.set()
+    thread.join(10)
+    assert ended.is_set()
+    assert ("long failed: ValueError" in caplog.text, "somebody said" in caplog.text) == (True, False)
