@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from domain.model_calls import Spender
 from slowwave.settings import Llm, Settings
 from tests.budgeting import Purse, SetClock
-from tests.console.conftest import TENANT, Console, open_console
+from tests.console.conftest import TENANT, open_console
 from workers.console.bars import BOTTOM, HEIGHT, TOP, WIDTH, draw_bars
 
 CAPS = Llm(

@@ -60,9 +60,9 @@ def test_a_day_says_what_its_lines_rest_on_and_what_two_versions_differ_in(conso
     differing = console.get(f"{address}&version=2&against=1").text
     assert "<ins>+ " in differing
     assert "cabin" in differing.split("<ins>+ ")[2]
-    assert differing.count("<del>− ") == 1, "nothing but the legend"
+    assert differing.count("<del>- ") == 1, "nothing but the legend"
     other = console.get(f"{address}&version=1&against=2").text
-    assert "cabin" in other.split("<del>− ")[2]
+    assert "cabin" in other.split("<del>- ")[2]
 
 
 def test_a_line_whose_event_is_gone_says_so(console: Console, diary: Diary) -> None:
