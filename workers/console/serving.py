@@ -4,12 +4,14 @@ Must not know: any page.
 """
 
 import ipaddress
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 from redis import Redis
@@ -42,10 +44,10 @@ class Serving:
         """Whether browsers speak https: cookies are then for that alone."""
         return self.tls_cert is not None or self.behind_proxy is not None
 
-    @property
-    def url(self) -> str:
+    def url(self, port: int) -> str:
+        """Where it is, on the port that it got."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http{'s' if self.tls_cert else ''}://{host}:{self.port}/"
+        return f"http{'s' if self.tls_cert else ''}://{host}:{port}/"
 
     def checked(self) -> "Serving":
         """This, where it can be. Raises InvalidSettings: passwords don't go over a network as they are typed."""
@@ -59,15 +61,29 @@ class Serving:
         return self
 
 
-def serve(settings: Settings, wanted: Serving, redis: Redis, clock: Callable[[], datetime]) -> None:
-    """Answer until SIGTERM or SIGINT; what is being answered is finished first. Raises OSError for a taken port."""
+def serve(
+    settings: Settings, wanted: Serving, redis: Redis, clock: Callable[[], datetime], tell: Callable[[str], None]
+) -> None:
+    """Answer until SIGTERM or SIGINT; what is being answered is finished first. Raises OSError for a taken port.
+
+    tell: is told the address, once it is listened on.
+    """
     engine = make_engine(settings.database_url, pool_size=CONNECTIONS)
+    # Once all is answered, uvicorn raises again the signal that ended it: whoever was told to end and did has not failed.
+    before = {number: signal.signal(number, _ignored) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         with Memory(settings) as memory, listen_on(wanted.host, wanted.port) as listening:
             app = make_app(settings, engine, redis, clock, memory, secure=wanted.secure)
+            tell(wanted.url(listening.getsockname()[1]))
             uvicorn.Server(_config(app, wanted)).run(sockets=[listening])
     finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
         engine.dispose()
+
+
+def _ignored(_number: int, _frame: FrameType | None) -> None:
+    pass
 
 
 def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:

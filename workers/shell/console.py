@@ -42,7 +42,12 @@ def console(
     with shell.connection() as connection:
         nobody = not anybody(connection)
     out = terminal(stderr=True)
-    out.print(f"The console is at {wanted.url}", soft_wrap=True)
     if nobody:
         out.print("Nobody may log in yet: `slowwave console-users add NAME --role operator`", soft_wrap=True)
-    serve(shell.settings, wanted, shell.redis, shell.now)
+    serve(
+        shell.settings,
+        wanted,
+        shell.redis,
+        shell.now,
+        lambda url: out.print(f"The console is at {url}", soft_wrap=True),
+    )

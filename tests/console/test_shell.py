@@ -1,0 +1,141 @@
+"""`slowwave console`, `console-users`, `agents` and `sessions`, as a person and as a script use them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+from typer.testing import Result
+
+from services.access.console_users import Passwords, check_password
+from slowwave import Memory
+from slowwave.errors import InvalidSettings
+from slowwave.settings import Settings
+from tests.console.conftest import PASSWORD
+from tests.shelling import CliRunner
+from workers.console.serving import Serving, address_of, is_loopback
+from workers.shell.main import app
+
+pytestmark = pytest.mark.servers
+
+
+@pytest.fixture
+def variables(database_url: str, valkey_url: str, tmp_path: Path) -> dict[str, str]:
+    spool = str(tmp_path / "spool")
+    return {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url, "SLOWWAVE_SPOOL": spool}
+
+
+class Shell:
+    def __init__(self, variables: dict[str, str]) -> None:
+        self.variables = variables
+
+    def __call__(self, *arguments: str, stdin: str | None = None) -> Result:
+        result = CliRunner().invoke(app, list(arguments), env=self.variables, input=stdin)
+        assert "Traceback" not in result.output
+        return result
+
+    def json(self, *arguments: str, stdin: str | None = None) -> Any:
+        result = self(*arguments, "--json", stdin=stdin)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+
+@pytest.fixture
+def shell(variables: dict[str, str]) -> Shell:
+    return Shell(variables)
+
+
+def test_people_come_and_go(shell: Shell, engine: Engine) -> None:
+    assert "Nobody may use the console yet" in shell("console-users", "list").stdout
+    added = shell("--tenant", "acme", "console-users", "add", "maya", "--role", "curator", stdin=f"{PASSWORD}\n" * 2)
+    assert added.exit_code == 0
+    assert "maya may log in as curator and looks at tenant acme." in added.stdout
+    assert PASSWORD not in added.output
+    options = ("--role", "operator", "--sees-all", "--password-stdin")
+    assert shell.json("console-users", "add", "jonas", *options, stdin=f"{PASSWORD}\n")["tenants"] == ["*"]
+    known = shell.json("console-users", "list")
+    assert [(user["name"], user["role"], user["tenants"]) for user in known] == [
+        ("jonas", "operator", ["*"]),
+        ("maya", "curator", ["acme"]),
+    ]
+    assert "hash" not in json.dumps(known)
+    other = PASSWORD + ", and more"
+    assert shell("console-users", "password", "maya", "--password-stdin", stdin=f"{other}\n").exit_code == 0
+    with engine.connect() as connection:
+        assert check_password(connection, "maya", PASSWORD, passwords=Passwords()) is None
+        assert check_password(connection, "maya", other, passwords=Passwords()) is not None
+    assert shell("console-users", "remove", "maya").exit_code == 0
+    assert shell("console-users", "remove", "maya").exit_code == 1
+    assert shell("console-users", "password", "maya", "--password-stdin", stdin=f"{other}\n").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "stdin", "code", "told"),
+    [
+        (("maya", "--role", "viewer", "--password-stdin"), "short\n", 1, "12 to 1000 characters"),
+        (("maya", "--role", "king", "--password-stdin"), PASSWORD, 2, "king"),
+        (("maya", "--role", "viewer", "--sees", "a", "--sees-all", "--password-stdin"), PASSWORD, 2, "one of the two"),
+        (("", "--role", "viewer", "--password-stdin"), PASSWORD, 2, "can't be empty"),
+    ],
+)
+def test_people_who_can_not_be_are_refused_with_a_sentence(
+    shell: Shell, call: tuple[str, ...], stdin: str, code: int, told: str
+) -> None:
+    answer = shell("console-users", "add", *call, stdin=stdin)
+    assert (answer.exit_code, told in answer.output) == (code, True), answer.output
+    assert "Nobody" in shell("console-users", "list").stdout
+
+
+def test_agents_and_their_sessions_are_listed(shell: Shell, variables: dict[str, str]) -> None:
+    settings = Settings(database_url=variables["SLOWWAVE_DATABASE_URL"], broker_url=variables["SLOWWAVE_BROKER_URL"])
+    assert shell("agents").stdout == "There is no agent.\n"
+    with Memory(settings) as memory:
+        for agent, session in (("maya", "s1"), ("maya", "s2"), ("jonas", "s1")):
+            memory.turn_completed(agent, session, [{"role": "user", "content": "hello"}])
+        memory.for_tenant("globex").turn_completed("priya", "s1", [{"role": "user", "content": "hello"}])
+    assert [(a["name"], a["sessions"], a["dirty"]) for a in shell.json("agents")] == [("jonas", 1, 1), ("maya", 2, 2)]
+    assert [a["name"] for a in shell.json("agents", "--after", "jonas")] == ["maya"]
+    found = shell.json("sessions", "maya", "--dirty")
+    assert [(s["name"], s["events"], s["processed"]) for s in found] == [("s2", 1, 0), ("s1", 1, 0)]
+    assert [s["name"] for s in shell.json("sessions", "maya", "--before", str(found[0]["number"]))] == ["s1"]
+    assert "0 of 1" in shell("sessions", "maya").stdout
+    assert shell("sessions", "priya").exit_code == 1, "an agent of another tenant"
+
+
+def test_passwords_go_over_no_network_as_they_are_typed(tmp_path: Path) -> None:
+    for host in ("0.0.0.0", "192.0.2.7", "console.example", "::"):  # noqa: S104 (refused)
+        with pytest.raises(InvalidSettings, match="--behind-proxy"):
+            Serving(host, 8321).checked()
+        assert Serving(host, 8321, behind_proxy="192.0.2.1").checked().secure
+        assert Serving(host, 8321, tmp_path / "cert", tmp_path / "key").checked().secure
+    with pytest.raises(InvalidSettings, match="--tls-key"):
+        Serving("127.0.0.1", 8321, tmp_path / "cert").checked()
+    assert not Serving("127.0.0.1", 8321).checked().secure
+    assert [is_loopback(host) for host in ("localhost", "::1", "127.1.2.3", "127.example")] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("listen", ["", "8321", ":8321", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "a:b", "a:-1"])
+def test_an_address_that_is_none_is_refused_with_one_that_is(listen: str) -> None:
+    with pytest.raises(InvalidSettings, match=r"127\.0\.0\.1:8321 is"):
+        address_of(listen)
+
+
+def test_the_command_serves_until_it_is_told_to_end(variables: dict[str, str]) -> None:
+    command = [sys.executable, "-c", "from workers.shell import main; main()", "console", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "console-users add" in process.stderr.readline(), "nobody may log in yet"
+        found = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
+        assert found is not None
+        with urllib.request.urlopen(f"{found[0]}login", timeout=20) as answer:  # noqa: S310 (our own)
+            assert "console-users add" in answer.read().decode()
+            assert "uvicorn" not in str(answer.headers)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
