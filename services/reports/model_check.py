@@ -5,8 +5,10 @@ Must not know: how findings are shown, any key.
 
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from redis import Redis
 
@@ -20,32 +22,59 @@ from services.reports.check import Check, fine, problem, unknown
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Llm
 
+State = Literal["none", "fine", "not_set_up", "away", "refused", "unknown"]
+TROUBLES_OF: Mapping[State, str | None] = {
+    "fine": None,
+    "not_set_up": "model-not-set-up",
+    "away": "model-down",
+    "refused": "model-refuses",
+}
+"""States of a model that is wanted, as far as they are known, with the trouble that each of them is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the model. here: what to do in this very case, where more can be said."""
+
+    state: State
+    said: str
+    here: str | None = None
+
 
 def check_model(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> Check:
     """Whether a model is set up, its package or program is there, and its endpoint is not given up for now."""
+    known = model_state(llm, redis, clock)
+    trouble = TROUBLES_OF.get(known.state)
+    if trouble is not None:
+        return problem("model", trouble, known.said, known.here)
+    return unknown("model", known.said) if known.state == "unknown" else fine("model", known.said)
+
+
+def model_state(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> Known:
+    """See how the model is, without asking it."""
     try:
         driver = build_driver(llm, clock)
     except InvalidSettings as error:
-        return problem("model", "model-not-set-up", str(error))
+        return Known("not_set_up", str(error))
     if driver is None:
-        return fine("model", "none is set up (memory.llm.driver): the rules do all work")
+        return Known("none", "none is set up (memory.llm.driver): the rules do all work")
     if llm.driver == "command" and not _program_found(llm.command):
         here = "mend memory.llm.command, or add the program's folder to the workers' PATH"
-        return problem("model", "model-not-set-up", f"{driver.name}: there is no such program", here)
+        return Known("not_set_up", f"{driver.name}: there is no such program", here)
     return _known(driver.name, build_gate(redis, driver.endpoint, llm).breaker)
 
 
-def _known(name: str, breaker: Breaker) -> Check:
+def _known(name: str, breaker: Breaker) -> Known:
     try:
         breaker.look()
     except TransientError as error:
         if error.retry_after is None:
-            return unknown("model", f"{name}: the broker knows how it is, and can't be reached")
-        finding = f"{name}: failed again and again, and is not asked for another {duration_words(error.retry_after)}"
-        return problem("model", "model-down", finding)
+            return Known("unknown", f"{name}: the broker knows how it is, and can't be reached")
+        said = f"{name}: failed again and again, and is not asked for another {duration_words(error.retry_after)}"
+        return Known("away", said)
     except ModelFailed as error:
-        return problem("model", "model-refuses", f"{name}: {error}")
-    return fine("model", f"{name} is set up, and nothing is known against it")
+        return Known("refused", f"{name}: {error}")
+    return Known("fine", f"{name} is set up, and nothing is known against it")
 
 
 def _program_found(command: str) -> bool:

@@ -1,4 +1,4 @@
-"""`python -m workers.exporter`: write alert rules and dashboard anew, from the catalogues in the code.
+"""`python -m workers.exporter`: write alert rules, dashboard and the page of metrics anew, from catalogues in the code.
 
 Must not know: what is in them.
 """
@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workers.exporter.alerts import RULES
+from workers.exporter.catalogue import CATALOGUE
 from workers.exporter.dashboard_file import dashboard_file
+from workers.exporter.metrics_page import metrics_page
 from workers.exporter.panels import ROWS
 from workers.exporter.rules_file import RUNBOOKS, rules_file
 
@@ -23,10 +25,14 @@ def files(runbooks: str = RUNBOOKS) -> Mapping[str, str]:
 
 def main() -> None:
     """Write them."""
-    parser = argparse.ArgumentParser(prog="python -m workers.exporter", description="Write alert rules and dashboard.")
+    parser = argparse.ArgumentParser(
+        prog="python -m workers.exporter", description="Write alert rules, dashboard, docs."
+    )
     parser.add_argument("--folder", type=Path, default=Path("deploy"), help="where to write (default: deploy)")
     parser.add_argument("--runbooks", default=RUNBOOKS, help="URL of the folder with the runbook's pages")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="where the documents are (default: docs)")
     given = parser.parse_args()
+    (given.docs / "metrics.md").write_text(metrics_page(CATALOGUE.values()), encoding="utf-8")
     for place, text in files(given.runbooks).items():
         file = given.folder / place
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,56 @@
+"""How many tasks ended, and how: counted in Redis by whichever process ran them, so all hosts and pools add up.
+
+One round trip a task. Losing the counts is a counter that starts anew, which whoever reads counters expects.
+
+Must not know: which tasks there are, Celery, who reads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from redis import Redis
+
+from slowwave.coordination.keys import PREFIX
+
+TASKS_KEY = f"{PREFIX}tasks"
+"""A hash: "TASK OUTCOME" -> how many, "TASK us" -> microseconds that they took, RECLAIMED -> flushes taken over."""
+RECLAIMED = "reclaimed"
+_MICROSECONDS = "us"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCounts:
+    """ended: by (task, outcome). seconds: by task. reclaimed: flushes of windows whose earlier worker did not end."""
+
+    ended: Mapping[tuple[str, ...], int]
+    seconds: Mapping[str, float]
+    reclaimed: int
+
+
+def note_task(redis: Redis, task: str, outcome: str, seconds: float) -> None:
+    """Count a task that has ended. outcome: a word. Raises `redis.exceptions.RedisError`."""
+    with redis.pipeline(transaction=False) as pipeline:
+        pipeline.hincrby(TASKS_KEY, f"{task} {outcome}", 1)
+        pipeline.hincrby(TASKS_KEY, f"{task} {_MICROSECONDS}", round(seconds * 1_000_000))
+        pipeline.execute()
+
+
+def note_reclaimed(redis: Redis) -> None:
+    """Count a flush of a window that an earlier worker began and never ended. Raises as `note_task`."""
+    redis.hincrby(TASKS_KEY, RECLAIMED, 1)
+
+
+def counts_of(fields: Mapping[bytes, bytes]) -> TaskCounts:
+    """Read the hash."""
+    ended: dict[tuple[str, ...], int] = {}
+    seconds: dict[str, float] = {}
+    reclaimed = 0
+    for field, value in fields.items():
+        task, _, word = field.decode().rpartition(" ")
+        if not task:
+            reclaimed = int(value)
+        elif word == _MICROSECONDS:
+            seconds[task] = int(value) / 1_000_000
+        else:
+            ended[task, word] = int(value)
+    return TaskCounts(ended, seconds, reclaimed)

@@ -1,0 +1,177 @@
+"""One reading of all figures: a bounded number of queries to Postgres and calls to the broker, each server by itself.
+
+A server that is away leaves its figures out, and is told as away; the other one's are read all the same.
+
+Must not know: how figures are shown, Prometheus, Celery (who listens to which queue is an argument).
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from redis import Redis
+from redis.exceptions import RedisError
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from models.schema import WrongSchema, current_revision, head_revision, require_current
+from services.reports.check import first_line
+from services.reports.metrics import By
+from services.reports.metrics.aside import read_aside
+from services.reports.metrics.broker import FirstSeen, read_broker, read_leases
+from services.reports.metrics.budgets import read_budgets
+from services.reports.metrics.deliveries import read_deliveries
+from services.reports.metrics.flushes import read_flushes
+from services.reports.metrics.runs import read_runs
+from services.reports.metrics.sessions import read_sessions
+from services.reports.model_check import TROUBLES_OF, model_state
+from services.reports.servers import broker_ahead, postgres_ahead
+from slowwave.coordination.keys import QUEUES
+from slowwave.settings import Settings
+
+log = logging.getLogger(__name__)
+
+Listening = Mapping[str, frozenset[str]]
+Figures = Any
+"""A dataclass whose fields are metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """Whether a server answered."""
+
+    up: By
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """The database as a whole."""
+
+    schema_info: By
+    schema_current: int
+    clock_offset_seconds: By
+    database_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who takes from the queues, and how often sweeps should come. workers: None where nobody could be asked."""
+
+    workers: By | None
+    sweep_interval_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerClock:
+    """The broker's clock against this host's."""
+
+    clock_offset_seconds: By
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """model_state: 1 for the state that holds; None without a model, or where nobody knows."""
+
+    model_state: By | None
+
+
+@dataclass(slots=True)
+class Sources:
+    """What is read. listening: answers the queues of each worker; tenants: whose figures are told by name."""
+
+    settings: Settings
+    engine: Engine
+    redis: Redis
+    listening: Callable[[], Listening | None]
+    clock: Callable[[], datetime]
+    tenants: Collection[str] = ()
+    first_seen: FirstSeen = field(default_factory=FirstSeen)
+
+
+def from_postgres(sources: Sources) -> list[Figures]:
+    """Its figures; those of another revision's tables are left out. Never raises for a server that is away."""
+    try:
+        with sources.engine.connect() as connection:
+            found = [group for read in _GROUPS for group in _read(connection, sources, read)]
+    except SQLAlchemyError as error:
+        log.warning("Postgres: %s", first_line(error))
+        return [Up({("postgres",): 0})]
+    return [Up({("postgres",): 1}), *found]
+
+
+def _read(connection: Connection, sources: Sources, read: Callable[[Connection, Sources], Figures]) -> list[Figures]:
+    """One group; none of it where this login may not read it, the schema has it not, or it takes too long."""
+    try:
+        return [read(connection, sources)]
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise
+        connection.rollback()
+        log.warning("Postgres: %s", first_line(error))
+        return []
+
+
+def _database(connection: Connection, sources: Sources) -> Database:
+    revision, needed = current_revision(connection), head_revision()
+    size: int = connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one()
+    ahead = postgres_ahead(connection, sources.clock)
+    return Database({(revision or "none", needed): 1}, int(_fits(connection)), {("postgres",): ahead}, size)
+
+
+def _fits(connection: Connection) -> bool:
+    try:
+        require_current(connection)
+    except WrongSchema:
+        return False
+    return True
+
+
+def _waiting(connection: Connection, sources: Sources) -> Figures:
+    return read_sessions(connection, sources.settings.memory.auto_flush, now=sources.clock())
+
+
+def _runs(connection: Connection, sources: Sources) -> Figures:
+    return read_runs(connection, sources.settings.memory.maintenance, now=sources.clock())
+
+
+def _budgets(connection: Connection, sources: Sources) -> Figures:
+    return read_budgets(connection, sources.settings.memory.llm, tenants=sources.tenants, now=sources.clock())
+
+
+_GROUPS: Sequence[Callable[[Connection, Sources], Figures]] = (
+    _database,
+    _waiting,
+    lambda connection, sources: read_flushes(connection, now=sources.clock()),
+    lambda connection, sources: read_aside(connection, now=sources.clock()),
+    _budgets,
+    _runs,
+    lambda connection, sources: read_deliveries(connection, now=sources.clock()),
+)
+
+
+def from_broker(sources: Sources) -> list[Figures]:
+    """Its figures, and what workers and the model's breaker tell by way of it. Never raises as above."""
+    try:
+        found = list(_of_broker(sources))
+    except RedisError as error:
+        log.warning("the broker: %s", first_line(error))
+        return [Up({("broker",): 0})]
+    return [Up({("broker",): 1}), *found]
+
+
+def _of_broker(sources: Sources) -> Iterator[Figures]:
+    redis, memory = sources.redis, sources.settings.memory
+    yield read_broker(redis, sources.first_seen)
+    yield read_leases(redis)
+    yield BrokerClock({("broker",): broker_ahead(redis, sources.clock)})
+    yield Workers(_workers(sources.listening()), memory.auto_flush.flush_interval_seconds)
+    state = model_state(memory.llm, redis, sources.clock).state
+    yield Model({(known,): int(known == state) for known in TROUBLES_OF} if state in TROUBLES_OF else None)
+
+
+def _workers(listening: Listening | None) -> By | None:
+    if listening is None:
+        return None
+    return {(queue,): sum(queue in queues for queues in listening.values()) for queue in QUEUES}

@@ -1,0 +1,123 @@
+"""The figures of one moment as Prometheus' metric families; servers that do not answer in time count as away.
+
+Must not know: how figures are read, how they travel.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import fields
+from typing import Any
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from workers.exporter.catalogue import CATALOGUE
+
+DEADLINE_SECONDS = 8.0
+"""Prometheus waits for ten seconds, unless it is told otherwise."""
+SHARED_SECONDS = 1.0
+"""Scrapes that come closer together are answered with one reading: whoever asks often asks no server more often."""
+
+Labels = tuple[str, ...]
+Read = Callable[[], Sequence[Any]]
+"""Answers dataclasses whose fields are metrics."""
+
+
+class FiguresCollector(Collector):
+    """Reads each server in a thread of its own, and offers what all of them said.
+
+    servers: of each server its name and how it is read, which never raises for a server that is away. here: what is
+    read of this host. about: the labels of `build_info`. One that does not answer within `deadline` seconds counts as
+    away; it is not asked again before it has answered.
+    """
+
+    def __init__(
+        self,
+        servers: Mapping[str, Read],
+        here: Read,
+        *,
+        about: Labels,
+        deadline: float = DEADLINE_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._servers = servers
+        self._here = here
+        self._about = about
+        self._deadline = deadline
+        self._monotonic = monotonic
+        self._threads = {name: ThreadPoolExecutor(1, thread_name_prefix=f"read-{name}") for name in servers}
+        self._asked: dict[str, Future[Sequence[Any]]] = {}
+        self._lock = threading.Lock()
+        self._families: list[Metric] = []
+        self._read_at: float | None = None
+
+    def collect(self) -> Iterable[Metric]:
+        """The families that are known now, in the catalogue's order."""
+        with self._lock:
+            started = self._monotonic()
+            if self._read_at is None or started - self._read_at >= SHARED_SECONDS:
+                groups = self._read()
+                took = self._monotonic() - started
+                own: Mapping[str, Mapping[Labels, float]] = {
+                    "build_info": {self._about: 1.0},
+                    "scrape_seconds": {(): took},
+                }
+                self._families = list(_families([*map(_values, groups), own]))
+                self._read_at = self._monotonic()
+            return self._families
+
+    def close(self) -> None:
+        """Ask no server any more; who was asked last is not waited for."""
+        for threads in self._threads.values():
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    def _read(self) -> Iterator[Any]:
+        asked = {name: self._ask(name) for name in self._servers}
+        done, _ = wait([future for future in asked.values() if future is not None], timeout=self._deadline)
+        for name, future in asked.items():
+            if future is None or future not in done:
+                yield _Away(name)
+            else:
+                yield from future.result()
+        yield from self._here()
+
+    def _ask(self, name: str) -> Future[Sequence[Any]] | None:
+        """None: it has not answered the last time yet."""
+        last = self._asked.get(name)
+        if last is not None and not last.done():
+            return None
+        self._asked[name] = self._threads[name].submit(self._servers[name])
+        return self._asked[name]
+
+
+class _Away:
+    """Stands for the figures of a server that did not answer."""
+
+    def __init__(self, name: str) -> None:
+        self.up = {(name,): 0.0}
+
+
+def _values(group: Any) -> Mapping[str, Mapping[Labels, float]]:
+    """A group's figures by metric and labels; what is None is not known, and left out."""
+    named = vars(group) if isinstance(group, _Away) else {f.name: getattr(group, f.name) for f in fields(group)}
+    return {
+        name: value if isinstance(value, Mapping) else {(): float(value)}
+        for name, value in named.items()
+        if value is not None
+    }
+
+
+def _families(groups: Iterable[Mapping[str, Mapping[Labels, float]]]) -> Iterator[Metric]:
+    found: dict[str, dict[Labels, float]] = {}
+    for group in groups:
+        for name, samples in group.items():
+            found.setdefault(name, {}).update(samples)
+    for name, metric in CATALOGUE.items():
+        if name in found:
+            kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+            family = kind(metric.full_name, metric.help, labels=metric.labels)
+            for labels, value in found[name].items():
+                family.add_metric(labels, value)
+            yield family
