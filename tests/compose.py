@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ ROOT = Path(__file__).parent.parent
 PASSWORDS = {
     "POSTGRES_PASSWORD": "postgrespassword",
     "POSTGRES_WORKER_PASSWORD": "postgresworker",
+    "POSTGRES_CONSOLE_PASSWORD": "postgresconsole",
     "REDIS_PASSWORD": "redispassword",
     "REDIS_WORKER_PASSWORD": "redisworker",
     "REDIS_PRODUCER_PASSWORD": "redisproducer",
     "REDIS_FLOWER_PASSWORD": "redisflower",
     "FLOWER_PASSWORD": "flowerpass",
 }
+SIZES = ("small", "scaled-out")
+BESIDES = "console,prometheus"
 
 
 def tool(name: str) -> str:
@@ -28,7 +32,7 @@ def tool(name: str) -> str:
 
 
 def run_config(variables: Mapping[str, str], *options: str) -> subprocess.CompletedProcess[str]:
-    """`docker-compose config` with these variables and no .env file."""
+    """`docker-compose config` with these variables and no .env file. Of profiles those that COMPOSE_PROFILES names."""
     return subprocess.run(
         [tool("docker-compose"), "--env-file", "/dev/null", "-f", ROOT / "compose.yaml", "config", *options],
         env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **variables},
@@ -39,17 +43,18 @@ def run_config(variables: Mapping[str, str], *options: str) -> subprocess.Comple
     )
 
 
-def resolved() -> dict[str, Any]:
-    """The whole file, everything interpolated; `$$` is undone as the engine would."""
-    result = run_config(PASSWORDS, "--format", "json")
+@cache
+def resolved(profiles: str = f"scaled-out,{BESIDES}") -> dict[str, Any]:
+    """The whole file for these profiles, everything interpolated; `$$` is undone as the engine would."""
+    result = run_config({**PASSWORDS, "COMPOSE_PROFILES": profiles}, "--format", "json")
     assert result.returncode == 0, result.stderr
     found: dict[str, Any] = json.loads(result.stdout.replace("$$", "$"))
     return found
 
 
-def services() -> dict[str, dict[str, Any]]:
-    """The services by name."""
-    found: dict[str, dict[str, Any]] = resolved()["services"]
+def services(size: str = SIZES[-1]) -> dict[str, dict[str, Any]]:
+    """The services of a size by name, with all that can run besides."""
+    found: dict[str, dict[str, Any]] = resolved(f"{size},{BESIDES}")["services"]
     return found
 
 

@@ -2,6 +2,9 @@
 
 import re
 import subprocess
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,18 +14,19 @@ import yaml
 from services.access.broker_users import Part, broker_user
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import PREFIX, known_keys, variable_of
-from tests.compose import PASSWORDS, ROOT, queues_of, resolved, run_config, services, tool, workers
+from tests.compose import BESIDES, PASSWORDS, ROOT, SIZES, queues_of, resolved, run_config, services, tool, workers
 from workers.celery_settings import SOFT_SHUTDOWN_SECONDS
+from workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
 from workers.stack.programs import default_workers
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
-OURS = ("beat", "flower", "migrate", "worker-")
+OURS = ("beat", "console", "exporter", "flower", "migrate", "worker-")
 
 
-@pytest.fixture(scope="module")
-def deployed() -> dict[str, dict[str, Any]]:
-    """The services of compose.yaml."""
-    return services()
+@pytest.fixture(scope="module", params=SIZES)
+def deployed(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
+    """The services of compose.yaml, of each size."""
+    return services(request.param)
 
 
 def _seconds(duration: str) -> float:
@@ -32,9 +36,29 @@ def _seconds(duration: str) -> float:
 
 def test_compose_refuses_to_start_without_a_password_and_says_which_to_set() -> None:
     for missing in PASSWORDS:
-        result = run_config({name: value for name, value in PASSWORDS.items() if name != missing}, "--quiet")
+        given = {name: value for name, value in PASSWORDS.items() if name != missing}
+        result = run_config({**given, "COMPOSE_PROFILES": "small"}, "--quiet")
         assert result.returncode != 0
         assert f"set {missing} in .env" in result.stderr
+
+
+def test_compose_refuses_to_start_without_a_size_since_no_worker_would_be_left_for_some_queues() -> None:
+    result = run_config(PASSWORDS, "--quiet")
+    assert result.returncode != 0
+    assert "set COMPOSE_PROFILES in .env to small or scaled-out" in result.stderr
+
+
+def test_every_profile_is_documented_and_each_size_has_all_that_belongs_to_every_size() -> None:
+    file = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    profiles = {profile for service in file["services"].values() for profile in service.get("profiles", [])}
+    assert profiles == {*SIZES, *BESIDES.split(",")}
+    for page in ("docs/deploy.md", "deploy/env.example"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert {profile for profile in profiles if profile not in text} == set(), page
+    assert sum("worker" in name for name in services("small")) < sum("worker" in name for name in services())
+    everywhere = {name for name, service in file["services"].items() if "profiles" not in service}
+    for size in SIZES:
+        assert everywhere < services(size).keys()
 
 
 def test_the_example_environment_lists_every_variable_and_holds_no_secret() -> None:
@@ -53,7 +77,9 @@ def test_files_with_passwords_are_never_committed() -> None:
 def test_no_password_stands_in_the_file() -> None:
     taken = r"\$\{[A-Z_]+:\?set [A-Z_]+ in \.env\}"
     for name, value in _leaves(yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))):
-        if name == "content":
+        if name == "content" and "scrape_configs" in value:
+            assert "password" not in value
+        elif name == "content":
             assert all(re.search(rf" >{taken}( |$)", line) for line in value.splitlines())
         elif re.search(r"PASSWORD|AUTH|://", f"{name} {value}"):
             assert re.search(taken, value) or "://127.0.0.1" in value or "$$WORKER_PASSWORD" in value, (name, value)
@@ -78,7 +104,7 @@ def test_users_of_the_broker_may_what_their_part_may_and_no_more() -> None:
 
 
 def test_each_service_logs_in_as_what_it_is(deployed: dict[str, Any]) -> None:
-    wanted = {"migrate": ("slowwave", None), "flower": (None, "flower")}
+    wanted = {"migrate": ("slowwave", None), "flower": (None, "flower"), "console": ("console", "worker")}
     for name, service in deployed.items():
         if name.startswith(OURS):
             given = service["environment"]
@@ -98,12 +124,27 @@ def test_mistake_33_every_queue_has_a_consumer_and_every_consumer_a_queue(deploy
         assert (HIGH_QUEUE,) in consumers, "urgent flushes have a worker that nothing else can occupy"
 
 
-def test_workers_have_names_of_their_own_and_are_asked_by_them(deployed: dict[str, Any]) -> None:
-    nodes = {name: command[command.index("-n") + 1] for name, command in workers(deployed).items()}
-    assert len(set(nodes.values())) == len(nodes)
-    for name, node in nodes.items():
-        asked = deployed[name]["healthcheck"]["test"][1].split(" -d ")[1]
-        assert asked == node.replace("%h", "$HOSTNAME")
+def test_workers_have_names_of_their_own_and_are_asked_for_the_sign_that_they_give(deployed: dict[str, Any]) -> None:
+    nodes = [command[command.index("-n") + 1] for command in workers(deployed).values()]
+    assert len(set(nodes)) == len(nodes)
+    assert all(node.endswith("@%h") for node in nodes), "copies of a service differ by their host's name"
+    for name in (*workers(deployed), "beat"):
+        file = deployed[name]["environment"]["SLOWWAVE_LIVENESS_FILE"]
+        (asked, seconds) = re.findall(
+            r"^find (\S+) -newermt '-(\d+) seconds' \| grep -q \.$", deployed[name]["healthcheck"]["test"][1]
+        )[0]
+        assert asked == file
+        assert str(Path(file).parent) in deployed[name]["tmpfs"]
+        # A worker is silent while it connects again: for as long as Celery waits between two tries, at most.
+        assert int(seconds) > PATIENCE_SECONDS + LOOK_SECONDS + 30
+
+
+def test_what_is_ours_can_write_to_its_volumes_alone(deployed: dict[str, Any]) -> None:
+    for name, service in deployed.items():
+        if name.startswith(OURS):
+            assert service["read_only"] is True
+            assert service["cap_drop"] == ["ALL"]
+            assert service["security_opt"] == ["no-new-privileges:true"]
 
 
 def test_workers_are_given_longer_than_their_soft_shutdown(deployed: dict[str, Any]) -> None:
@@ -129,7 +170,7 @@ def test_everything_restarts_is_asked_for_its_health_and_waits_for_the_schema(de
 
 def test_only_the_loopback_address_listens(deployed: dict[str, Any]) -> None:
     published = {name: service["ports"] for name, service in deployed.items() if "ports" in service}
-    assert set(published) == {"postgres", "redis", "flower"}
+    assert set(published) == {"postgres", "redis", "flower", "console", "prometheus"}
     assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
 
 
@@ -154,8 +195,15 @@ def test_every_path_that_is_named_exists(deployed: dict[str, Any]) -> None:
 
 def test_the_image_holds_every_package_of_the_service() -> None:
     copied = " ".join(re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE)).split()
-    packages = {folder.parent.name for folder in ROOT.glob("*/__init__.py")} - {"tests", "bench", "proof", "examples"}
+    beside = {"tests", "bench", "proof", "examples", "docs_reference"}
+    packages = {folder.parent.name for folder in ROOT.glob("*/__init__.py")} - beside
     assert packages <= set(copied)
+
+
+def test_the_image_holds_the_extras_of_every_part_that_is_deployed() -> None:
+    (extras,) = re.findall(r"^ARG EXTRAS=(.+)$", DOCKERFILE, re.MULTILINE)
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert {"console", "exporter", "json-logs", "models", "tracing"} <= set(extras.split(",")) <= set(known)
 
 
 def test_the_dockerfile_passes_its_linter() -> None:
@@ -174,3 +222,28 @@ def test_the_image_is_small_unprivileged_and_asked_for_its_health() -> None:
     assert "HEALTHCHECK" in final
     for heavy in ("apt-get", "gcc", "build-essential", "pip ", "COPY .", "ADD "):
         assert heavy not in final, heavy
+
+
+def test_every_file_of_a_package_is_installed_with_it() -> None:
+    """The image installs packages: a page's template or a script of SQL that no pattern names would be left behind."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    (patterns,) = project["package-data"].values()
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    packages = [name.removesuffix("*") for name in project["packages"]["find"]["include"]]
+    data = [path for path in map(Path, listed) if path.parts[0] in packages and path.suffix != ".py"]
+    assert len(data) > 50
+    assert [str(path) for path in data if not any(fnmatch(path.name, pattern) for pattern in patterns)] == []
+
+
+def test_prometheus_scrapes_the_exporter_as_the_file_for_hosts_does() -> None:
+    whole = resolved()
+    here = yaml.safe_load(whole["configs"]["prometheus"]["content"])
+    file = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8"))
+    (job,) = here["scrape_configs"]
+    assert job.pop("static_configs") == [{"targets": ["exporter:9187"]}]
+    assert file["scrape_configs"][0].pop("static_configs")
+    assert here == file
+    command = whole["services"]["exporter"]["command"]
+    assert command[command.index("--listen") + 1].endswith(":9187")
+    mounted = {volume["target"]: Path(volume["source"]) for volume in whole["services"]["prometheus"]["volumes"]}
+    assert mounted[Path("/etc/prometheus", here["rule_files"][0]).as_posix()].is_file()

@@ -19,7 +19,7 @@ from tests.documents import ROOT
 from workers.shell.main import app
 
 SYSTEMD = ROOT / "deploy" / "systemd"
-UNITS = sorted(SYSTEMD.iterdir())
+UNITS = sorted(path for path in SYSTEMD.iterdir() if path.is_file())
 PLIST = ROOT / "deploy" / "launchd" / "slowwave-maintenance.plist"
 PROGRAM = "%h/.local/bin/slowwave"
 INSTALLED = Path(sys.executable).parent / "slowwave"

@@ -66,24 +66,27 @@ class Local:
         whole = resolved()
         self.services = whole["services"]
         self.folder = folder
-        self.ports = settle_ports(folder / "ports.json", {"redis": 0, "flower": 0})
+        self.ports = settle_ports(folder / "ports.json", {"redis": 0, "flower": 0, "console": 0, "exporter": 0})
         self._database_url = database_url
-        for name in ("beat", "spool", "etc"):
+        for name in ("beat", "spool", "etc", *(f"run-{name}" for name in self.services)):
             (folder / name).mkdir()
         (folder / "etc" / "users.acl").write_text(whole["configs"]["users"]["content"])
 
-    def here(self, text: str) -> str:
-        """A command or value with what is different here."""
+    def here(self, text: str, name: str) -> str:
+        """A command or value of a service with what is different here."""
         return (
             text.replace("/var/lib/slowwave", str(self.folder))
+            .replace("/run/slowwave", str(self.folder / f"run-{name}"))
             .replace("/etc/slowwave", str(self.folder / "etc"))
             .replace("@redis:6379", f"@127.0.0.1:{self.ports['redis']}")
             .replace("5555", str(self.ports["flower"]))
+            .replace("8321", str(self.ports["console"]))
+            .replace("9187", str(self.ports["exporter"]))
         )
 
     def environment(self, name: str) -> dict[str, str]:
         """The variables of a service, and what Docker and the image add."""
-        given = {key: self.here(value) for key, value in (self.services[name].get("environment") or {}).items()}
+        given = {key: self.here(value, name) for key, value in (self.services[name].get("environment") or {}).items()}
         if "SLOWWAVE_DATABASE_URL" in given:
             url = make_url(given["SLOWWAVE_DATABASE_URL"])
             assert (url.host, url.port, url.database) == ("postgres", 5432, "slowwave")
@@ -96,7 +99,7 @@ class Local:
         return {"PATH": path, "HOSTNAME": socket.gethostname(), **home, **given}
 
     def command(self, name: str) -> list[str]:
-        words = [self.here(word) for word in self.services[name]["command"]]
+        words = [self.here(word, name) for word in self.services[name]["command"]]
         if words[0] == "redis-server":
             here = ["--port", str(self.ports["redis"]), "--bind", "127.0.0.1", "--dir", str(self.folder)]
             return [str(get_binary_path()), *words[1:], *here]
@@ -110,7 +113,7 @@ class Local:
             process = subprocess.Popen(
                 self.command(name), env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out
             )
-        check = [self.here(word) for word in service["healthcheck"].get("test") or []]
+        check = [self.here(word, name) for word in service["healthcheck"].get("test") or []]
         number = signal.Signals[service.get("stop_signal", "SIGTERM")]
         grace = float(service.get("stop_grace_period", "10s").removesuffix("s"))
         return Service(name, process, log, environment, check, number, grace)
@@ -120,8 +123,9 @@ class Local:
 def local(tmp_path: Path, database_url: str) -> Iterator[Local]:
     yield Local(tmp_path, database_url)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("DROP OWNED BY worker")
-        connection.execute("DROP ROLE worker")
+        for login in ("worker", "console"):
+            connection.execute(f"DROP OWNED BY {login}")
+            connection.execute(f"DROP ROLE {login}")
 
 
 def _migrate(local: Local) -> None:
@@ -158,8 +162,11 @@ def test_the_migration_ends_with_0_and_may_run_again(local: Local, broker: Servi
         _migrate(local)
     with psycopg.connect(database_url) as connection:
         assert connection.execute("SELECT to_regclass('slowwave.events') IS NULL").fetchone() == (False,)
-        (kept,) = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = 'worker'").fetchall()
-        assert kept[0].startswith("SCRAM-SHA-256$")
+        kept = connection.execute(
+            "SELECT rolname, rolpassword FROM pg_authid WHERE rolname IN ('worker', 'console')"
+        ).fetchall()
+        assert {name for name, _ in kept} == {"worker", "console"}
+        assert all(password.startswith("SCRAM-SHA-256$") for _, password in kept)
 
 
 def _await_health(service: Service) -> None:
@@ -189,8 +196,8 @@ def _remember(local: Local) -> None:
 
 def test_every_service_gets_healthy_and_ends_when_it_is_told_to(local: Local, broker: Service) -> None:
     _migrate(local)
-    names = [*workers(local.services), "beat", "flower"]
-    assert set(names) == set(local.services) - {"postgres", "redis", "migrate"}
+    names = [*workers(local.services), "beat", "flower", "console", "exporter"]
+    assert set(names) == set(local.services) - {"postgres", "redis", "migrate", "prometheus"}
     running = [local.start(name) for name in names]
     try:
         for service in running:
@@ -200,7 +207,7 @@ def test_every_service_gets_healthy_and_ends_when_it_is_told_to(local: Local, br
             service.ask_to_stop()
         for service in running:
             assert service.ended() == 0, service.log.read_text()[-2000:]
-        assert not running[0].healthy(), "a health check sees that it is gone"
+        assert not running[-1].healthy(), "a health check sees that it is gone"
     finally:
         for service in running:
             service.process.kill()
