@@ -121,9 +121,8 @@ _TASKS = Row(
             "s",
         ),
         Panel(
-            "Windows begun",
+            "Windows begun anew",
             (
-                ("rate(slowwave_flush_attempts_total[5m])", "all"),
                 ("rate(slowwave_flush_reclaims_total[5m])", "begun before by a worker that ended"),
                 ("slowwave_recent_flushes_retried / 300", "committed after more than one try"),
             ),
