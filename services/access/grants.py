@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from psycopg import sql
 from sqlalchemy import Connection, text
 
+from services.access.figures import exporters, figure_statements, has_group, lacking_figures
 from services.access.privileges import (
-    CONSOLE_ALONE,
     DEFINING,
     ENTRANCES,
     GROUPS,
@@ -72,7 +72,9 @@ def in_use(connection: Connection) -> bool:
     """Whether any login of this database is not the owner's; who is not the owner knows by being here."""
     if not connection.execute(_IS_OWNER).scalar_one():
         return True
-    return bool(connection.execute(text("SELECT EXISTS (SELECT FROM slowwave.logins)")).scalar_one())
+    registered = connection.execute(text("SELECT EXISTS (SELECT FROM slowwave.logins)")).scalar_one()
+    # Who gets in as an exporter by way of everybody's right to connect is not registered here.
+    return bool(registered) or (not as_caller(connection) and bool(exporters(connection)))
 
 
 def as_caller(connection: Connection) -> list[str]:
@@ -95,7 +97,7 @@ def lacking(connection: Connection) -> list[str]:
     unreadable = connection.execute(_UNREADABLE, {"tables": wanted, "worker": WORKER}).scalars()
     uncallable = connection.execute(_UNCALLABLE, {"functions": callable_by, "worker": WORKER}).scalars()
     names = (signature.split("(")[0].removeprefix("slowwave.") for signature in uncallable)
-    return sorted({*as_caller(connection), *unreadable, *names})
+    return sorted({*as_caller(connection), *unreadable, *names, *lacking_figures(connection)})
 
 
 def apply_grants(connection: Connection) -> None:
@@ -120,6 +122,7 @@ def statements(connection: Connection) -> list[str]:
         *_on_functions(functions, vector),
         *_worker_policies(found),
         *([] if not mem0 else _on_mem0()),
+        *([] if not has_group(connection) else figure_statements()),
     ]
 
 
@@ -164,7 +167,7 @@ def _on_functions(functions: list[Routine], vector: str | None) -> Iterator[str]
 def _worker_policies(found: list[str]) -> Iterator[str]:
     """A policy that is true by itself is no condition at all to the planner: workers keep the owner's plans."""
     for table in found:
-        if table not in OWNER_ONLY | READ_ONLY | CONSOLE_ALONE.keys():
+        if table not in OWNER_ONLY | READ_ONLY:
             # Looked for first: making a policy locks the table, and there is nothing to do nearly always.
             yield (
                 "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_policy p WHERE p.polname = 'workers'"

@@ -23,11 +23,10 @@ READ_ONLY = frozenset({"alembic_version"})
 
 WRITES = "SELECT, INSERT, UPDATE, DELETE"
 
-CONSOLE_ALONE: Mapping[str, str] = {"console_users": "SELECT", "console_sessions": WRITES}
-"""Tables of people and their logins: what a console does with them; to workers and producers they are nothing."""
-
-CONSOLE_ALONE: Mapping[str, str] = {"console_users": "SELECT", "console_sessions": WRITES}
-"""Tables of people and their logins: what a console does with them; to workers and producers they are nothing."""
+PEOPLE: Mapping[str, str] = {"console_users": "SELECT", "console_sessions": WRITES}
+"""Tables of people and their logins: what a console does with them, which may log in as a worker, too, to undo, forget
+and maintain. Who may come is written down by the owner alone.
+"""
 
 PRODUCER_TABLES = frozenset(
     """
@@ -118,10 +117,8 @@ def table_privileges(role: str, table: str) -> str:
         return ""
     if table in READ_ONLY:
         return "SELECT"
-    if table in CONSOLE_ALONE:
-        return CONSOLE_ALONE[table] if role == "console" else ""
-    if table in CONSOLE_ALONE:
-        return CONSOLE_ALONE[table] if role == "console" else ""
+    if table in PEOPLE:
+        return "" if role == "producer" else PEOPLE[table]
     if role == "worker":
         return WRITES
     if role == "console":

@@ -122,6 +122,10 @@ def test_only_the_login_is_for_whoever_comes() -> None:
     assert {(page.method, page.path) for page in OPEN} == {("GET", "/login"), ("POST", "/login")}
 
 
+def test_probes_need_no_login_and_are_told_nothing(filled: Console) -> None:
+    assert filled.visitor(None).get("/healthz").text == "ok\n"
+
+
 def test_what_changes_a_memory_needs_more_than_a_viewer() -> None:
     assert {page.method for page in PAGES} == {"GET", "POST"}
     own = {"/logout", "/account/tenant"}

@@ -14,7 +14,7 @@ from starlette.datastructures import FormData, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -74,6 +74,7 @@ def make_app(
     patient = Patient(settings, engine, redis, lambda: listening(redis, settings), clock)
     desk = Desk(settings, engine, redis, clock, secure, NAVIGATION, Watch(patient), memory)
     routes: list[BaseRoute] = [Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
+    routes.append(Route("/healthz", _alive))
     routes += [
         Route(page.path, Endpoint(desk, page).answer, methods=[page.method], name=f"{page.method} {page.path}")
         for page in PAGES
@@ -83,6 +84,11 @@ def make_app(
         middleware=[Middleware(Hardened)],
         exception_handlers={HTTPException: _Unrouted(desk)},
     )
+
+
+async def _alive(_request: Request) -> Response:
+    """For probes: restarting the console would not mend the servers behind it, so they are not asked."""
+    return PlainTextResponse("ok\n")
 
 
 class _Unrouted:

@@ -69,21 +69,32 @@ def serve(
     tell: is told the address, once it is listened on.
     """
     engine = make_engine(settings.database_url, pool_size=CONNECTIONS)
-    # Once all is answered, uvicorn raises again the signal that ended it: whoever was told to end and did has not failed.
-    before = {number: signal.signal(number, _ignored) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         with Memory(settings) as memory, listen_on(wanted.host, wanted.port) as listening:
             app = make_app(settings, engine, redis, clock, memory, secure=wanted.secure)
-            tell(wanted.url(listening.getsockname()[1]))
-            uvicorn.Server(_config(app, wanted)).run(sockets=[listening])
+            server = uvicorn.Server(_config(app, wanted))
+            with _ended_by_signals(server):
+                tell(wanted.url(listening.getsockname()[1]))
+                server.run(sockets=[listening])
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         engine.dispose()
 
 
-def _ignored(_number: int, _frame: FrameType | None) -> None:
-    pass
+@contextmanager
+def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Uvicorn has handlers of its own, and raises the signal again when all is answered: then, and before it runs,
+    these are asked. Whoever was told to end and did has not failed.
+    """
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
