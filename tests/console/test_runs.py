@@ -1,4 +1,4 @@
-"""Pages of runs: what a run changed, before and after; taking it back in a person's name, and what stands in the way."""
+"""Pages of runs: what a run changed; taking it back in a person's name, or what stands in the way."""
 
 from uuid import UUID
 
@@ -6,8 +6,6 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import Engine
 
-from slowwave import Memory
-from slowwave.settings import Settings
 from tests.console.conftest import TENANT, Console, log_in
 from tests.passing import Past, day, state
 
@@ -95,23 +93,15 @@ def test_the_changes_of_a_long_run_are_read_on(console: Console, past: Past) -> 
     assert "The first changes" in rest
 
 
-def test_a_run_undone_in_the_browser_brings_the_former_context_back(
-    console: Console, past: Past, page: Page, settings: Settings
-) -> None:
+def test_a_run_undone_in_the_browser_brings_the_former_context_back(console: Console, past: Past, page: Page) -> None:
     run, _, _ = merged(past)
-    with Memory(settings) as memory:
-        after = memory.context("concierge").to_text()
-        log_in(page, "operator")
-        page.goto("/runs")
-        page.get_by_role("link", name=f"Run {run}", exact=True).click()
-        page.get_by_text("Undo this run").click()
-        page.get_by_role("button", name=f"Undo run {run}").click()
-        page.get_by_text(f"Run {run} undone: 2 memories as before.").wait_for()
-        before = memory.context("concierge").to_text()
+    after = console.memory.context("concierge").to_text()
+    log_in(page, "operator")
+    page.goto("/runs")
+    page.get_by_role("link", name=f"Run {run}", exact=True).click()
+    page.get_by_text("Undo this run").click()
+    page.get_by_role("button", name=f"Undo run {run}").click()
+    page.get_by_text(f"Run {run} undone: 2 memories as before.").wait_for()
+    before = console.memory.context("concierge").to_text()
     assert "Maya's home is Lisbon." not in after
     assert "Maya's home is Lisbon." in before
-
-
-@pytest.fixture
-def settings(console: Console) -> Settings:
-    return console.settings
