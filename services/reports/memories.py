@@ -85,13 +85,7 @@ def list_memories(
     """
     zone = _zone(connection, tenant, agent)
     wanted = _Wanted(status, kind, _instant(as_of, zone), before)
-    scope_id: int | None
-    session_id: int | None = None
-    if session is not None:
-        found = find_session(connection, tenant, agent, session)
-        scope_id, session_id = found.scope_id, found.id
-    else:
-        scope_id = find_scope(connection, tenant, *(scope or ("agent", agent)))
+    scope_id, session_id = _place(connection, tenant, agent, scope, session)
     if scope_id is None:
         return []
     moment = _instant(known_at, zone)
@@ -142,6 +136,16 @@ class _Wanted:
         if self.as_of is None:
             return True
         return row["valid_from"] <= self.as_of and (row["valid_to"] is None or row["valid_to"] > self.as_of)
+
+
+def _place(
+    connection: Connection, tenant: str, agent: str, scope: tuple[str, str] | None, session: str | None
+) -> tuple[int | None, int | None]:
+    """The scope that is meant, None where nothing was written to it, and the session, None where none is named."""
+    if session is None:
+        return find_scope(connection, tenant, *(scope or ("agent", agent))), None
+    found = find_session(connection, tenant, agent, session)
+    return found.scope_id, found.id
 
 
 def _query(scope_id: int, session_id: int | None, wanted: _Wanted) -> Select[*tuple[Any, ...]]:

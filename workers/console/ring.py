@@ -95,7 +95,7 @@ def _spot(node: T, place: int, count: int, radius: float, centre: float) -> Spot
     angle = math.radians(degrees)
     x, y = centre + radius * math.cos(angle), centre + radius * math.sin(angle)
     left = _QUARTER < degrees < _THREE_QUARTERS
-    turn = degrees - 180.0 if left else degrees
+    turn = degrees - 180.0 if left else degrees - 360.0 if degrees >= _THREE_QUARTERS else degrees
     return Spot(node, round(x, 1), round(y, 1), round(turn, 1), left, False)
 
 
