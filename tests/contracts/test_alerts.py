@@ -67,6 +67,14 @@ WELL = {
 }
 """All that alerts look at, where all is well, some of it just so."""
 GONE = "_"
+SWITCHED_OFF = {
+    "slowwave_sweep_interval_seconds": GONE,
+    "slowwave_dirty_limit_seconds": GONE,
+    "slowwave_sweep_age_seconds": GONE,
+    'slowwave_recent_flushes{outcome="stored"}': GONE,
+    "slowwave_waiting_oldest_seconds": "90000",
+}
+"""With memory.auto_flush.enabled off nothing is late, as the doctor has it, too."""
 NEW_COUNTER = 'slowwave_tasks_total{task="slowwave.sweep_sessions",outcome="failed"}'
 ILL: dict[str, list[dict[str, str]]] = {
     "postgres-away": [{'slowwave_up{server="postgres"}': "0"}],
@@ -196,7 +204,7 @@ def test_the_dashboard_is_one_that_grafana_places() -> None:
 @needs_promtool
 def test_each_alert_fires_on_its_trouble_and_on_no_other(tmp_path: Path) -> None:
     (tmp_path / "alerts.yaml").write_text(files()["prometheus/alerts.yaml"], encoding="utf-8")
-    cases = [_case(None, WELL)]
+    cases = [_case(None, WELL), _case(None, WELL | SWITCHED_OFF)]
     cases += [_case(TROUBLES[name].alert, WELL | change) for name, changes in ILL.items() for change in changes]
     tree = {"rule_files": ["alerts.yaml"], "evaluation_interval": "5m", "tests": cases}
     (tmp_path / "tests.yaml").write_text(json.dumps(tree), encoding="utf-8")

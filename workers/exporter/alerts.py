@@ -39,7 +39,11 @@ _SWEEPS_SILENT = (
     f' or slowwave_sweep_interval_seconds and {_HERE} slowwave_up{{server="broker"}} == 1'
     f" unless {_HERE} slowwave_sweep_age_seconds"
 )
-_OVERDUE = f"slowwave_sessions_overdue > 0 unless {_HERE} sum by (instance, job) (slowwave_recent_flushes) > 0"
+# Without a limit automatic flushing is switched off, and nothing is due by itself.
+_OVERDUE = (
+    f"slowwave_sessions_overdue > 0 and {_HERE} slowwave_dirty_limit_seconds"
+    f" unless {_HERE} sum by (instance, job) (slowwave_recent_flushes) > 0"
+)
 _FAILED = 'slowwave_tasks_total{outcome="failed"}'
 _TASKS_FAIL = (
     f"sum by (task) (increase({_FAILED}[15m])) > 0"

@@ -57,10 +57,12 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who takes from the queues, and how often sweeps should come. workers: None where nobody could be asked."""
+    """Who takes from the queues, and how often sweeps should come. workers: None where nobody could be asked;
+    sweep_interval_seconds: None where automatic flushing is switched off.
+    """
 
     workers: By | None
-    sweep_interval_seconds: float
+    sweep_interval_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,8 @@ def _of_broker(sources: Sources) -> Iterator[Figures]:
     yield read_broker(redis, sources.first_seen)
     yield read_leases(redis)
     yield BrokerClock({("broker",): broker_ahead(redis, sources.clock)})
-    yield Workers(_workers(sources.listening()), memory.auto_flush.flush_interval_seconds)
+    flushing = memory.auto_flush
+    yield Workers(_workers(sources.listening()), flushing.flush_interval_seconds if flushing.enabled else None)
     state = model_state(memory.llm, redis, sources.clock).state
     yield Model({(known,): int(known == state) for known in TROUBLES_OF} if state in TROUBLES_OF else None)
 

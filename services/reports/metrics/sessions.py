@@ -19,13 +19,15 @@ FAILING = 3
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """Of all tenants, at one moment. waiting: those that are dirty and do not back off."""
+    """Of all tenants, at one moment. waiting: those that are dirty and do not back off. dirty_limit_seconds: None where
+    automatic flushing is switched off, since nothing is late then.
+    """
 
     sessions_dirty: int
     events_waiting: int
     dirty_oldest_seconds: float
     waiting_oldest_seconds: float
-    dirty_limit_seconds: float
+    dirty_limit_seconds: float | None
     sessions_overdue: int
     overdue_oldest_seconds: float
     sessions_timeless: int
@@ -55,7 +57,7 @@ def read_sessions(connection: Connection, rules: AutoFlush, *, now: datetime) ->
         events_waiting=int(row.events),
         dirty_oldest_seconds=age(row.oldest, now),
         waiting_oldest_seconds=age(row.waiting_oldest, now),
-        dirty_limit_seconds=rules.max_dirty_age_seconds,
+        dirty_limit_seconds=rules.max_dirty_age_seconds if rules.enabled else None,
         sessions_overdue=row.overdue,
         overdue_oldest_seconds=age(row.first_due, now),
         sessions_timeless=row.timeless,
