@@ -27,7 +27,7 @@ SHORT = {
     "TICKET_SECONDS": "5",
     "RETRY_INTERVAL_SECONDS": "1",
 }
-START_SECONDS = 40.0
+START_SECONDS = 90.0
 
 
 class Program:
