@@ -39,7 +39,7 @@ def test_runs_are_listed_and_filtered_and_each_shows_what_was_before_and_after(c
     shown = console.get(f"/runs/{run}").text
     for words in (
         "1 merged, 1 sourced, 1 promoted", "status inbox → archived", f"merged_into none → {lisbon}",
-        "because: the same (friday#1)", "Maya lives in Lisbon.", f'href="/memories/{home}"', "1 links",
+        "because: the same (friday#1)", "Maya lives in Lisbon.", f'href="/memories/{home}"', "links: 1",
     ):  # fmt: skip
         assert words in shown, words
     assert "Undo run" not in shown
