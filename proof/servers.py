@@ -98,7 +98,7 @@ class Servers:
         self._held = self._claim.__enter__()
         ports = settle_ports(self._data.ports, {"postgres": 0, "valkey": 0})
         self._embedded = EmbeddedPostgres(self._data, ports["postgres"], say)
-        valkey = EmbeddedValkey(self._data, ports["valkey"])
+        valkey = self._valkey = EmbeddedValkey(self._data, ports["valkey"])
         program = valkey.program(_plain_environment())
         if redis_server is not None:
             program = replace(program, command=(str(redis_server), *program.command[1:]))
@@ -126,6 +126,18 @@ class Servers:
         self._embedded.prepare_database()
         self.valkey.start()
 
+    def lose(self) -> None:
+        """Kill both and remove all that they had on disk, as where a machine is gone."""
+        for server, folder in ((self.valkey, self._data.valkey), (self.postgres, self._data.postgres)):
+            server.stop(signal.SIGKILL)
+            remove(folder)
+
+    def replace(self) -> None:
+        """Start empty ones in place of those that were lost, at their addresses, with their passwords."""
+        self._embedded.create(self._held, threading.Event())
+        self._valkey.program(_plain_environment())  # writes its settings
+        self.start()
+
     def close(self) -> None:
         """Stop what still runs, paused or not."""
         for server in (self.valkey, self.postgres):
@@ -147,13 +159,16 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
-def until(condition: Callable[[], bool], seconds: float, what: str) -> float:
-    """Wait for a condition; answer the seconds that it took. Raises TimeoutError with what was awaited."""
+def until(condition: Callable[[], bool], seconds: float, what: str, *, poll: float = _POLL_SECONDS) -> float:
+    """Wait for a condition; answer the seconds that it took. Raises TimeoutError with what was awaited.
+
+    poll: seconds from one look to the next; more where a look is dear.
+    """
     began = time.monotonic()
     while not condition():
         if time.monotonic() - began > seconds:
             raise TimeoutError(f"not within {seconds:g} s: {what}")
-        time.sleep(_POLL_SECONDS)
+        time.sleep(poll)
     return time.monotonic() - began
 
 

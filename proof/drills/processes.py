@@ -1,0 +1,149 @@
+"""Processes of a version: workers, beat and producers, each with its log, on servers that are given.
+
+Must not know: in which order they come and go.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from proof.chaos.places import Places
+from proof.drills.versions import Version
+from proof.servers import until
+from slowwave.coordination.keys import QUEUES
+from slowwave.settings import variable_of
+
+START_SECONDS = 120.0
+STOP_SECONDS = 60.0
+AGENTS = 3
+_ENOUGH = 1_000_000
+
+# What is shorter than its default is what would make a drill of seconds see nothing: quiet conversations, days,
+# working memory, what was lost and is looked for again. Leases stay what they are.
+SHORTER = {
+    "memory.auto_flush.idle_seconds": "1",
+    "memory.auto_flush.flush_interval_seconds": "1",
+    "memory.auto_flush.max_dirty_age_seconds": "20",
+    "memory.auto_flush.ticket_seconds": "10",
+    "memory.auto_flush.retry_interval_seconds": "3",
+    "memory.days.quiet_seconds": "2",
+    "memory.consolidation.interval_seconds": "4",
+    "memory.consolidation.min_age_days": "0",
+}
+
+
+class Process:
+    """One process in a group of its own."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> None:
+        self._log = log
+        with log.open("ab") as out:
+            self._process = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+
+    @property
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
+    def says(self, text: str) -> None:
+        """Wait until its log holds this. Raises TimeoutError, with the end of the log."""
+        try:
+            until(lambda: text in self.log or not self.runs, START_SECONDS, f"{text!r}")
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}\n{self.log[-2000:]}") from None
+        if text not in self.log:
+            raise TimeoutError(f"it ended and never said {text!r}:\n{self.log[-2000:]}")
+
+    def stop(self) -> int:
+        """Ask it to end, and answer its exit code. Raises subprocess.TimeoutExpired."""
+        self._process.send_signal(signal.SIGTERM)
+        return self.ended()
+
+    def ended(self) -> int:
+        """Wait for its own end, and answer its exit code. Raises subprocess.TimeoutExpired."""
+        return self._process.wait(STOP_SECONDS)
+
+    def kill(self) -> None:
+        """Kill it with all that it has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait(STOP_SECONDS)
+
+    @property
+    def log(self) -> str:
+        """What it has printed."""
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """Starts what a version consists of. places: the folder of the drill; all started processes are in `all`."""
+
+    places: Places
+    database_url: str
+    broker_url: str
+    all: list[Process]
+
+    def worker(self, version: Version, name: str) -> Process:
+        """Start a worker for every queue; it is ready when `until_ready` returns."""
+        options = ("-Q", ",".join(QUEUES), "-n", _node(name), "--concurrency", "2", "--loglevel", "INFO")
+        return self._celery(version, name, "worker", *options, "--without-gossip", "--without-mingle")
+
+    def until_ready(self, worker: Process, name: str) -> None:
+        """Wait until a worker takes messages."""
+        worker.says(f"{_node(name)} ready.")
+
+    def beat(self, version: Version, name: str) -> Process:
+        """Start a beat with a schedule of its own."""
+        return self._celery(version, name, "beat", "--schedule", str(self.places.root / f"schedule-{name}"))
+
+    def talker(self, version: Version, number: int, *, seed: int, rate: float) -> Process:
+        """Start a producer, which goes on where an earlier one of its number was. rate: events a second."""
+        self.places.spool(number).mkdir(exist_ok=True)
+        given = {"folder": self.places.root, "number": number, "seed": seed, "rate": rate}
+        given |= {"agents": AGENTS, "events": _ENOUGH}
+        words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
+        own = {variable_of("spool"): str(self.places.spool(number))}
+        return self._start(version, f"talker-{number}", "proof.chaos.talk", *words, **own)
+
+    def variables(self) -> dict[str, str]:
+        """The settings of all processes."""
+        own = {
+            "database_url": self.database_url,
+            "broker_url": self.broker_url,
+            "spool": str(self.places.root / "spool-workers"),
+            "memory.files.root": str(self.places.root / "memory"),
+        }
+        return {variable_of(key): value for key, value in (own | SHORTER).items()}
+
+    def kill_all(self) -> None:
+        """End what is left."""
+        for process in self.all:
+            process.kill()
+
+    def _celery(self, version: Version, name: str, *command: str) -> Process:
+        return self._start(version, name, "celery", "-A", "workers", *command, REMAP_SIGTERM="SIGQUIT")
+
+    def _start(self, version: Version, name: str, module: str, *words: str, **variables: str) -> Process:
+        environment = version.environment() | self.variables() | variables
+        log = self.places.logs / f"{name}.log"
+        process = Process([sys.executable, "-m", module, *words], environment, version.root, log)
+        self.all.append(process)
+        return process
+
+
+def _node(name: str) -> str:
+    return f"{name}@{socket.gethostname()}"

@@ -1,0 +1,85 @@
+"""What both drills look at: the servers of a drill, its journals, and whether every promise holds when all is quiet.
+
+Must not know: what a drill does.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import redis
+from sqlalchemy import Engine, text
+
+from models.engine import make_engine
+from proof.chaos.checks import Finding, check_all
+from proof.chaos.evidence import Evidence
+from proof.chaos.journal import events_of, read
+from proof.chaos.places import Places
+from proof.chaos.quiet import NotQuiet, until_quiet
+from proof.drills.processes import Process, Programs
+from proof.servers import until
+
+_FLUSHES = "SELECT count(*) FROM slowwave.flushes WHERE started_at > :since"
+_TALK_SECONDS = 120.0
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """folder: an empty one; database_url, broker_url: of servers that are up."""
+
+    folder: Path
+    database_url: str
+    broker_url: str
+
+    @property
+    def places(self) -> Places:
+        return Places(self.folder)
+
+    def programs(self) -> Programs:
+        """What starts processes here."""
+        self.places.logs.mkdir(exist_ok=True)
+        return Programs(self.places, self.database_url, self.broker_url, [])
+
+    def engine(self) -> Engine:
+        """A new engine; whoever asks disposes of it."""
+        return make_engine(self.database_url)
+
+    def client(self) -> redis.Redis:
+        """A new client of the broker."""
+        return redis.Redis.from_url(self.broker_url, socket_timeout=30.0)
+
+    def events(self) -> int:
+        """How many events producers were promised so far."""
+        return events_of(read(self.folder))
+
+    def until_said(self, events: int) -> None:
+        """Wait until so many more are promised. Raises TimeoutError."""
+        wanted = self.events() + events
+        until(lambda: self.events() >= wanted, _TALK_SECONDS, f"{events} more events are recorded", poll=_POLL_SECONDS)
+
+    def until_flushed(self, engine: Engine, flushes: int, since: datetime) -> None:
+        """Wait until so many flushes that began after this moment are committed. Raises TimeoutError."""
+
+        def enough() -> bool:
+            with engine.connect() as connection:
+                return int(connection.execute(text(_FLUSHES), {"since": since}).scalar_one()) >= flushes
+
+        until(enough, _TALK_SECONDS, f"{flushes} flushes are committed", poll=_POLL_SECONDS)
+
+    def end_talk(self, talkers: list[Process]) -> list[Finding]:
+        """Let producers end by themselves, which they do when nothing of theirs waits on a disk any more."""
+        self.places.stop.touch()
+        return [Finding("I1", "a producer could not deliver what it had promised") for one in talkers if one.ended()]
+
+    def look(self, seconds: float) -> list[Finding]:
+        """Wait until nothing is left to do, then check every promise. What never comes to rest is a finding."""
+        engine, found = self.engine(), list[Finding]()
+        with self.client() as client:
+            try:
+                until_quiet(engine, client, seconds)
+            except NotQuiet as error:
+                found.append(Finding("I3", str(error)))
+            found += check_all(Evidence(engine, client, self.folder, read(self.folder), datetime.now(UTC)))
+        engine.dispose()
+        return found
