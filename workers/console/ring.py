@@ -16,8 +16,6 @@ T = TypeVar("T", bound=Hashable)
 ROOM = 26.0
 """Along the circle, so much is left for each name."""
 LEAST_RADIUS = 130.0
-MARGIN = 190.0
-"""Around the circle, for the names."""
 PULL = 0.45
 """How far curves bend towards the middle: 0 is a straight line, 1 goes through it."""
 _QUARTER, _THREE_QUARTERS = 90.0, 270.0
@@ -57,12 +55,17 @@ class Ring(Generic[T]):
     curves: tuple[Curve[T], ...]
 
 
-def draw_ring(nodes: Sequence[T], pairs: Iterable[tuple[T, T]], middle: T | None = None) -> Ring[T]:
-    """Place `nodes`, the most important first, and a curve for each of `pairs`. middle: one of the nodes, or none."""
+def draw_ring(
+    nodes: Sequence[T], pairs: Iterable[tuple[T, T]], middle: T | None = None, *, margin: float = 190.0
+) -> Ring[T]:
+    """Place `nodes`, the most important first, and a curve for each of `pairs`. middle: one of the nodes, or none.
+
+    margin: around the circle, for the longest name.
+    """
     joined = [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
     around = _beside_each_other([node for node in nodes if node != middle], joined)
     radius = max(LEAST_RADIUS, ROOM * len(around) / math.tau)
-    centre = radius + MARGIN
+    centre = radius + margin
     spots = {node: _spot(node, place, len(around), radius, centre) for place, node in enumerate(around)}
     if middle is not None:
         spots[middle] = Spot(middle, centre, centre, 0.0, False, True)

@@ -20,6 +20,8 @@ from workers.console.visit import Visit
 ENTITIES = 50
 MOST_STEPS = 3
 VALUES = 60
+LONGEST_NAME, LETTER = 24, 8.5
+"""So many letters of a name stand in the plot, each at most so wide."""
 NAMED = 24
 """Of so many relations of one entity each has its words in the plot; all have them in the table."""
 
@@ -72,7 +74,7 @@ def _graph(
     ring = None
     words: dict[tuple[str, str], list[str]] = {}
     if found is not None and nodes:
-        ring = draw_ring(list(nodes), [(row.source, row.target) for row in stated], found.entity)
+        ring = draw_ring(list(nodes), [(row.source, row.target) for row in stated], found.entity, margin=_margin(nodes))
         for row in stated:
             words.setdefault((row.source, row.target), []).append(row.predicate)
     return visit.page(
@@ -90,7 +92,14 @@ def _graph(
         stated=stated,
         cut=found is not None and found.cut,
         most=ENTITIES,
+        longest=LONGEST_NAME,
     )
+
+
+def _margin(nodes: Any) -> float:
+    """Room for the longest name, as the template cuts it."""
+    longest = max(len(name) for _, name in nodes(data="name"))
+    return 30.0 + LETTER * min(longest, LONGEST_NAME)
 
 
 def _stated(found: EntityGraph) -> list[Stated]:
