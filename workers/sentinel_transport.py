@@ -9,7 +9,9 @@ from workers.transport import Channel, Transport
 
 
 class SentinelChannel(Channel, redis.SentinelChannel):
-    """A channel with the guards of `workers.transport`."""
+    """A channel with the guards of `workers.transport`, and with its option."""
+
+    from_transport_options = (*redis.SentinelChannel.from_transport_options, "restores")
 
 
 class SentinelTransport(Transport):

@@ -48,6 +48,12 @@ class QoS(redis.QoS):
         except RedisError:
             self._forget()
 
+    def restore_visible(self, start: int = 0, num: int = 10, interval: int = 10) -> None:
+        # Whoever only asks workers how they are gives none of their messages back, and may not be able to.
+        channel: Any = self.channel
+        if channel.restores:
+            super().restore_visible(start, num, interval)
+
     def ack(self, delivery_tag: str) -> None:
         if self._gone():
             virtual.QoS.ack(self, delivery_tag)
@@ -66,9 +72,14 @@ class QoS(redis.QoS):
 
 
 class Channel(redis.Channel):
-    """A Redis channel with the guarded QoS, which goes on after an entry that is no JSON."""
+    """A Redis channel with the guarded QoS, which goes on after an entry that is no JSON.
+
+    restores: a transport option; False for programs that are no workers.
+    """
 
     QoS = QoS
+    restores = True
+    from_transport_options = (*redis.Channel.from_transport_options, "restores")
 
     def _brpop_read(self, **options: Any) -> Any:
         transport: Any = self.connection

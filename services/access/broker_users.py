@@ -20,7 +20,7 @@ from slowwave.coordination.keys import CAPTURE_QUEUE, CONSOLIDATE_QUEUE, HIGH_QU
 from slowwave.errors import InvalidName
 from slowwave.identity import check_name
 
-Part = Literal["worker", "producer", "sender", "flower", "scaler"]
+Part = Literal["worker", "producer", "sender", "flower", "scaler", "exporter"]
 
 _HELLO = "+auth +hello +ping +select +client|setinfo +client|setname +client|no-evict"
 _CELERY = "~unacked* ~_kombu.* ~*.celery.pidbox* ~*.reply.celery.pidbox* ~celeryev* allchannels"
@@ -45,6 +45,9 @@ _ASKING += " +evalsha +script|load +script|exists +time"
 # KEDA asks by a script, and a server lets scripts name only keys that their caller may write to. It calls nothing that
 # writes, and the script is bound by what its caller may call.
 _MEASURING = "+eval +type +llen"
+
+# What the exporter counts, by commands that only read: a script of its own sees the id of a queue's oldest message.
+_COUNTING = "-@all +get +hgetall +hlen +hmget +lindex +scan +zcount +zcard +eval_ro"
 
 _WITH_PRIORITIES = tuple(f"{queue}*" for queue in QUEUES)
 """Celery looks for a list of each priority beside the queue's own, under its name and some more."""
@@ -84,6 +87,10 @@ def _rules(part: Part, tenant: str | None) -> str:
     if part == "flower":
         # It reads nothing of ours: of a queue its length alone.
         return f"{_keys(*_WITH_PRIORITIES, may='R')} {_CELERY} -@all {_HELLO} {_ASKING}"
+    if part == "exporter":
+        # Of `capture`, where words are, its length alone. In brackets: what is said there holds for those keys alone.
+        others = (queue for queue in QUEUES if queue != CAPTURE_QUEUE)
+        return f"{_rules('flower', None)} ({_keys(*others, f'{PREFIX}*', 'unacked', may='R')} {_COUNTING})"
     if part == "scaler":
         return f"{_keys(*QUEUES)} -@all {_HELLO} {_MEASURING}"
     if part == "sender":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from psycopg import sql
 from sqlalchemy import Connection, text
 
+from services.access.figures import exporters, figure_statements, has_group, lacking_figures
 from services.access.privileges import (
     DEFINING,
     ENTRANCES,
@@ -71,7 +72,9 @@ def in_use(connection: Connection) -> bool:
     """Whether any login of this database is not the owner's; who is not the owner knows by being here."""
     if not connection.execute(_IS_OWNER).scalar_one():
         return True
-    return bool(connection.execute(text("SELECT EXISTS (SELECT FROM slowwave.logins)")).scalar_one())
+    registered = connection.execute(text("SELECT EXISTS (SELECT FROM slowwave.logins)")).scalar_one()
+    # Who gets in as an exporter by way of everybody's right to connect is not registered here.
+    return bool(registered) or (not as_caller(connection) and bool(exporters(connection)))
 
 
 def as_caller(connection: Connection) -> list[str]:
@@ -94,7 +97,7 @@ def lacking(connection: Connection) -> list[str]:
     unreadable = connection.execute(_UNREADABLE, {"tables": wanted, "worker": WORKER}).scalars()
     uncallable = connection.execute(_UNCALLABLE, {"functions": callable_by, "worker": WORKER}).scalars()
     names = (signature.split("(")[0].removeprefix("slowwave.") for signature in uncallable)
-    return sorted({*as_caller(connection), *unreadable, *names})
+    return sorted({*as_caller(connection), *unreadable, *names, *lacking_figures(connection)})
 
 
 def apply_grants(connection: Connection) -> None:
@@ -119,6 +122,7 @@ def statements(connection: Connection) -> list[str]:
         *_on_functions(functions, vector),
         *_worker_policies(found),
         *([] if not mem0 else _on_mem0()),
+        *([] if not has_group(connection) else figure_statements()),
     ]
 
 

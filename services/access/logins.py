@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from psycopg import sql
-from sqlalchemy import Connection, delete, select, text
+from sqlalchemy import Connection, Row, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from models import Login
+from services.access.figures import EXPORTER, exporters, figure_statements, has_group
 from services.access.grants import as_caller
 from services.access.privileges import GROUPS
 from slowwave.errors import InvalidName, SlowwaveError
 from slowwave.identity import check_name
 
-Role = Literal["producer", "console", "worker"]
+Role = Literal["producer", "console", "worker", "exporter"]
 LONGEST = 63
 """Postgres cuts longer names off, and two of them could become one."""
 
@@ -63,13 +64,11 @@ def add_login(
         raise LoginRefused(f"{login} owns the tables or passes all policies: no wall would hold it. Make another login")
     elif verifier is not None:
         _run(connection, sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}"), sql.Identifier(login), sql.Literal(verifier))
-    _register(connection, login, role, tenant)
-    database = connection.execute(text("SELECT current_database()")).scalar_one()
-    for group in GROUPS.values():
-        if group != GROUPS[role] and found is not None:
-            _run(connection, sql.SQL("REVOKE {} FROM {}"), sql.Identifier(group), sql.Identifier(login))
-    _run(connection, sql.SQL("GRANT {} TO {}"), sql.Identifier(GROUPS[role]), sql.Identifier(login))
-    _run(connection, sql.SQL("GRANT CONNECT ON DATABASE {} TO {}"), sql.Identifier(database), sql.Identifier(login))
+    if role == "exporter":
+        _prepare_exporter(connection, login)
+    else:
+        _register(connection, login, role, tenant)
+    _join(connection, login, EXPORTER if role == "exporter" else GROUPS[role], made=found is None)
     return found is None
 
 
@@ -78,10 +77,10 @@ def remove_login(connection: Connection, login: str) -> bool:
 
     Its connections go on until they end, and find nothing any more.
     """
-    gone = connection.execute(delete(Login).where(Login.login == login)).rowcount
+    gone = connection.execute(delete(Login).where(Login.login == login)).rowcount or login in exporters(connection)
     if gone and connection.execute(_ROLE, {"login": login}).first() is not None:
         database = connection.execute(text("SELECT current_database()")).scalar_one()
-        for group in GROUPS.values():
+        for group in _groups(connection):
             _run(connection, sql.SQL("REVOKE {} FROM {}"), sql.Identifier(group), sql.Identifier(login))
         template = sql.SQL("REVOKE CONNECT ON DATABASE {} FROM {}")
         _run(connection, template, sql.Identifier(database), sql.Identifier(login))
@@ -92,7 +91,11 @@ def known_logins(connection: Connection) -> list[KnownLogin]:
     """All logins, by role and name."""
     exists = text("EXISTS (SELECT FROM pg_roles r WHERE r.rolname = logins.login) AS is_there")
     rows = connection.execute(select(Login.login, Login.role, Login.tenant, exists).order_by(Login.role, Login.login))
-    return [KnownLogin(*row) for row in rows]
+    return [*(KnownLogin(login, "exporter", None, exists=True) for login in exporters(connection)), *map(_known, rows)]
+
+
+def _known(row: Row[str, str, str | None, bool]) -> KnownLogin:
+    return KnownLogin(*row)
 
 
 def _check(login: str, role: str, tenant: str | None) -> None:
@@ -100,12 +103,38 @@ def _check(login: str, role: str, tenant: str | None) -> None:
         raise InvalidName(f"a role is one of {', '.join(get_args(Role))}, not {role!r:.60}")
     if not login or len(login.encode()) > LONGEST or not login.isprintable():
         raise InvalidName(f"a login has 1 to {LONGEST} bytes, all printable")
-    if login in GROUPS.values():
+    if login in {*GROUPS.values(), EXPORTER}:
         raise InvalidName(f"{login} is a group, which nobody logs in as")
-    if (role == "worker") != (tenant is None):
-        raise InvalidName("a worker serves all tenants; a producer and a console belong to one")
+    if (role in {"worker", "exporter"}) != (tenant is None):
+        raise InvalidName("a worker and an exporter serve all tenants; a producer and a console belong to one")
     if tenant is not None:
         check_name("tenant", tenant)
+
+
+def _prepare_exporter(connection: Connection, login: str) -> None:
+    """The group, with what it may read. Raises LoginRefused for a login that is something else here."""
+    known = connection.execute(select(Login.role).where(Login.login == login)).scalar_one_or_none()
+    if known is not None:
+        raise LoginRefused(f"{login} is a {known} already: remove it first, or choose another name")
+    if not has_group(connection):
+        _run(connection, sql.SQL("CREATE ROLE {} NOLOGIN"), sql.Identifier(EXPORTER))
+    for statement in figure_statements():
+        connection.exec_driver_sql(statement)
+
+
+def _join(connection: Connection, login: str, group: str, *, made: bool) -> None:
+    """Be in this group and in no other, and get into this database."""
+    who = sql.Identifier(login)
+    for other in _groups(connection):
+        if other != group and not made:
+            _run(connection, sql.SQL("REVOKE {} FROM {}"), sql.Identifier(other), who)
+    _run(connection, sql.SQL("GRANT {} TO {}"), sql.Identifier(group), who)
+    database = connection.execute(text("SELECT current_database()")).scalar_one()
+    _run(connection, sql.SQL("GRANT CONNECT ON DATABASE {} TO {}"), sql.Identifier(database), who)
+
+
+def _groups(connection: Connection) -> list[str]:
+    return [*GROUPS.values(), *([EXPORTER] if has_group(connection) else [])]
 
 
 def _register(connection: Connection, login: str, role: str, tenant: str | None) -> None:

@@ -9,7 +9,7 @@ Must not know: what the endpoint is, how it is called.
 import logging
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -20,6 +20,7 @@ from slowwave.coordination.keys import model_breaker_key
 
 log = logging.getLogger(__name__)
 
+_AWAY = "the broker is away, and with it what is known of the model's endpoint"
 KEPT_SECONDS = 3600.0
 """How long failures in a row are remembered while nothing is asked, and an open breaker once its time is over."""
 
@@ -49,8 +50,18 @@ class Breaker:
         self._fail = self.redis.register_script(_FAIL)
 
     def look(self) -> None:
-        """Raise what `enter` would raise, and change nothing."""
-        self.enter("")
+        """Raise what `enter` would raise, and change nothing: for whoever may only read, too."""
+        try:
+            with self.redis.pipeline(transaction=False) as pipeline:
+                pipeline.hmget(self._key, "until", "why", "trial_until")
+                pipeline.time()
+                (until, why, trial_until), (seconds, microseconds) = pipeline.execute()
+        except RedisError:
+            raise TransientError(_AWAY) from None
+        now = seconds * 1000 + microseconds // 1000
+        ends = [float(time) for time in (until, trial_until) if time is not None and now < float(time)]
+        if until is not None and ends:
+            self._refuse(ends[0] - now, why)
 
     def enter(self, token: str) -> None:
         """Let a call pass, or raise: TransientError while the endpoint is away, AccessRefused while it refuses the key.
@@ -62,10 +73,12 @@ class Breaker:
                 keys=[self._key], args=[token, _ms(self.trial_seconds), _ms(KEPT_SECONDS)]
             )
         except RedisError:
-            raise TransientError("the broker is away, and with it what is known of the model's endpoint") from None
-        if _text(state) != "OPEN":
-            return
-        left = max(int(left_ms), 0) / 1000
+            raise TransientError(_AWAY) from None
+        if _text(state) == "OPEN":
+            self._refuse(float(left_ms), why)
+
+    def _refuse(self, left_ms: float, why: bytes | str) -> NoReturn:
+        left = max(left_ms, 0.0) / 1000
         if _text(why) == "refused":
             raise AccessRefused(f"{self.endpoint} refuses the key, and is not asked for another {left:.0f} s")
         raise TransientError(

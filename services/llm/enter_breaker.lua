@@ -11,10 +11,10 @@
 --   closed                              {'CLOSED', 0, ''}
 --   open                                {'OPEN', ms left, why}
 --   half-open, another one is trying    {'OPEN', ms that it may take, why}
---   half-open, nobody is                {'TRIAL', 0, why}      the caller is the one, if it gave a token
+--   half-open, nobody is                {'TRIAL', 0, why}      the caller is the one
 --
 -- KEYS  1 breaker (hash: failures while closed; until, why, and trial, trial_until while it is not)
--- ARGV  1 token, or '' to look only  2 trial_ms  3 kept_ms
+-- ARGV  1 token  2 trial_ms  3 kept_ms
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -29,8 +29,6 @@ end
 if state[3] and now < tonumber(state[3]) then
   return {'OPEN', state[3] - now, state[2]}
 end
-if ARGV[1] ~= '' then
-  redis.call('HSET', KEYS[1], 'trial', ARGV[1], 'trial_until', string.format('%.0f', now + ARGV[2]))
-  redis.call('PEXPIRE', KEYS[1], string.format('%.0f', ARGV[2] + ARGV[3]))
-end
+redis.call('HSET', KEYS[1], 'trial', ARGV[1], 'trial_until', string.format('%.0f', now + ARGV[2]))
+redis.call('PEXPIRE', KEYS[1], string.format('%.0f', ARGV[2] + ARGV[3]))
 return {'TRIAL', 0, state[2]}

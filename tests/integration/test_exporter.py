@@ -2,34 +2,31 @@
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 from sqlalchemy import Engine, event, insert
 
-from models import LlmUsage, MaintenanceRun, OutboxItem
+from models import MaintenanceRun, OutboxItem
 from models.engine import make_engine
 from models.schema import head_revision, migrate
 from services.memory_files.backends import choose_backend
 from services.reports.metrics import aside, broker, budgets, deliveries, flushes, reading, runs, sessions
 from services.reports.metrics.broker import FirstSeen, read_broker, read_leases
-from services.reports.metrics.reading import Sources, from_broker, from_postgres
-from services.reports.spool_check import Spool, measure_spool
+from services.reports.spool_check import Spool
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.keys import QUEUES
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.coordination.task_counts import note_reclaimed, note_task
 from slowwave.identity import SessionRef
-from slowwave.settings import Llm, MemorySettings, Settings
-from slowwave.spool import Spooled
 from tests.installation import NOW, Installation, ago
+from tests.scraping import filled, parsed, scrape, sources
 from workers.exporter.catalogue import CATALOGUE
 from workers.exporter.collector import FiguresCollector
 from workers.exporter.metrics_page import metrics_page
@@ -39,63 +36,11 @@ pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).parent.parent.parent
 NOWHERE = "postgresql://slowwave@127.0.0.1:1/slowwave"
-MODEL = Llm(
-    driver="openai", model="tiny", base_url="http://127.0.0.1:9/v1", daily_token_budget=1000, max_output_tokens=100
-)
-SETTINGS = Settings(memory=MemorySettings(llm=MODEL))
-EVERYWHERE = {"main@vm": frozenset(QUEUES), "fast@vm": frozenset({"flush.high"})}
-Figures = dict[tuple[str, frozenset[tuple[str, str]]], float]
-
-
-def sources(engine: Engine, redis: Redis, settings: Settings = SETTINGS, tenants: Sequence[str] = ()) -> Sources:
-    return Sources(settings, engine, redis, lambda: EVERYWHERE, lambda: NOW, tenants)
-
-
-def scrape(read: Sources, **options: Any) -> dict[str, float]:
-    """All that one scrape says: `name{label="value"}` as Prometheus would write it, without the prefix."""
-    collector = FiguresCollector(
-        {"postgres": lambda: from_postgres(read), "broker": lambda: from_broker(read)},
-        lambda: [measure_spool(Spooled(0, 0, 0), Path("/"))],
-        about=("1", "3"),
-        **options,
-    )
-    try:
-        return parsed(metrics_text(registry_of(collector)))
-    finally:
-        collector.close()
-
-
-def parsed(text: str) -> dict[str, float]:
-    found = {}
-    for family in text_string_to_metric_families(text):
-        for name, labels, value, *_ in family.samples:
-            told = ",".join(f'{label}="{labels[label]}"' for label in sorted(labels))
-            found[name.removeprefix("slowwave_") + (f"{{{told}}}" if told else "")] = value
-    return found
 
 
 @pytest.fixture
 def past(engine: Engine) -> Installation:
-    """Two tenants: two flushes, a dirty session each kind, an event and a message set aside, a job's run."""
-    made = Installation(engine)
-    for tenant in ("default", "acme"):
-        agent, scope = made.agent("concierge", tenant=tenant), made.scope("concierge", tenant=tenant)
-        session = made.session(agent, scope, "clean", ("Maya", "I moved to Lisbon."), processed_until=1)
-        made.flush(session, (1, 1), oldest_recorded_at=ago(70), committed_at=ago(60))
-    soon, now, later = ago(-100), ago(1), ago(60)
-    made.session(agent, scope, "waits", ("Maya", "Hello."), ("Maya", "Well."), flush_due_at=soon)
-    made.session(agent, scope, "overdue", ("Maya", "Hello."), dirty_since=ago(90), flush_due_at=later)
-    made.session(agent, scope, "fails", ("Maya", "Hello."), flush_due_at=soon, not_before=soon, failures=4)
-    odd = made.session(agent, scope, "odd", ("Maya", "???"), processed_until=1)
-    made.quarantine(odd, 1, "boom")
-    made.letter("slowwave.record_turn", {}, "agent: missing")
-    with engine.begin() as connection:
-        run = {"kind": "light", "started_at": ago(130), "completed_at": ago(100), "status": "completed"}
-        connection.execute(insert(MaintenanceRun).values(**run))
-        used = {"agent": "", "period": "day", "starts": now.date(), "calls": 3, "failures": 1}
-        connection.execute(insert(LlmUsage).values(tenant="acme", tokens_settled=900, tokens_reserved=50, **used))
-        connection.execute(insert(LlmUsage).values(tenant="default", tokens_settled=10, tokens_reserved=0, **used))
-    return made
+    return filled(engine)
 
 
 def test_figures_of_postgres_are_those_of_all_tenants(past: Installation, redis_client: Redis) -> None:
@@ -183,7 +128,7 @@ def test_the_age_of_a_message_is_its_own_or_since_it_was_seen(redis_client: Redi
     FlushQueue(redis_client).offer(SessionRef("default", "atlas", "s1"), "high")
     # As other programs write them: without blanks, or with words that look like an id.
     publish(redis_client, "days", json.dumps({"body": '"id": "x"', "headers": {"id": "d1"}}, separators=(",", ":")))
-    first = read_broker(redis_client, seen).queue_oldest_seconds or {}
+    first = read_broker(redis_client, seen).queue_oldest_seconds
     assert 0 < first["flush.high",] < 5
     assert first["days",] == 0
     assert seen.age("days", "d1", 1e12) > 1e9, "the same message"

@@ -121,6 +121,8 @@ FORBIDDEN = {
                "EVAL return 0", "DEL flush", "SCAN 0"],
     "scaler": [*ALL, *[name for name in OWN_NAMES if name != "EVAL return 0"], "LPUSH flush x", "LPUSH consolidate x",
                "GET unacked", "ZCARD slowwave:swept", "EVALSHA 0 0", "SCRIPT LOAD x"],
+    "exporter": [*ALL, "LPUSH flush x", "LPUSH capture x", "LRANGE flush 0 -1", "LINDEX capture 0", "RPOP flush",
+                 "EVAL return 0", "DEL flush", "DEL capture", "SET slowwave:swept x"],
 }  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] 
     if most == 0:
         return {}
     app = Celery(set_as_current=False)
-    app.conf.update(broker_settings(settings, socket_timeout=5), accept_content=["json"])
+    app.conf.update(broker_settings(settings, socket_timeout=5, restores=False), accept_content=["json"])
     try:
         answers = app.control.inspect(timeout=ANSWER_SECONDS, limit=most).active_queues() or {}
     except (OperationalError, RedisError):

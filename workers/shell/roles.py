@@ -56,9 +56,10 @@ def add(
     context: typer.Context,
     login: Login,
     role: Annotated[
-        Literal["producer", "console", "worker"],
+        Literal["producer", "console", "worker", "exporter"],
         typer.Option(
-            help="producer: captures and reads; console: reads and decides; worker: all tenants.", prompt=True
+            help="producer: captures and reads; console: reads and decides; worker: all tenants; exporter: counts.",
+            prompt=True,
         ),
     ],
     *,
@@ -77,7 +78,7 @@ def add(
     password = None if no_password else secrets.token_urlsafe(24)
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
-    tenant = None if role == "worker" else shell.tenant
+    tenant = None if role in {"worker", "exporter"} else shell.tenant
     with shell.connection() as connection:
         verifier = None if password is None else _verifier(connection, login, password)
         made = add_login(connection, login, role, tenant, verifier=verifier)
@@ -86,8 +87,9 @@ def add(
     if as_json:
         print_json({"login": login, "role": role, "tenant": tenant, "made": made, "password": shown})
         return
+    article = "an" if role == "exporter" else "a"
     whose = "all tenants" if tenant is None else f"tenant {tenant}"
-    console().print(styled(f"{login} is {'made, ' if made else ''}a {role} of {whose}."), soft_wrap=True)
+    console().print(styled(f"{login} is {'made, ' if made else ''}{article} {role} of {whose}."), soft_wrap=True)
     if shown is not None:
         console().print(f"Its password, shown this once: {shown}", soft_wrap=True)
 
@@ -135,7 +137,7 @@ def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
 def redis(
     context: typer.Context,
     part: Annotated[
-        Literal["worker", "producer", "sender", "flower", "scaler"],
+        Literal["worker", "producer", "sender", "flower", "scaler", "exporter"],
         typer.Argument(help="Whose user; a producer's is for the tenant of --tenant alone.", show_default=False),
     ],
     *,

@@ -6,7 +6,7 @@ Must not know: Celery, what messages say: of them it reads how many there are, a
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
@@ -34,7 +34,7 @@ class Broker:
     """Figures of all tenants; None: not known."""
 
     queue_messages: By
-    queue_oldest_seconds: By | None
+    queue_oldest_seconds: By
     messages_taken: int | None
     sweep_age_seconds: float | None
     broker_memory_bytes: int | None
@@ -74,23 +74,30 @@ class FirstSeen:
 
 
 def read_broker(redis: Redis, first_seen: FirstSeen) -> Broker:
-    """Read it in three round trips. Raises RedisError where the server can't be reached."""
+    """Read it in one round trip. Raises RedisError where the server can't be reached."""
     with redis.pipeline(transaction=False) as pipeline:
         pipeline.time()
         for queue in QUEUES:
             pipeline.llen(queue)
+        for queue in QUEUES:
+            pipeline.eval_ro(_OLDEST, 1, queue)
         pipeline.hlen(UNACKED)
         pipeline.get(SWEPT_KEY)
         pipeline.hgetall(TASKS_KEY)
         pipeline.info("memory")
         pipeline.info("persistence")
         answers = [_permitted(answer) for answer in pipeline.execute(raise_on_error=False)]
-    time, *lengths, taken, swept, fields, memory, persistence = answers
+    time, *by_queue, taken, swept, fields, memory, persistence = answers
+    lengths, oldest = by_queue[: len(QUEUES)], by_queue[len(QUEUES) :]
     now = time[0] + time[1] / 1_000_000
     counts = None if fields is None else counts_of(fields)
     return Broker(
         queue_messages={(queue,): length for queue, length in zip(QUEUES, lengths, strict=True) if length is not None},
-        queue_oldest_seconds=_oldest(redis, first_seen, now),
+        queue_oldest_seconds={
+            (queue,): first_seen.age(queue, message.decode(), now)
+            for queue, message in zip(QUEUES, oldest, strict=True)
+            if message is not None
+        },
         messages_taken=taken,
         sweep_age_seconds=None if swept is None else max(0.0, now - float(swept)),
         broker_memory_bytes=None if memory is None else memory.get("used_memory"),
@@ -114,16 +121,6 @@ def _keeps(memory: Mapping[str, Any] | None, persistence: Mapping[str, Any] | No
         return None
     evicts = memory.get("maxmemory_policy") != "noeviction"
     return {("memory",): int(not evicts), ("disk",): int(bool(persistence.get("aof_enabled")))}
-
-
-def _oldest(redis: Redis, first_seen: FirstSeen, now: float) -> By | None:
-    oldest: Callable[..., Sequence[bytes]] = redis.register_script(_OLDEST)
-    try:
-        messages = oldest(keys=list(QUEUES))
-    except NoPermissionError:
-        return None
-    ages = (first_seen.age(queue, message.decode(), now) for queue, message in zip(QUEUES, messages, strict=True))
-    return {(queue,): seconds for queue, seconds in zip(QUEUES, ages, strict=True)}
 
 
 def read_leases(redis: Redis) -> Leases:
