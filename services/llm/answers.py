@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from domain.model_calls import Prompt
 from services.llm.drivers import UnfitAnswer
 
@@ -49,6 +47,9 @@ def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
 
 def broken_rule(schema: Mapping[str, Any], data: Any) -> str | None:
     """Where in the schema the first rule stands that `data` breaks: words of the schema alone, none of the data."""
+    # Only where a model has answered: where packages of formats are installed, jsonschema takes a second to import.
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+
     error = next(Draft202012Validator(schema).iter_errors(data), None)
     return None if error is None else "/".join(str(part) for part in error.absolute_schema_path)
 

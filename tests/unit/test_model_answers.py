@@ -1,5 +1,7 @@
 """Reading answers, and what endpoints understand, without any endpoint."""
 
+import subprocess
+import sys
 from contextlib import suppress
 from typing import Any
 
@@ -136,3 +138,9 @@ def test_i7_what_is_reserved_for_a_question_covers_every_way_of_asking_it(system
         sent = sum(estimate(message["content"]) for message in body["messages"])
         assert sent <= prompt_tokens(asked)
         dialect = dialect.without("response_format")
+
+
+def test_a_worker_without_a_model_does_not_wait_for_what_only_its_answers_need() -> None:
+    loaded = "import sys, workers.app; print('jsonschema' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True, timeout=120)
+    assert result.stdout.strip() == "False"
