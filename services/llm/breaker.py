@@ -51,6 +51,23 @@ class Breaker:
 
     def look(self) -> None:
         """Raise what `enter` would raise, and change nothing: for whoever may only read, too."""
+        why, left_ms = self._read()
+        if why is not None and left_ms > 0:
+            self._refuse(left_ms, why)
+
+    def known(self) -> tuple[Why | None, float]:
+        """What is known against the endpoint, and for how many seconds it is not asked; (None, 0): nothing is.
+
+        Once that time is over it is as bad as it was until a call has an answer: then 0 seconds. Raises TransientError
+        while the broker, which knows, is away.
+        """
+        why, left_ms = self._read()
+        if why is None:
+            return None, 0.0
+        return "refused" if _text(why) == "refused" else "away", left_ms / 1000
+
+    def _read(self) -> tuple[bytes | str | None, float]:
+        """Why it is not closed, None where it is, and for how many ms nobody may pass."""
         try:
             with self.redis.pipeline(transaction=False) as pipeline:
                 pipeline.hmget(self._key, "until", "why", "trial_until")
@@ -58,10 +75,11 @@ class Breaker:
                 (until, why, trial_until), (seconds, microseconds) = pipeline.execute()
         except RedisError:
             raise TransientError(_AWAY) from None
+        if until is None:
+            return None, 0.0
         now = seconds * 1000 + microseconds // 1000
         ends = [float(time) for time in (until, trial_until) if time is not None and now < float(time)]
-        if until is not None and ends:
-            self._refuse(ends[0] - now, why)
+        return why, ends[0] - now if ends else 0.0
 
     def enter(self, token: str) -> None:
         """Let a call pass, or raise: TransientError while the endpoint is away, AccessRefused while it refuses the key.

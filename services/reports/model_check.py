@@ -13,7 +13,6 @@ from typing import Literal
 from redis import Redis
 
 from domain.failures import TransientError
-from domain.model_calls import ModelFailed
 from domain.spoken_time import duration_words
 from services.llm.breaker import Breaker
 from services.llm.build import build_driver
@@ -66,15 +65,14 @@ def model_state(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> Known:
 
 def _known(name: str, breaker: Breaker) -> Known:
     try:
-        breaker.look()
-    except TransientError as error:
-        if error.retry_after is None:
-            return Known("unknown", f"{name}: the broker knows how it is, and can't be reached")
-        said = f"{name}: failed again and again, and is not asked for another {duration_words(error.retry_after)}"
-        return Known("away", said)
-    except ModelFailed as error:
-        return Known("refused", f"{name}: {error}")
-    return Known("fine", f"{name} is set up, and nothing is known against it")
+        why, seconds = breaker.known()
+    except TransientError:
+        return Known("unknown", f"{name}: the broker knows how it is, and can't be reached")
+    if why is None:
+        return Known("fine", f"{name} is set up, and nothing is known against it")
+    rests = f"is not asked for another {duration_words(seconds)}" if seconds else "is tried by the next call"
+    said = "refuses the key" if why == "refused" else "failed again and again"
+    return Known(why, f"{name}: {breaker.endpoint} {said}, and {rests}")
 
 
 def _program_found(command: str) -> bool:

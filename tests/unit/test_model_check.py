@@ -11,6 +11,7 @@ from services.llm.build import build_driver
 from services.llm.drivers import AccessRefused
 from services.llm.gate import build_gate
 from services.reports.model_check import check_model
+from slowwave.coordination.keys import model_breaker_key
 from slowwave.settings import Llm
 from tests.prompting import KEY, NOON
 
@@ -51,6 +52,23 @@ def test_an_endpoint_that_is_given_up_for_now_is_a_problem(error: Exception, say
     assert check.verdict == "problem"
     assert says in check.finding
     assert KEY not in f"{check}"
+
+
+def test_an_endpoint_is_as_bad_as_it_was_until_a_call_has_an_answer() -> None:
+    """Else the doctor would call it fine between two tries, while its alert is up."""
+    redis = fakeredis.FakeRedis()
+    driver = build_driver(OPENAI, lambda: NOON)
+    assert driver is not None
+    gate = build_gate(redis, driver.endpoint, OPENAI)
+    with pytest.raises(Unanswered), gate.enter():
+        raise Unanswered("away")
+    redis.hset(model_breaker_key(driver.endpoint), "until", 1)  # its time is over
+    check = check_model(OPENAI, redis, lambda: NOON)
+    assert (check.verdict, check.trouble) == ("problem", "model-down")
+    assert "tried by the next call" in check.finding
+    with gate.enter():
+        pass
+    assert check_model(OPENAI, redis, lambda: NOON).verdict == "ok"
 
 
 def test_without_the_broker_nothing_is_known() -> None:

@@ -131,8 +131,7 @@ _ASIDE = _rules(
 
 _MODELS = _rules(
     ("model-not-set-up", 'slowwave_model_state{state="not_set_up"} == 1', 60, "by the exporter's settings"),
-    # Between two tries it counts as fine for a moment.
-    ("model-down", 'max_over_time(slowwave_model_state{state="away"}[5m]) == 1', 60, "in the last five minutes"),
+    ("model-down", 'slowwave_model_state{state="away"} == 1', 60, "since no call had an answer"),
     ("model-refuses", 'slowwave_model_state{state="refused"} == 1', 60, "when it was last asked"),
     (
         "budget-spent",
