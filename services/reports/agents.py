@@ -73,6 +73,12 @@ def list_agents(connection: Connection, tenant: str, *, after: str | None = None
     return [ListedAgent(*row) for row in connection.execute(query)]
 
 
+def agent_names(connection: Connection, tenant: str, *, limit: int = 200) -> list[str]:
+    """The first names of agents, without those that were forgotten: to choose from."""
+    query = select(Agent.name).where(Agent.tenant == tenant, Agent.deleted_at.is_(None)).order_by(Agent.name)
+    return list(connection.execute(query.limit(limit)).scalars())
+
+
 def list_sessions(
     connection: Connection,
     tenant: str,

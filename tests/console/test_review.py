@@ -38,24 +38,24 @@ def answer(console: Console, item: int, word: str, **more: str) -> tuple[int, st
     return sent.status_code, sent.text
 
 
-@pytest.mark.parametrize(
-    ("word", "status", "state"),
-    [
-        ("accept", ("episode", None), "accepted"),
-        ("reject", ("archived", "rejected"), "rejected"),
-        ("merge", ("archived", "merged"), "merged"),
-    ],
-)
-def test_every_answer_does_what_it_says(
-    console: Console, dispute: Dispute, claim: tuple[UUID, UUID, int], word: str, status: object, state: str
-) -> None:
-    claimed, said, item = claim
-    page = console.get(f"/review/{item}", who="curator").text
-    for told in ("Maya is a vegan.", "Maya eats fish.", "is in answers again", "low"):
-        assert told in page
-    assert answer(console, item, word, **({"into": str(said)} if word == "merge" else {}))[0] == 303
-    assert dispute.status(claimed) == status
-    assert (dispute.item(item).state, dispute.item(item).decided_by) == (state, "curator")
+ANSWERS = {
+    "accept": (("episode", None), "accepted"),
+    "reject": (("archived", "rejected"), "rejected"),
+    "merge": (("archived", "merged"), "merged"),
+}
+
+
+def test_every_answer_does_what_it_says(console: Console, dispute: Dispute) -> None:
+    for number, (word, (status, state)) in enumerate(ANSWERS.items()):
+        said = dispute.memory(f"Maya has {number} cats.", days=9)
+        claimed = dispute.memory(f"Maya has no {number} cats.", trust="assistant", status="episode", days=2)
+        _, item = dispute.in_review(claimed, said)
+        page = console.get(f"/review/{item}", who="curator").text
+        for told in (f"Maya has {number} cats.", f"Maya has no {number} cats.", "is in answers again", "low"):
+            assert told in page
+        assert answer(console, item, word, **({"into": str(said)} if word == "merge" else {}))[0] == 303
+        assert dispute.status(claimed) == status
+        assert (dispute.item(item).state, dispute.item(item).decided_by) == (state, "curator")
 
 
 def test_mistake_26_a_later_change_is_told_and_the_choice_is_kept(

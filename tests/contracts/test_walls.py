@@ -190,6 +190,7 @@ READERS = [
     Reader(dead_letters.read_letter, lambda w, c, p: dead_letters.read_letter(c, p.tenant, _letter(w, p)), "place"),
     Reader(dead_letters.count_open, lambda _, c, p: dead_letters.count_open(c, p.tenant), silent=True),
     Reader(listed.list_agents, lambda _, c, p: listed.list_agents(c, p.tenant), "tenant", silent=True),
+    Reader(listed.agent_names, lambda _, c, p: listed.agent_names(c, p.tenant), "tenant", silent=True),
     Reader(listed.list_sessions, lambda _, c, p: listed.list_sessions(c, p.tenant, p.agent), "agent"),
     Reader(dirty.dirty_sessions, lambda _, c, p: dirty.dirty_sessions(c, p.tenant, p.agent), "agent"),
     Reader(dirty.goals_of, lambda _, c, p: dirty.goals_of(c, [_ref(p, "tail")]), "place"),

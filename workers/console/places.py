@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from services.reports.agents import list_agents
+from services.reports.agents import agent_names
 from services.reports.names import find_agent
 from slowwave.errors import InvalidName
 from slowwave.identity import shared_scope
@@ -35,7 +35,7 @@ def place_of(visit: Visit, connection: Connection) -> tuple[Place | None, list[s
 
     The only agent that there is need not be named. None: no agent is named, and there are none or several.
     """
-    names = [agent.name for agent in list_agents(connection, visit.tenant, limit=NAMED)]
+    names = agent_names(connection, visit.tenant, limit=NAMED)
     agent, scope = visit.word("agent"), visit.word("scope")
     if agent is None and len(names) == 1:
         agent = names[0]
