@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long drills lint types contracts docs reference check bench chaos chaos-short load mutants scale sizing fuzz audit release lock clean
+.PHONY: setup demo example test long drills lint types contracts docs reference picture check bench chaos chaos-short load mutants scale sizing fuzz audit release lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -49,6 +49,9 @@ docs: setup  ## the documentation as a site, in site/; every link of it must lea
 
 reference: setup  ## write docs/reference anew: settings, tasks, shell and tables as the code has them
 	@$(BIN)/python -m docs_reference
+
+picture: setup  ## run the demo, and draw what it shows: docs/images/demo.svg
+	@$(BIN)/python -m docs_reference.demo_picture
 
 check: lint types contracts audit docs test long
 

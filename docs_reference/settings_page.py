@@ -21,6 +21,7 @@ HEAD = """# Settings, as the code has them
 Every key with its variable, its type, its bounds and its default. What each is for stands in
 [settings](../settings.md), which also says where they are read from.
 """
+Row = tuple[str, str, str, str, str]
 NAMES = {str: "text", int: "whole number", float: "number", bool: "true or false", SecretStr: "secret"}
 
 
@@ -28,13 +29,12 @@ def settings_page() -> str:
     """The page as Markdown."""
     parts = [HEAD]
     for path, section in sections(Settings):
-        fields = {name: field for name, field in section.model_fields.items() if _section(field) is None}
-        if not fields:
+        found = rows(section, path)
+        if not found:
             continue
-        rows = [row(f"{path}.{name}" if path else name, field) for name, field in fields.items()]
         title = f"`{path}`" if path else "At the top"
         parts += [f"## {title}\n", f"{paragraphs(getdoc(section) or '')}\n"]
-        parts.append(table(("key", "variable", "type", "bounds", "default"), rows))
+        parts.append(table(("key", "variable", "type", "bounds", "default"), found.values()))
     return "\n".join(parts)
 
 
@@ -47,9 +47,18 @@ def sections(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, type
             yield from sections(inner, f"{path}.{name}" if path else name)
 
 
-def row(key: str, field: FieldInfo) -> tuple[str, str, str, str, str]:
-    """One line of the table."""
-    return code(key), code(variable_of(key)), _type(field.annotation), _bounds(field), _default(field)
+def rows(section: type[BaseModel], path: str) -> dict[str, Row]:
+    """The keys that stand in one part of the tree, each with its line of the table."""
+    own = {f"{path}.{name}".lstrip("."): field for name, field in section.model_fields.items() if not _section(field)}
+    return {
+        key: (code(key), code(variable_of(key)), _type(field.annotation), _bounds(field), _default(field))
+        for key, field in own.items()
+    }
+
+
+def defaults() -> dict[str, str]:
+    """Every key of the tree with its default, as the page shows it."""
+    return {key: row[-1] for path, section in sections(Settings) for key, row in rows(section, path).items()}
 
 
 def _section(field: FieldInfo) -> type[BaseModel] | None:
