@@ -18,9 +18,11 @@ from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from domain.console_roles import ORDER, UserRole
+from models.engine import make_engine
 from services.access.console_users import Passwords, add_user
 from slowwave import Memory
 from slowwave.settings import Settings
+from tests.walls import open_world, settings_on
 from workers.console.app import make_app
 from workers.console.serving import listen_on
 
@@ -145,3 +147,21 @@ def log_in(page: Page, who: str) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url("**/")
+
+
+@pytest.fixture(scope="module")
+def filled(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    """Two tenants with something in every table, and markup beside each of their words, wherever it stands."""
+    from tests.console.walking import mark  # noqa: PLC0415 (it walks through what is made here)
+
+    engine, client = make_engine(module_database), redis.Redis.from_url(valkey_url)
+    client.flushall()
+    settings = settings_on(module_database, valkey_url, tmp_path_factory.mktemp("console"))
+    for _ in open_world(engine, settings, client, tmp_path_factory.mktemp("files")):
+        pass
+    with engine.begin() as connection:
+        mark(connection)
+    with open_console(engine, client, settings.model_copy(update={"tenant": TENANT})) as console:
+        yield console
+    client.close()
+    engine.dispose()

@@ -1,105 +1,25 @@
 """Every page there is, found by looking: who may open it, that nothing changes without a token, that text stays text.
 
-A new page fails here until `NUMBERS` says where the parameters of its path come from.
+A new page fails here until `walking.NUMBERS` says where the parameters of its path come from.
 """
 
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-import redis
 from sqlalchemy import text
 
 from domain.console_roles import ORDER, may
-from models.engine import make_engine
-from tests.console.conftest import TENANT, Console, open_console, token_of
-from tests.walls import PLACES, TODAY, open_world, settings_on
+from tests.console.conftest import Console, token_of
+from tests.console.walking import GUARDED, WORDS, addresses, paths_of
 from workers.console.app import HEADERS
 from workers.console.pages import NAVIGATION, PAGES
 from workers.console.routing import Page
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.long]
 
-MARKUP = "<img src=x onerror=alert(1)>{{7*7}}"
-WORDS = {tenant: [place.word for place in PLACES if place.tenant == tenant] for tenant in ("acme", "globex")}
-NUMBERS = {
-    "memory": "SELECT m.id FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id WHERE tenant = :tenant",
-    "run": "SELECT r.id FROM slowwave.maintenance_runs r JOIN slowwave.scopes k ON k.id = r.scope_id"
-    " WHERE k.tenant = :tenant",
-    "question": "SELECT q.id FROM slowwave.review_items q JOIN slowwave.scopes k ON k.id = q.scope_id"
-    " WHERE tenant = :tenant",
-    "conflict": "SELECT c.id FROM slowwave.memory_conflicts c JOIN slowwave.scopes k ON k.id = c.scope_id"
-    " WHERE tenant = :tenant",
-    "letter": "SELECT id FROM slowwave.dead_letters WHERE tenant = :tenant",
-    "day": f"SELECT '{TODAY}'",
-    "job": "SELECT 'light'",
-}
-"""Values of parameters of paths: some of a tenant's."""
 OPEN = [page for page in PAGES if page.role is None]
-GUARDED = [page for page in PAGES if page.role is not None]
-QUERIES = ("", "agent=atlas&session={word}-talk&query={word}&text={word}&entity={word}", "scope=room:kitchen")
-
-
-@pytest.fixture(scope="module")
-def filled(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
-    """Two tenants with something in every table, and markup beside each of their words, wherever it stands."""
-    engine, client = make_engine(module_database), redis.Redis.from_url(valkey_url)
-    client.flushall()
-    settings = settings_on(module_database, valkey_url, tmp_path_factory.mktemp("console"))
-    for _ in open_world(engine, settings, client, tmp_path_factory.mktemp("files")):
-        pass
-    with engine.begin() as connection:
-        _mark(connection)
-    with open_console(engine, client, settings.model_copy(update={"tenant": TENANT})) as console:
-        yield console
-    client.close()
-    engine.dispose()
-
-
-def _mark(connection: Any) -> None:
-    columns = connection.execute(
-        text(
-            "SELECT c.table_name, c.column_name, c.data_type FROM information_schema.columns c"
-            " JOIN information_schema.tables t USING (table_schema, table_name)"
-            " WHERE table_schema = 'slowwave' AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER'"
-            " AND c.data_type IN ('text', 'jsonb') AND c.table_name !~ '^(events_|alembic)'"
-        )
-    ).all()
-    connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
-    for table, column, kind in columns:
-        for word in WORDS["acme"]:
-            connection.execute(
-                text(
-                    f"UPDATE slowwave.{table} SET {column} = CAST(replace(CAST({column} AS text), :word, :marked)"
-                    f" AS {kind}) WHERE strpos(CAST({column} AS text), :word) > 0"
-                ),
-                {"word": word, "marked": word + MARKUP},
-            )
-
-
-def paths_of(console: Console, page: Page, tenant: str) -> list[str]:
-    """The page's path, for up to two values of each of its parameters."""
-    paths = [page.path]
-    for name, whole in {found[1]: found[0] for found in re.finditer(r"{(\w+)(?::\w+)?}", page.path)}.items():
-        with console.engine.connect() as connection:
-            rows = connection.execute(text(f"{NUMBERS[name]} ORDER BY 1 LIMIT 2"), {"tenant": tenant}).scalars()
-            values = [str(value) for value in rows]
-        assert values, f"nothing of {tenant} is a {name}"
-        paths = [path.replace(whole, value) for path in paths for value in values]
-    return paths
-
-
-def addresses(console: Console, tenant: str) -> Iterator[str]:
-    """Addresses of every page that is looked at: bare, and for agents and scopes that something is known of."""
-    marked = {"acme": WORDS["acme"][0] + "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%7B%7B7*7%7D%7D"}
-    word = marked.get(tenant, WORDS[tenant][0])
-    for page in GUARDED:
-        if page.method == "GET":
-            for path in paths_of(console, page, tenant):
-                for query in QUERIES if "{" not in page.path else QUERIES[:1]:
-                    yield f"{path}?{query.format(word=word)}"
 
 
 def ask(console: Console, who: str | None, page: Page, **data: str) -> Any:
