@@ -15,23 +15,28 @@ from workers.stack.errors import NotReady
 
 ROOT = Path(__file__).parents[2]
 READY_SECONDS = 90
+PROGRAM = Path(sys.executable).with_name("slowwave")
 
 
 class StackProcess:
-    """One run of `slowwave up` on a data folder; its output is kept in a file beside it."""
+    """One run of `slowwave up` on a data folder; its output is kept in a file beside it.
 
-    def __init__(self, data: Path, *options: str, **variables: str) -> None:
+    `program`: another installation's `slowwave`; `folder`: where it is called.
+    """
+
+    def __init__(
+        self, data: Path, *options: str, program: Path = PROGRAM, folder: Path = ROOT, **variables: str
+    ) -> None:
         self.data = data
         self.mark = f"STACK_TEST={uuid.uuid4().hex}"
         self._output = data.with_name(f"{data.name}-{uuid.uuid4().hex[:6]}.out")
         name, _, value = self.mark.partition("=")
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("SLOWWAVE_", "FLOWER_"))}
-        slowwave = Path(sys.executable).with_name("slowwave")
         with self._output.open("wb") as out:
             self.process = subprocess.Popen(
-                [slowwave, "up", "--data", data, "--concurrency", "1", *options],
+                [program, "up", "--data", data, "--concurrency", "1", *options],
                 env={**clean, **variables, name: value},
-                cwd=ROOT,
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
@@ -74,9 +79,11 @@ class StackProcess:
 
 
 @contextmanager
-def stack_process(data: Path, *options: str, **variables: str) -> Iterator[StackProcess]:
+def stack_process(
+    data: Path, *options: str, program: Path = PROGRAM, folder: Path = ROOT, **variables: str
+) -> Iterator[StackProcess]:
     """A run that is over when the block ends, whatever the test did."""
-    run = StackProcess(data, *options, **variables)
+    run = StackProcess(data, *options, program=program, folder=folder, **variables)
     try:
         yield run
     finally:
