@@ -181,7 +181,7 @@ _MODELS = Row(
 _RUNS = Row(
     "Runs, jobs, deliveries",
     (
-        _one("Runs under way", "slowwave_runs_running", "{{kind}}"),
+        _one("Runs under way", "slowwave_runs_running or vector(0)", "{{kind}}"),
         _one("Runs of the last day", "slowwave_recent_runs", "{{kind}}: {{status}}"),
         _one("A run takes", "slowwave_recent_run_seconds", "{{kind}}: {{statistic}}", "s"),
         Panel(
