@@ -59,7 +59,8 @@ class LeaseKeeper(Protocol):
 class FlushResult:
     """What one flush did. `more`: the session is still due; window: (from, to) of what was committed; ended_run:
     whether a run of a task ended in it; drained: whether it handed on to the last parked session of its agent, so that
-    more of them may be found by a sweep (urgent ones never are so many).
+    more of them may be found by a sweep (urgent ones never are so many); reclaimed: whether an earlier worker had begun
+    this window and neither committed it nor noted a failure.
     """
 
     outcome: FlushOutcome
@@ -69,6 +70,7 @@ class FlushResult:
     repeated: int = 0
     ended_run: bool = False
     drained: bool = False
+    reclaimed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,10 @@ class Flusher:
         begun = self._reaching_postgres(lambda c: begin_flush(c, ref, self.settings, now, preceding=PRECEDING_EVENTS))
         if begun.state != "begin":
             return FlushResult(begun.state)
+        # A failure of the surroundings counts and uses up no attempt: behind such ones a death may not be seen.
+        return replace(self._extract_window(ref, begun, now), reclaimed=begun.attempts - 1 > begun.failures)
+
+    def _extract_window(self, ref: SessionRef, begun: Begun, now: datetime) -> FlushResult:
         bounds = self.settings.extractor
         window = cut_window(
             begun.events,

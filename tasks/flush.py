@@ -7,8 +7,11 @@ import logging
 from typing import Any
 
 from celery import shared_task
+from redis import Redis
+from redis.exceptions import RedisError
 
 from services.sweep import request_flush
+from slowwave.coordination.task_counts import note_reclaimed
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION, FlushSession
 from tasks import days, files
@@ -32,6 +35,8 @@ def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
         return "requested"
     result = runtime.flusher.flush(ref)
     log.info("flush %s/%s: %s %s", ref.agent, ref.session, result.outcome, result.window or "")
+    if result.reclaimed:
+        _count_reclaimed(runtime.redis)
     if result.drained:
         continue_sweep(runtime.redis)
     days.ask_after_flush(runtime, ref, result)
@@ -39,3 +44,10 @@ def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     if runtime.settings.memory.maintenance.tick_after_writes:
         tick_after_write(runtime)
     return result.outcome
+
+
+def _count_reclaimed(redis: Redis) -> None:
+    try:
+        note_reclaimed(redis)
+    except RedisError as error:
+        log.debug("a flush that was taken over was not counted: %s", type(error).__name__)

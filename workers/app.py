@@ -43,6 +43,7 @@ from workers.jobs import job_runners
 from workers.leases import LeaseThread
 from workers.liveness import LoopTurns
 from workers.observed import send_last_spans
+from workers.task_counting import count_tasks
 
 log = logging.getLogger(__name__)
 
@@ -157,6 +158,7 @@ def make_app(
     app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, clock, include=tasks)
     app.conf.update(celery_settings(settings))
     app.steps["consumer"].add(LoopTurns)
+    count_tasks()
     return app
 
 

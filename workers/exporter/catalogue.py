@@ -76,7 +76,7 @@ TASKS = _metrics(
     (
         "tasks_total",
         "task outcome",
-        "Tasks that ended: done, failed, rejected, or what a flush came to (stale: refused). Counted in Redis.",
+        "Tasks that ended: done, failed, rejected, or what a flush came to (stale: refused, backed_off, …).",
     ),
     ("task_seconds_total", "task", "Time that tasks took, in all workers."),
     ("flush_reclaims_total", "", "Flushes of windows that an earlier worker had begun and not ended."),

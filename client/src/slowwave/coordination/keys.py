@@ -13,6 +13,7 @@
     slowwave:model:slots                      zset    call -> end of its lease in ms; as long as its last lease
     slowwave:model:breaker:ENDPOINT           hash    failures in a row, or until when it is not asked; and an hour
     slowwave:forgotten:MESSAGE                string  a message that was taken out for good; a week (`forgetting.py`)
+    slowwave:tasks                            hash    counts of tasks; a week after the last (`task_counts.py`)
     slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
     slowwave:login-failures:BY:DIGEST         string  failed logins of the console; WINDOW_SECONDS (300) from the first
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime

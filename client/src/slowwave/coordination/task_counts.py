@@ -14,6 +14,8 @@ from slowwave.coordination.keys import PREFIX
 
 TASKS_KEY = f"{PREFIX}tasks"
 """A hash: "TASK OUTCOME" -> how many, "TASK us" -> microseconds that they took, RECLAIMED -> flushes taken over."""
+TASKS_SECONDS = 7 * 86_400
+"""Lifetime of the hash, from the last task on."""
 RECLAIMED = "reclaimed"
 _MICROSECONDS = "us"
 
@@ -32,12 +34,16 @@ def note_task(redis: Redis, task: str, outcome: str, seconds: float) -> None:
     with redis.pipeline(transaction=False) as pipeline:
         pipeline.hincrby(TASKS_KEY, f"{task} {outcome}", 1)
         pipeline.hincrby(TASKS_KEY, f"{task} {_MICROSECONDS}", round(seconds * 1_000_000))
+        pipeline.expire(TASKS_KEY, TASKS_SECONDS)
         pipeline.execute()
 
 
 def note_reclaimed(redis: Redis) -> None:
     """Count a flush of a window that an earlier worker began and never ended. Raises as `note_task`."""
-    redis.hincrby(TASKS_KEY, RECLAIMED, 1)
+    with redis.pipeline(transaction=False) as pipeline:
+        pipeline.hincrby(TASKS_KEY, RECLAIMED, 1)
+        pipeline.expire(TASKS_KEY, TASKS_SECONDS)
+        pipeline.execute()
 
 
 def counts_of(fields: Mapping[bytes, bytes]) -> TaskCounts:

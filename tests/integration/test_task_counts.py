@@ -1,0 +1,81 @@
+"""Tasks are counted where they end, in one round trip, and what fails at that is no failure of the task."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from celery import states
+from redis import Redis
+from sqlalchemy import Engine, text
+
+from slowwave.coordination.task_counts import TASKS_KEY, TaskCounts, counts_of
+from slowwave.identity import SessionRef
+from slowwave.messages import DELIVER_OUTBOX, FLUSH_SESSION, SWEEP_SESSIONS
+from slowwave.settings import Settings
+from workers.app import SlowwaveApp, make_app
+from workers.task_counting import outcome_of
+
+pytestmark = pytest.mark.servers
+
+
+@pytest.fixture
+def app(database_url: str, redis_client: Redis, valkey_url: str) -> Iterator[SlowwaveApp]:
+    app = make_app(Settings(database_url=database_url, broker_url=valkey_url))
+    app.loader.import_default_modules()
+    yield app
+    app.close_runtime()
+
+
+def counts(redis: Redis) -> TaskCounts:
+    fields: Any = redis.hgetall(TASKS_KEY)
+    return counts_of(fields)
+
+
+def test_each_task_is_counted_with_how_it_ended_and_how_long_it_took(app: SlowwaveApp, redis_client: Redis) -> None:
+    app.tasks[SWEEP_SESSIONS].apply()
+    app.tasks[SWEEP_SESSIONS].apply()
+    app.tasks[FLUSH_SESSION].apply(args=["default", "atlas", "s1", "an-old-ticket"])
+    found = counts(redis_client)
+    assert found.ended == {(SWEEP_SESSIONS, "done"): 2, (FLUSH_SESSION, "stale"): 1}
+    assert 0 < found.seconds[SWEEP_SESSIONS] < 60
+    assert found.reclaimed == 0
+    assert redis_client.ttl(TASKS_KEY) > 0
+
+
+@pytest.mark.parametrize(
+    ("task", "state", "answer", "outcome"),
+    [
+        (SWEEP_SESSIONS, states.SUCCESS, None, "done"),
+        (SWEEP_SESSIONS, states.FAILURE, ValueError("My bicycle is green."), "failed"),
+        (DELIVER_OUTBOX, states.REJECTED, None, "rejected"),
+        (DELIVER_OUTBOX, states.SUCCESS, "failed", "done"),
+        (FLUSH_SESSION, states.SUCCESS, "stored", "stored"),
+        (FLUSH_SESSION, states.SUCCESS, "failed", "backed_off"),
+        (FLUSH_SESSION, states.SUCCESS, None, "done"),
+        (FLUSH_SESSION, states.FAILURE, None, "failed"),
+    ],
+)
+def test_an_outcome_is_one_of_a_few_words(task: str, state: str, answer: Any, outcome: str) -> None:
+    assert outcome_of(task, state, answer) == outcome
+
+
+def test_a_task_that_could_not_be_counted_has_not_failed(app: SlowwaveApp, redis_client: Redis) -> None:
+    redis_client.set(TASKS_KEY, "no hash")
+    assert app.tasks[FLUSH_SESSION].apply(args=["default", "atlas", "s1", "an-old-ticket"]).state == states.SUCCESS
+    assert redis_client.get(TASKS_KEY) == b"no hash"
+
+
+def test_mistake_15_a_window_whose_worker_died_is_counted_as_taken_over(
+    app: SlowwaveApp, redis_client: Redis, engine: Engine
+) -> None:
+    runtime = app.runtime()
+    runtime.memory.turn_completed("atlas", "s1", [{"role": "user", "content": "My name is Tomas."}])
+    runtime.memory.session_idle("atlas", "s1")
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE slowwave.sessions SET attempts = 1"))  # begun, and never ended
+    runtime.queue.offer(SessionRef("default", "atlas", "s1"), "normal")
+    ticket = str(redis_client.get("slowwave:{default/atlas}:session:s1") or b"").split()[-1].strip("'")
+    app.tasks[FLUSH_SESSION].apply(args=["default", "atlas", "s1", ticket])
+    found = counts(redis_client)
+    assert found.reclaimed == 1
+    assert found.ended[FLUSH_SESSION, "stored"] == 1

@@ -1,0 +1,59 @@
+"""Each process counts the tasks that it ends, and how: one call of Redis a task, for whoever reads figures.
+
+In the process that ran the task, so that the counts are right for processes, threads and many hosts. A task whose
+process died is not among them; its message comes back, and is counted where it ends.
+
+Must not know: what tasks do, who reads the counts.
+"""
+
+import logging
+import time
+from typing import Any
+
+from celery import states
+from celery.signals import task_postrun, task_prerun
+from redis.exceptions import RedisError
+
+from slowwave.coordination.task_counts import note_task
+from slowwave.messages import FLUSH_SESSION
+from tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+_BEGAN = "slowwave_began"
+_STATES = {states.FAILURE: "failed", states.REJECTED: "rejected", states.RETRY: "rejected", states.IGNORED: "rejected"}
+_OF_FLUSHES = {"failed": "backed_off"}
+"""What a flush came to is its outcome; that of one that could be tried again is no error of its task."""
+
+
+def count_tasks() -> None:
+    """Count from here on, in this process and in those that it forks. Called again it changes nothing."""
+    task_prerun.connect(note_beginning)
+    task_postrun.connect(note_end)
+
+
+def note_beginning(task: Any = None, **_: Any) -> None:
+    """Remember when the task began, beside its request."""
+    if isinstance(task, SlowwaveTask):
+        setattr(task.request, _BEGAN, time.monotonic())
+
+
+def note_end(task: Any = None, state: str | None = None, retval: Any = None, **_: Any) -> None:
+    """Count it. What fails here is no failure of the task."""
+    if not isinstance(task, SlowwaveTask):
+        return
+    began = getattr(task.request, _BEGAN, None)
+    took = 0.0 if began is None else time.monotonic() - began
+    try:
+        note_task(task.runtime.redis, task.name, outcome_of(task.name, state, retval), took)
+    except RedisError as error:
+        log.debug("a task was not counted: %s", type(error).__name__)
+
+
+def outcome_of(task: str, state: str | None, answer: Any) -> str:
+    """One word of a few. state: Celery's; answer: what the task returned."""
+    if state in _STATES:
+        return _STATES[state]
+    if task == FLUSH_SESSION and isinstance(answer, str):
+        return _OF_FLUSHES.get(answer, answer)
+    return "done"
