@@ -9,7 +9,18 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 MODULE_LINES = 300
 FUNCTION_LINES = 40
-FOLDERS = ("client/src/slowwave", "domain", "models", "services", "tasks", "workers", "bench", "proof", "examples", "docs_reference")
+FOLDERS = (
+    "client/src/slowwave",
+    "domain",
+    "models",
+    "services",
+    "tasks",
+    "workers",
+    "bench",
+    "proof",
+    "examples",
+    "docs_reference",
+)
 MODULES = [p for f in FOLDERS for p in sorted((ROOT / f).rglob("*.py")) if "migrations/versions" not in p.as_posix()]
 FORBIDDEN_NAMES = {"utils", "common", "helpers", "misc", "util", "helper"}
 
