@@ -73,7 +73,7 @@ def test_spans_and_logs_hold_no_word_of_what_was_said(trace: str, collector: Col
 
 
 def test_each_line_of_a_log_is_an_object_that_names_the_work_and_its_trace(trace: str, worker: Program) -> None:
-    lines = [json.loads(line) for line in worker.log.splitlines() if line.startswith("{")]
+    lines = lines_of(worker)
     (said,) = [line for line in lines if line["logger"] == "tasks.flush" and line.get("trace_id") == trace]
     assert said["task"] == "slowwave.flush_session"
     assert (said["tenant"], said["agent"], said["session"]) == ("default", "Atlas", "morning")
@@ -82,6 +82,21 @@ def test_each_line_of_a_log_is_an_object_that_names_the_work_and_its_trace(trace
     others = [line for line in lines if line["logger"] == "celery.app.trace" and "sweep" in line["message"]]
     assert others
     assert not any("session" in line for line in others)
+
+
+def test_a_line_of_a_run_names_it(worker: Program, fleet: Fleet) -> None:
+    with Memory(fleet.settings()) as memory:
+        memory.remember("Iris", f"Priya's favourite colour is {COLOUR}.", importance=0.9)
+        memory.consolidate_now("Iris")
+    worker.says("consolidate working agent:Iris")
+    (said,) = [line for line in lines_of(worker) if line["message"].startswith("consolidate working agent:Iris")]
+    assert said["run"].isdigit()
+    assert (said["agent"], said["task"]) == ("Iris", "slowwave.consolidate_scope")
+    assert COLOUR not in worker.log
+
+
+def lines_of(worker: Program) -> list[dict[str, str]]:
+    return [json.loads(line) for line in worker.log.splitlines() if line.startswith("{")]
 
 
 def test_a_log_does_not_quote_what_a_payload_was_refused_for(worker: Program, fleet: Fleet) -> None:
