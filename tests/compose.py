@@ -14,10 +14,12 @@ PASSWORDS = {
     "POSTGRES_PASSWORD": "postgrespassword",
     "POSTGRES_WORKER_PASSWORD": "postgresworker",
     "POSTGRES_CONSOLE_PASSWORD": "postgresconsole",
+    "POSTGRES_EXPORTER_PASSWORD": "postgresexporter",
     "REDIS_PASSWORD": "redispassword",
     "REDIS_WORKER_PASSWORD": "redisworker",
     "REDIS_PRODUCER_PASSWORD": "redisproducer",
     "REDIS_FLOWER_PASSWORD": "redisflower",
+    "REDIS_EXPORTER_PASSWORD": "redisexporter",
     "FLOWER_PASSWORD": "flowerpass",
 }
 SIZES = ("small", "scaled-out")

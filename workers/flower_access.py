@@ -61,11 +61,14 @@ def guard_flower() -> None:
     import_modules.connect(let_nobody_in_without_a_password)
 
 
-def let_nobody_in_without_a_password(**_: Any) -> None:
-    """Raises SystemExit with a sentence, where this process is Flower and lacks a login."""
+def let_nobody_in_without_a_password(sender: Any = None, **_: Any) -> None:
+    """Raises SystemExit with a sentence, where this process is Flower and lacks a login. sender: the app."""
     options = started_options()
     if options is None:
         return
+    if sender is not None:
+        # It listens as a worker does, and gives back none of their messages (workers/transport.py).
+        sender.conf.broker_transport_options = {**sender.conf.broker_transport_options, "restores": False}
     if (why := why_refused(options)) is not None:
         raise SystemExit(f"slowwave: {why}")
     if not options.address and not options.unix_socket:

@@ -16,7 +16,7 @@ from queue import Empty
 from typing import Any
 
 from kombu.transport import redis, virtual
-from redis.exceptions import RedisError
+from redis.exceptions import NoPermissionError, RedisError
 
 from slowwave.coordination.keys import QUEUES
 from workers.admission import Inadmissible, admit
@@ -52,7 +52,11 @@ class QoS(redis.QoS):
         # Whoever only asks workers how they are gives none of their messages back, and may not be able to.
         channel: Any = self.channel
         if channel.restores:
-            super().restore_visible(start, num, interval)
+            try:
+                super().restore_visible(start, num, interval)
+            except NoPermissionError:
+                # An app of ours like a worker, with a user who may not, such as Flower's: its question goes on.
+                channel.restores = False
 
     def ack(self, delivery_tag: str) -> None:
         if self._gone():

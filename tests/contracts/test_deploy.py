@@ -96,7 +96,7 @@ def _leaves(node: Any, name: str = "") -> list[tuple[str, str]]:
 def test_users_of_the_broker_may_what_their_part_may_and_no_more() -> None:
     default, *others = resolved()["configs"]["users"]["content"].splitlines()
     assert default == f"user default on >{PASSWORDS['REDIS_PASSWORD']} ~* &* +@all"
-    parts: dict[Part, str | None] = {"worker": None, "producer": "default", "flower": None}
+    parts: dict[Part, str | None] = {"worker": None, "producer": "default", "flower": None, "exporter": None}
     assert others == [
         f"user {part} {broker_user(part, part, tenant).rules} on >{PASSWORDS[f'REDIS_{part.upper()}_PASSWORD']}"
         for part, tenant in parts.items()
@@ -104,7 +104,12 @@ def test_users_of_the_broker_may_what_their_part_may_and_no_more() -> None:
 
 
 def test_each_service_logs_in_as_what_it_is(deployed: dict[str, Any]) -> None:
-    wanted = {"migrate": ("slowwave", None), "flower": (None, "flower"), "console": ("console", "worker")}
+    wanted = {
+        "migrate": ("slowwave", None),
+        "flower": (None, "flower"),
+        "console": ("console", "worker"),
+        "exporter": ("exporter", "exporter"),
+    }
     for name, service in deployed.items():
         if name.startswith(OURS):
             given = service["environment"]

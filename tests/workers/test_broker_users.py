@@ -16,9 +16,11 @@ from redis.exceptions import NoPermissionError
 from services.access.broker_users import Part, broker_user
 from slowwave import Memory
 from slowwave.coordination.keys import QUEUES, agent_keys
+from slowwave.settings import Settings
 from tests.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey
+from workers.app import make_app
 from workers.stack.ports import settle_ports
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
@@ -53,6 +55,33 @@ def refusals(server: OwnValkey) -> list[dict[bytes, Any]]:
         return entry if isinstance(entry, dict) else dict(zip(entry[::2], entry[1::2], strict=True))
 
     return [fields(entry) for entry in server.client.execute_command("ACL", "LOG")]
+
+
+# Before a worker is there that takes what lies in queues, and answers.
+def test_a_scaler_measures_queues_by_script_and_its_scripts_may_do_no_more(users: OwnValkey) -> None:
+    users.client.lpush("flush", "one", "two")
+    client = redis.Redis.from_url(url_of(users, "scaler"))
+    # As KEDA asks: by the type of the key.
+    length = "if redis.call('type', KEYS[1]).ok == 'zset' then return -1 end return redis.call('llen', KEYS[1])"
+    assert [client.eval(length, 1, queue) for queue in ("flush", "days")] == [2, 0]
+    for call in ("'rpop', KEYS[1]", "'lpush', KEYS[1], 'x'", "'lrange', KEYS[1], 0, -1", "'get', 'slowwave:swept'"):
+        with pytest.raises(redis.ResponseError, match=r"no permissions|NOPERM"):
+            client.eval(f"return redis.call({call})", 1, "flush")
+    client.close()
+    users.client.delete("flush")
+
+
+def test_flower_that_waits_longer_for_its_answers_is_not_refused_what_only_workers_do(users: OwnValkey) -> None:
+    """A consumer that hears nothing for a while gives lost messages back, unless it may not."""
+    users.client.execute_command("ACL", "LOG", "RESET")
+    app = make_app(Settings(broker_url=url_of(users, "flower")))
+    assert app.control.inspect(timeout=0.5).ping() is None, "nobody is there"
+    with app.connection_for_read() as connection:
+        channel: Any = connection.default_channel
+        for _ in range(3):
+            channel.qos.restore_visible(interval=1)
+        assert channel.restores is False
+    users.client.execute_command("ACL", "LOG", "RESET")
 
 
 @pytest.mark.long
@@ -133,16 +162,3 @@ def test_i8_no_user_does_more(users: OwnValkey, part: str) -> None:
         with pytest.raises(NoPermissionError):
             assert client.execute_command(*command.split()) is None, command
     client.close()
-
-
-def test_a_scaler_measures_queues_by_script_and_its_scripts_may_do_no_more(users: OwnValkey) -> None:
-    users.client.lpush("flush", "one", "two")
-    client = redis.Redis.from_url(url_of(users, "scaler"))
-    # As KEDA asks: by the type of the key.
-    length = "if redis.call('type', KEYS[1]).ok == 'zset' then return -1 end return redis.call('llen', KEYS[1])"
-    assert [client.eval(length, 1, queue) for queue in ("flush", "days")] == [2, 0]
-    for call in ("'rpop', KEYS[1]", "'lpush', KEYS[1], 'x'", "'lrange', KEYS[1], 0, -1", "'get', 'slowwave:swept'"):
-        with pytest.raises(redis.ResponseError, match=r"no permissions|NOPERM"):
-            client.eval(f"return redis.call({call})", 1, "flush")
-    client.close()
-    users.client.delete("flush")

@@ -1,9 +1,11 @@
 """The very commands of compose.yaml, run on this machine: each gets ready, is healthy, and ends when it is told to.
 
-Only addresses change: host names and ports of the network, and the folder that is a volume there.
+Only addresses change: host names and ports of the network, and the folder that is a volume there. Where this machine
+lets us, the file system is read-only, as it is there.
 """
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -24,9 +26,20 @@ from tests.compose import PASSWORDS, ROOT, resolved, workers
 from tests.processes import wait_until
 from workers.stack.ports import settle_ports
 
-pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(400)]
 
-CELERY_SECONDS = 60
+CELERY_SECONDS = 120
+LOGINS = ("worker", "console", "exporter")
+# In a space of mounts of its own everything is read-only but for the devices, and for the folders that are given.
+SEALED = """
+for path in "$FOLDER" $WRITABLE; do mount --bind "$path" "$path"; done
+for mount in "$FOLDER" $(findmnt -rno TARGET | grep -vE "^/(dev|proc|sys)(/|$)|^$FOLDER"); do
+    mount -o remount,bind,ro "$mount"
+done
+exec "$@"
+"""
+UNSHARED = ["unshare", "--mount", "--propagation", "private"]
+CAN_SEAL = shutil.which("unshare") is not None and subprocess.run([*UNSHARED, "true"], check=False).returncode == 0
 
 
 @dataclass
@@ -68,7 +81,7 @@ class Local:
         self.folder = folder
         self.ports = settle_ports(folder / "ports.json", {"redis": 0, "flower": 0, "console": 0, "exporter": 0})
         self._database_url = database_url
-        for name in ("beat", "spool", "etc", *(f"run-{name}" for name in self.services)):
+        for name in ("beat", "spool", "memory", "etc", *(f"run-{name}" for name in self.services)):
             (folder / name).mkdir()
         (folder / "etc" / "users.acl").write_text(whole["configs"]["users"]["content"])
 
@@ -96,14 +109,23 @@ class Local:
             given["SLOWWAVE_DATABASE_URL"] = here.set(username=login).render_as_string(hide_password=False)
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         home = {"HOME": str(self.folder), "SLOWWAVE_SPOOL": str(self.folder / "spool")}
-        return {"PATH": path, "HOSTNAME": socket.gethostname(), **home, **given}
+        sealed = {"FOLDER": str(self.folder), "WRITABLE": " ".join(map(str, self.writable(name)))}
+        memory = {"TMPDIR": str(self.folder / f"run-{name}")}
+        return {"PATH": path, "HOSTNAME": socket.gethostname(), **home, **sealed, **memory, **given}
 
     def command(self, name: str) -> list[str]:
         words = [self.here(word, name) for word in self.services[name]["command"]]
         if words[0] == "redis-server":
             here = ["--port", str(self.ports["redis"]), "--bind", "127.0.0.1", "--dir", str(self.folder)]
             return [str(get_binary_path()), *words[1:], *here]
+        if CAN_SEAL and self.services[name].get("read_only"):
+            return [*UNSHARED, "sh", "-c", SEALED, "sealed", *words]
         return words
+
+    def writable(self, name: str) -> list[Path]:
+        """What a service can write to: its volumes, and what stands for its folders in memory."""
+        targets = [volume["target"] for volume in self.services[name].get("volumes") or []]
+        return [self.folder / f"run-{name}", *(Path(self.here(target, name)) for target in targets)]
 
     def start(self, name: str) -> Service:
         """Start a service; its output goes to NAME.log."""
@@ -123,7 +145,7 @@ class Local:
 def local(tmp_path: Path, database_url: str) -> Iterator[Local]:
     yield Local(tmp_path, database_url)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        for login in ("worker", "console"):
+        for login in LOGINS:
             connection.execute(f"DROP OWNED BY {login}")
             connection.execute(f"DROP ROLE {login}")
 
@@ -163,9 +185,9 @@ def test_the_migration_ends_with_0_and_may_run_again(local: Local, broker: Servi
     with psycopg.connect(database_url) as connection:
         assert connection.execute("SELECT to_regclass('slowwave.events') IS NULL").fetchone() == (False,)
         kept = connection.execute(
-            "SELECT rolname, rolpassword FROM pg_authid WHERE rolname IN ('worker', 'console')"
+            "SELECT rolname, rolpassword FROM pg_authid WHERE rolname = ANY (%s)", [list(LOGINS)]
         ).fetchall()
-        assert {name for name, _ in kept} == {"worker", "console"}
+        assert {name for name, _ in kept} == set(LOGINS)
         assert all(password.startswith("SCRAM-SHA-256$") for _, password in kept)
 
 
