@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from redis import Redis
@@ -116,13 +117,22 @@ def _read(connection: Connection, sources: Sources, read: Callable[[Connection, 
 
 
 def _database(connection: Connection, sources: Sources) -> Database:
-    revision, needed = current_revision(connection), head_revision()
+    revision, needed = current_revision(connection), _needed()
     size: int = connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one()
     ahead = postgres_ahead(connection, sources.clock)
-    return Database({(revision or "none", needed): 1}, int(_fits(connection)), {("postgres",): ahead}, size)
+    return Database(
+        {(revision or "none", needed): 1}, int(revision == needed or _fits(connection)), {("postgres",): ahead}, size
+    )
+
+
+@cache
+def _needed() -> str:
+    """Read off the migrations once: that takes longer than all questions of a scrape, and code alone changes it."""
+    return head_revision()
 
 
 def _fits(connection: Connection) -> bool:
+    """Whether this version works on a revision that is not its own."""
     try:
         require_current(connection)
     except WrongSchema:
