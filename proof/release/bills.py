@@ -11,7 +11,8 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,17 @@ NOT_RUNNING = frozenset({"dev", "docs", "release", "bench"})
 PROJECTS = {"slowwave": Path("client", "pyproject.toml"), "slowwave-service": Path("pyproject.toml")}
 
 Bill = dict[str, Any]
+Names = set[NormalizedName]
+Requires = Callable[[str], Iterable[str]]
+"""What a package says that it needs, as lines with their markers."""
+
+
+def installed(name: str) -> Iterable[str]:
+    """As a package says that is installed here; nothing of one that is not, as where it is for another system."""
+    try:
+        return distribution(name).requires or ()
+    except PackageNotFoundError:
+        return ()
 
 
 def write_bills(release: Release, into: Path) -> list[Path]:
@@ -41,34 +53,50 @@ def write_bills(release: Release, into: Path) -> list[Path]:
     return written
 
 
-def part_of(whole: Bill, project: Mapping[str, Any], version: str) -> Bill:
-    """What a project needs, of the bill of an environment in which it is installed. project: as pyproject.toml says."""
-    parts = {str(component["bom-ref"]): component for component in whole["components"]}
-    by_name = {canonicalize_name(str(component["name"])): ref for ref, component in parts.items()}
-    needs = {str(entry["ref"]): list(entry.get("dependsOn", ())) for entry in whole["dependencies"]}
-    direct = sorted({by_name[name] for name in needed_names(project) if name in by_name})
-    found, ahead = set(direct), list(direct)
-    while ahead:
-        new = [ref for ref in needs.get(ahead.pop(), ()) if ref not in found and ref in parts]
-        found.update(new)
-        ahead += new
+def part_of(whole: Bill, project: Mapping[str, Any], version: str, requires: Requires = installed) -> Bill:
+    """What a project needs, of the bill of an environment in which it is installed. project: as pyproject.toml says.
+
+    Who needs whom is said by the packages themselves: a bill's own edges follow extras that nobody asked for.
+    """
+    parts = {canonicalize_name(str(component["name"])): component for component in whole["components"]}
+    direct, edges = _edges(project, requires)
+    refs = {name: str(parts[name]["bom-ref"]) for name in edges if name in parts}
+
+    def known(names: Iterable[NormalizedName]) -> list[str]:
+        return sorted(refs[name] for name in names if name in refs)
+
     root = f"{project['name']}=={version}"
     about = {"bom-ref": root, "type": "application", "name": project["name"], "version": version}
     about["licenses"] = [{"license": {"id": project["license"]}}]
-    edges = [{"ref": root, "dependsOn": direct}]
-    edges += [{"ref": ref, "dependsOn": sorted(set(needs.get(ref, ())) & found)} for ref in sorted(found)]
-    kept = {"components": [parts[ref] for ref in sorted(found)], "dependencies": edges}
+    needs = [{"ref": root, "dependsOn": known(direct)}]
+    needs += [{"ref": refs[name], "dependsOn": known(edges[name])} for name in sorted(refs)]
+    kept = {"components": [parts[name] for name in sorted(refs)], "dependencies": needs}
     return whole | kept | {"metadata": whole["metadata"] | {"component": about}}
 
 
-def needed_names(project: Mapping[str, Any]) -> set[NormalizedName]:
-    """The canonical names of what a project names as needed, in all extras that run."""
+def _edges(project: Mapping[str, Any], requires: Requires) -> tuple[Names, dict[NormalizedName, Names]]:
+    """What a project names as needed, in all extras that run; and what each of these needs, all the way down."""
     extras: Mapping[str, list[str]] = project.get("optional-dependencies", {})
     lines = [*project["dependencies"], *(line for name in extras if name not in NOT_RUNNING for line in extras[name])]
-    named = (Requirement(line) for line in lines)
     own = canonicalize_name(project["name"])
-    wanted = (one for one in named if one.marker is None or one.marker.evaluate())
-    return {canonicalize_name(one.name) for one in wanted} - {own}
+    ahead = [one for one in _wanted(lines, "") if canonicalize_name(one.name) != own]
+    direct = {canonicalize_name(one.name) for one in ahead}
+    edges, seen = dict[NormalizedName, Names](), set[tuple[NormalizedName, str]]()
+    while ahead:
+        one = ahead.pop()
+        name = canonicalize_name(one.name)
+        for extra in ("", *one.extras):
+            if (name, extra) not in seen:
+                seen.add((name, extra))
+                more = _wanted(requires(name), extra)
+                edges.setdefault(name, set()).update(canonicalize_name(next_one.name) for next_one in more)
+                ahead += more
+    return direct, edges
+
+
+def _wanted(lines: Iterable[str], extra: str) -> list[Requirement]:
+    named = (Requirement(line) for line in lines)
+    return [one for one in named if one.marker is None or one.marker.evaluate({"extra": extra})]
 
 
 def _require_locked(whole: Bill, lock: str) -> None:
