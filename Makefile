@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long drills lint types contracts docs reference picture check bench chaos chaos-short load mutants scale sizing fuzz audit release lock clean
+.PHONY: setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short load mutants scale sizing fuzz audit release lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -52,6 +52,9 @@ reference: setup  ## write docs/reference anew: settings, tasks, shell and table
 
 picture: setup  ## run the demo, and draw what it shows: docs/images/demo.svg
 	@$(BIN)/python -m docs_reference.demo_picture
+
+screenshots: setup  ## start a stack, tell it a story, and picture the console and Flower: docs/images/*.png
+	@$(BIN)/python -m docs_reference.screenshots
 
 check: lint types contracts audit docs test long
 

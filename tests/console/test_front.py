@@ -1,17 +1,155 @@
-"""The first page, and what its frame does on every page."""
+"""The first page, agents and what their sessions wait for: told in the words that everybody else has for it."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from html import unescape
+from typing import Any
 
 import pytest
+import redis
+from sqlalchemy import Engine, text
+from starlette.testclient import TestClient
 
-from tests.console.conftest import Console
+from domain.troubles import TROUBLES
+from models.engine import make_engine
+from models.schema import migrate
+from services.dead_letters import bury
+from slowwave.coordination.broker import connect_broker
+from slowwave.settings import Settings
+from tests.console.conftest import PASSWORD, TENANT, Console, open_console, token_of
+from workers.console.app import make_app
 
 pytestmark = pytest.mark.servers
 
 
-def test_the_overview_says_how_a_tenant_stands(console: Console) -> None:
-    answer = console.get("/")
-    assert answer.status_code == 200
-    assert "0 dirty sessions" in answer.text
-    assert 'aria-current="page">Overview' in answer.text
+def words(page: str) -> str:
+    """What a person reads of a page."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", page)).split())
+
+
+@contextmanager
+def asked(console: Console, **instead: Any) -> Iterator[TestClient]:
+    """A client of a console with other collaborators."""
+    parts = {"engine": console.engine, "redis": console.redis, "clock": lambda: datetime.now(UTC)} | instead
+    app = make_app(console.settings, parts["engine"], parts["redis"], parts["clock"], console.memory)
+    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
+        yield client
+
+
+def test_the_overview_names_troubles_in_the_words_of_the_catalogue_the_gravest_first(console: Console) -> None:
+    with console.engine.begin() as connection:
+        payload: dict[str, Any] = {"agent": "maya"}
+        bury(connection, task="slowwave.capture", tenant=TENANT, payload=payload, error="bad", now=datetime.now(UTC))
+    page = words(console.get("/?again=yes").text)
+    found = [TROUBLES[name] for name in ("no-worker", "sweeps-silent", "dead-letters")]
+    assert found[0].title in page, page[:800]
+    for trouble in found:
+        assert trouble.title in page
+        assert trouble.cure.replace("`", "") in page
+    assert [page.index(trouble.title) for trouble in found] == sorted(page.index(trouble.title) for trouble in found)
+    assert "open: 1 letter of tenant 'acme'" in page
+    with console.engine.begin() as connection:
+        connection.execute(text("DELETE FROM slowwave.dead_letters"))
+    assert TROUBLES["dead-letters"].title in words(console.get("/").text), "kept for some seconds"
+    assert TROUBLES["dead-letters"].title not in words(console.get("/?again=yes").text)
+
+
+def test_i8_who_sees_some_tenants_is_told_of_troubles_and_not_what_was_found_elsewhere(console: Console) -> None:
+    console.memory.for_tenant("globex").turn_completed("maya", "s1", [{"role": "user", "content": "hello"}])
+    with console.engine.begin() as connection:
+        payload: dict[str, Any] = {"agent": "maya"}
+        bury(connection, task="slowwave.capture", tenant="globex", payload=payload, error="bad", now=datetime.now(UTC))
+    page = words(console.get("/?again=yes").text)
+    assert TROUBLES["dead-letters"].title in page
+    assert "globex" not in page
+
+
+def test_without_the_broker_pages_say_so_and_people_log_in(console: Console) -> None:
+    away = connect_broker(Settings(broker_url="redis://127.0.0.1:1/0"))
+    with asked(console, redis=away) as client:
+        token = token_of(client.get("/login").text)
+        sent = {"name": "viewer", "password": PASSWORD, "token": token}
+        assert client.post("/login", data=sent).status_code == 303
+        page = words(client.get("/").text)
+    assert TROUBLES["broker-away"].title in page
+    assert TROUBLES["broker-away"].cure.replace("`", "") in page
+    away.close()
+
+
+def test_without_postgres_every_page_says_what_to_do(console: Console) -> None:
+    engine = make_engine("postgresql://slowwave@127.0.0.1:1/slowwave")
+    with asked(console, engine=engine) as client:
+        client.cookies.set("slowwave_console", "anything")
+        answer = client.get("/memories")
+    engine.dispose()
+    assert answer.status_code == 503
+    assert TROUBLES["postgres-away"].title in words(answer.text)
+    assert TROUBLES["postgres-away"].cure in words(answer.text)
+
+
+def test_on_an_older_schema_every_page_says_which_command_to_run(
+    engine: Engine, database_url: str, valkey_url: str, redis_client: redis.Redis
+) -> None:
+    settings = Settings(database_url=database_url, broker_url=valkey_url, tenant=TENANT)
+    with open_console(engine, redis_client, settings) as console:
+        migrate(engine, "0021")
+        answer = console.visitor(None).get("/login")
+    assert answer.status_code == 503
+    assert TROUBLES["schema-behind"].title in words(answer.text)
+
+
+def test_a_failure_that_nobody_foresaw_is_told_without_its_words(
+    console: Console, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = "swordfish"
+
+    def broken() -> datetime:
+        raise KeyError(said)
+
+    with asked(console, clock=broken) as client:
+        client.cookies.set("slowwave_console", "anything")
+        answer = client.get("/")
+    assert answer.status_code == 500
+    assert "KeyError" in answer.text
+    assert said not in answer.text
+    assert "in broken" in caplog.text
+    assert said not in caplog.text
+
+
+def test_agents_and_sessions_lead_to_what_one_waits_for_and_an_operator_ends_the_wait(console: Console) -> None:
+    assert "No agent of this tenant" in console.get("/agents").text
+    for number in range(3):
+        console.memory.turn_completed("maya/of Oslo", f"s {number}", [{"role": "user", "content": "hello"}])
+    agents = console.get("/agents").text
+    (address,) = re.findall(r'href="(/sessions\?[^"]+)"', agents)
+    sessions = console.get(unescape(address)).text
+    found = [unescape(one) for one in re.findall(r'href="(/session\?[^"]+)"', sessions)]
+    assert len(found) == 3
+    why = words(console.get(found[0]).text)
+    assert "waits" in why or "idle" in why
+    assert console.post("/flush", agent="maya/of Oslo", session="s 2").headers["location"].startswith("/session?")
+    assert console.redis.llen("flush") == 1
+    assert console.get("/session?agent=maya/of Oslo&session=none").status_code == 404
+    assert console.get("/session?agent=").status_code == 400
+
+
+def test_search_and_context_are_those_of_the_agent(console: Console) -> None:
+    console.memory.turn_completed("maya", "s1", [{"role": "user", "content": "The boat is called Tern."}])
+    page = words(console.get("/search?agent=maya&query=boat").text)
+    assert "The boat is called Tern." in page
+    context = words(console.get("/context?agent=maya&max_tokens=400&days=1").text)
+    assert "The boat is called Tern." in context
+    for path, told in (
+        ("/search?agent=maia&query=boat", "did you mean 'maya'"),
+        ("/search?agent=maya&query=boat&scopes=kitchen", "neither room:NAME nor team:NAME"),
+        ("/context?agent=maya&days=many", "a whole number from 0 to 366"),
+        ("/context?agent=maya&days=99999999999999999999", "a whole number"),
+    ):
+        answer = console.get(path)
+        assert answer.status_code in {400, 404}, path
+        assert told in words(answer.text)
 
 
 def test_who_is_not_logged_in_is_sent_to_the_login_and_from_there_to_where_they_wanted(console: Console) -> None:

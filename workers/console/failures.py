@@ -7,9 +7,14 @@ import logging
 import traceback
 from http import HTTPStatus
 
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from starlette.responses import Response
 
+from domain.troubles import TROUBLES
+from models.schema import WrongSchema, require_current
+from services.reports.check import first_line
 from services.reports.names import UnknownName
+from services.reports.refusals import cure_of_refusal
 from slowwave.errors import SlowwaveError
 from workers.console.visit import Trouble, Visit
 from workers.shell.sentences import UNAVAILABLE, explain_failure
@@ -23,6 +28,8 @@ def trouble_of(visit: Visit, error: Exception) -> Trouble:
         return error
     if isinstance(error, UnknownName):
         return Trouble(HTTPStatus.NOT_FOUND, str(error))
+    if (known := _of_catalogue(visit, error)) is not None:
+        return Trouble(HTTPStatus.SERVICE_UNAVAILABLE, TROUBLES[known].title.rstrip("."), TROUBLES[known].cure)
     tenant = visit.desk.settings.tenant if visit.login is None else visit.tenant
     expected = explain_failure(error, visit.desk.shell(tenant))
     if expected is None or (isinstance(error, OSError) and not isinstance(error, SlowwaveError)):
@@ -33,6 +40,21 @@ def trouble_of(visit: Visit, error: Exception) -> Trouble:
         return Trouble(HTTPStatus.INTERNAL_SERVER_ERROR, f"This page failed ({type(error).__name__})", cure)
     code, sentence, remedy = expected
     return Trouble(HTTPStatus.SERVICE_UNAVAILABLE if code == UNAVAILABLE else HTTPStatus.BAD_REQUEST, sentence, remedy)
+
+
+def _of_catalogue(visit: Visit, error: Exception) -> str | None:
+    """The trouble behind an error of Postgres, where it is one that everybody else has the same words for."""
+    if isinstance(error, (OperationalError, InterfaceError)) and getattr(error.orig, "sqlstate", None) is None:
+        return "postgres-away" if cure_of_refusal("postgres", first_line(error)) is None else "postgres-refuses"
+    if isinstance(error, ProgrammingError):
+        try:
+            with visit.desk.reading() as connection:
+                require_current(connection)
+        except WrongSchema:
+            return "schema-behind"
+        except DBAPIError:
+            return None
+    return None
 
 
 def answer_failure(visit: Visit, error: Exception) -> Response:
