@@ -17,7 +17,7 @@ from tests.documents import Block
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 # A run's or a question's number: where it is named, and at the beginning of a line of their list.
-_NUMBER = r"(?<=\brun )\d+|(?<=\bundo )\d+|(?<=\baccept )\d+|^ *\d+(?=  )"
+_NUMBER = r"(?<=\b[Rr]un )\d+|(?<=\bundo )\d+|(?<=\baccept )\d+|^ *\d+(?=  )"
 _NAMED = re.compile(f"(?P<id>{_UUID})|(?P<number>{_NUMBER})")
 _VARYING = (
     r"\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2}(?::\d{2})?)?(?: UTC)?",
