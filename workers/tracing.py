@@ -38,6 +38,7 @@ _LEAVES = frozenset(
     (
         *("slowwave.tenant", "slowwave.agent", "slowwave.session", "error.type", "exception.type"),
         *("celery.action", "celery.task_name", "celery.state", "celery.hostname", "celery.queue", "celery.retries"),
+        *("gen_ai.operation.name", "gen_ai.request.model", "slowwave.purpose"),
         *("messaging.destination", "messaging.message.id", "messaging.message_id"),
         *("db.system", "db.name", "db.statement", "db.redis.database_index", "db.redis.args_length"),
         *("db.redis.pipeline_length", "net.peer.name", "net.peer.port", "net.transport"),

@@ -21,6 +21,7 @@ from typing import Protocol
 from domain.model_calls import Answer, ModelFailed, Prompt, Spender, Unanswered
 from services.llm.budget import Budget, Reservation, Wanted
 from services.llm.drivers import Driver, RequestRefused, UnfitAnswer, prompt_tokens
+from slowwave.tracing import model_span
 
 log = logging.getLogger(__name__)
 
@@ -109,9 +110,10 @@ class Caller:
 
     def _settled(self, prompt: Prompt, reservation: Reservation) -> Answer:
         try:
-            answer = self.driver.complete(
-                prompt, max_output_tokens=self.max_output_tokens, timeout_seconds=self.timeout_seconds
-            )
+            with model_span(self.name, prompt.purpose):
+                answer = self.driver.complete(
+                    prompt, max_output_tokens=self.max_output_tokens, timeout_seconds=self.timeout_seconds
+                )
         except ModelFailed as error:
             self.budget.settle(reservation, "failed", error.tokens)
             raise

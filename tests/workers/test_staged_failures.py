@@ -17,6 +17,7 @@ from slowwave.coordination.queue_messages import envelope, publish
 from tests.fake_model import FakeModel, Reply, server_error
 from tests.processes import wait_until
 from tests.reviewing import Dispute
+from tests.workers.collector import Collector, collecting
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey
 from tests.workers.watching import PATIENCE, Watch
@@ -39,7 +40,15 @@ def model() -> Iterator[FakeModel]:
 
 
 @pytest.fixture(scope="module")
-def site(module_database: str, own_valkey: OwnValkey, folder: Path, model: FakeModel) -> Iterator[Fleet]:
+def collector() -> Iterator[Collector]:
+    with collecting() as collector:
+        yield collector
+
+
+@pytest.fixture(scope="module")
+def site(
+    module_database: str, own_valkey: OwnValkey, folder: Path, model: FakeModel, collector: Collector
+) -> Iterator[Fleet]:
     """A fleet whose model is this one, soon given up and soon tried again."""
     settings = {
         "DRIVER": "openai",
@@ -66,7 +75,7 @@ def look(site: Fleet) -> Iterator[Engine]:
 
 
 def test_each_staged_failure_is_an_alert_and_what_the_doctor_says(
-    site: Fleet, look: Engine, model: FakeModel, own_valkey: OwnValkey, tmp_path: Path
+    site: Fleet, look: Engine, model: FakeModel, own_valkey: OwnValkey, collector: Collector, tmp_path: Path
 ) -> None:
     watch = Watch(site, tmp_path)
     with Memory(site.settings()) as memory:
@@ -80,7 +89,7 @@ def test_each_staged_failure_is_an_alert_and_what_the_doctor_says(
                 *("no-worker", "sweeps-silent", "session-overdue", "backlog-grows", "review-old", "conflicts-old")
             )
 
-            site.worker(app=PLAIN_APP, concurrency=2)
+            site.worker(app=PLAIN_APP, concurrency=2, **collector.variables)
             site.beat()
             bad = envelope("slowwave.record_turn", ["atlas", "x"], {"messages": 7}, "capture", task_id="bad")
             publish(own_valkey.client, "capture", bad)
@@ -91,6 +100,7 @@ def test_each_staged_failure_is_an_alert_and_what_the_doctor_says(
             _talk(memory, "iris", "tuesday")
             wait_until(lambda: model.answered > 0, PATIENCE, "the model answers a flush")
             watch.shows("budget-spent")
+            assert _asked_within(collector) == {"run/slowwave.flush_session"}
             watch.shell("remember", "iris", "Jonas's favourite fruit is a pear.", "--importance", "0.9")
             assert "working (run" in watch.shell("consolidate", "iris")
             _each_expression_gives_a_result(watch)
@@ -101,6 +111,18 @@ def test_each_staged_failure_is_an_alert_and_what_the_doctor_says(
             wait_until(lambda: "SlowwaveExporterAway" in watch.firing(), PATIENCE, "the exporter is missed")
         finally:
             watch.end()
+
+
+def _asked_within(collector: Collector) -> set[str]:
+    """The names of the spans within which the model was asked: of those of a task, whose own come when it has ended."""
+    wait_until(lambda: bool(_asking_tasks(collector)), PATIENCE, "a call of the model is a span within a task's")
+    return _asking_tasks(collector)
+
+
+def _asking_tasks(collector: Collector) -> set[str]:
+    names = {span.span: span.name for span in collector.spans}
+    calls = [span for span in collector.spans if span.name == "chat openai fake-1"]
+    return {names[call.parent] for call in calls if call.parent in names}
 
 
 def _talk(memory: Memory, agent: str, session: str) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from slowwave.errors import InvalidSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from opentelemetry.trace import Tracer
 
@@ -43,7 +43,18 @@ def switch_on() -> None:
 
 def hook_span(name: str, ref: SessionRef) -> AbstractContextManager[Any]:
     """The span of one hook. It names the kind of an error that passes through, never its text."""
-    return _NO_SPAN if _tracer is None else _spanned(_tracer, name, ref)
+    if _tracer is None:
+        return _NO_SPAN
+    about = {"slowwave.tenant": ref.tenant, "slowwave.agent": ref.agent, "slowwave.session": ref.session}
+    return _spanned(_tracer, name, "PRODUCER", about)
+
+
+def model_span(model: str, purpose: str) -> AbstractContextManager[Any]:
+    """The span of one call of a model, as OpenTelemetry names these. Errors as above."""
+    if _tracer is None:
+        return _NO_SPAN
+    about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model, "slowwave.purpose": purpose}
+    return _spanned(_tracer, f"chat {model}", "CLIENT", about)
 
 
 def name_session(tenant: str | None, agent: str | None, session: str | None) -> None:
@@ -81,12 +92,11 @@ def valid_traceparent(value: object) -> str | None:
 
 
 @contextmanager
-def _spanned(tracer: Tracer, name: str, ref: SessionRef) -> Iterator[None]:
+def _spanned(tracer: Tracer, name: str, kind: str, about: Mapping[str, str]) -> Iterator[None]:
     from opentelemetry.trace import SpanKind, StatusCode  # noqa: PLC0415 (as above)
 
-    about = {"slowwave.tenant": ref.tenant, "slowwave.agent": ref.agent, "slowwave.session": ref.session}
     options: dict[str, Any] = {"record_exception": False, "set_status_on_exception": False}
-    with tracer.start_as_current_span(name, kind=SpanKind.PRODUCER, attributes=about, **options) as span:
+    with tracer.start_as_current_span(name, kind=SpanKind[kind], attributes=about, **options) as span:
         try:
             yield
         except Exception as error:
