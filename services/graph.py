@@ -5,7 +5,8 @@ A graph is a networkx.MultiDiGraph. Its nodes are names in lower case, with the 
     kind       "entity", or "memory" (only with links)
     name       as most memories write it; of a memory its content
     type       person, organisation, place, date, quantity, thing; of a memory its type
-    relations  how many relations of the scope end there, also those that are not in the graph
+    relations  how many relations of the scope begin or end there, also those that are not in the graph; of more than
+               RELATIONS_COUNTED in a direction, so many
     hops       steps from the entity that was asked for, where one was
 
 and its edges, keyed by the number of the relation, have `predicate`, `memory` (its id), `since` (ISO 8601, since when
@@ -26,6 +27,10 @@ from services.reports.names import NAMES_COMPARED, find_agent, find_scope, unkno
 MAX_NODES = 100
 RELATIONS_A_NODE = 20
 """A step reads at most so many relations for each node that a graph may hold: one entity may have thousands."""
+RELATIONS_COUNTED = 100
+"""Of an entity that begins, or ends, more relations than this, so many of them are counted and read."""
+MEMORIES_READ = 5_000
+"""Where a scope has more memories, the entities that its newest ones say most of are its best connected ones."""
 
 _VALUES = frozenset({"date", "quantity"})
 # Every query names the tenant and the scope (I8), and sees only what holds and waits for nobody's decision.
@@ -35,24 +40,46 @@ _FROM = (
     " JOIN slowwave.memories m ON m.id = t.memory_id AND m.scope_id = t.scope_id"
     " WHERE t.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL"
 )
-_ENDS = (
-    f"WITH ends AS (SELECT lower(t.subject) AS key, t.subject AS name, t.subject_type AS type{_FROM} {{first}}"
-    f" UNION ALL SELECT lower(t.object), t.object, t.object_type{_FROM} {{second}})"
-    " SELECT key, mode() WITHIN GROUP (ORDER BY name) AS name, mode() WITHIN GROUP (ORDER BY type) AS type,"
-    " count(*) AS relations FROM ends GROUP BY key ORDER BY relations DESC, key LIMIT :nodes"
+# Of the newest memories by their index; what they say by theirs.
+_NEWEST = (
+    " SELECT m.id FROM slowwave.memories m JOIN slowwave.scopes s ON s.id = m.scope_id AND s.tenant = :tenant"
+    " WHERE m.scope_id = :scope AND m.status <> 'archived' AND m.status <> 'review' AND m.valid_to IS NULL"
+    " ORDER BY m.valid_from DESC LIMIT :memories"
+)
+_BEST = text(
+    f"WITH newest AS MATERIALIZED ({_NEWEST}), stated AS MATERIALIZED ("
+    "  SELECT lower(t.subject) AS subject, lower(t.object) AS object FROM newest n"
+    "  JOIN slowwave.triples t ON t.memory_id = n.id AND t.scope_id = :scope"
+    " ), ends AS (SELECT subject AS key FROM stated UNION ALL SELECT object FROM stated)"
+    " SELECT key, count(*) AS relations, (SELECT count(*) FROM newest) = :memories AS cut FROM ends"
+    " GROUP BY key ORDER BY relations DESC, key LIMIT :nodes"
 )
 _KEY = text(
     f"SELECT lower(:name) AS key{_FROM} AND (lower(t.subject) = lower(:name) OR lower(t.object) = lower(:name)) LIMIT 1"
 )
-_BEST = text(_ENDS.format(first="", second=""))
-_NAMED = text(_ENDS.format(first="AND lower(t.subject) = ANY(:keys)", second="AND lower(t.object) = ANY(:keys)"))
+# Of each entity so many by the index of its end: one may have most of a scope's relations ("the user").
+_EACH = "FROM unnest(CAST(:keys AS text[])) AS k (key) CROSS JOIN LATERAL"
+_NAMED = text(
+    f"WITH ends AS (SELECT k.key, x.name, x.type {_EACH}"
+    f" (SELECT t.subject AS name, t.subject_type AS type{_FROM} AND lower(t.subject) = k.key LIMIT :each) AS x"
+    f" UNION ALL SELECT k.key, x.name, x.type {_EACH}"
+    f" (SELECT t.object AS name, t.object_type AS type{_FROM} AND lower(t.object) = k.key LIMIT :each) AS x)"
+    " SELECT key, mode() WITHIN GROUP (ORDER BY name) AS name, mode() WITHIN GROUP (ORDER BY type) AS type,"
+    " count(*) AS relations FROM ends GROUP BY key ORDER BY relations DESC, key"
+)
 _RELATION = (
     "SELECT t.id, lower(t.subject) AS source, lower(t.object) AS target, t.object_type, t.predicate, t.confidence,"
     f" m.id AS memory, m.valid_from AS since{_FROM}"
 )
-_RELATION_ORDER = " ORDER BY t.confidence DESC, m.valid_from DESC, t.id LIMIT :most"
-_AROUND = text(f"{_RELATION} AND (lower(t.subject) = ANY(:keys) OR lower(t.object) = ANY(:keys)){_RELATION_ORDER}")
-_WITHIN = text(f"{_RELATION} AND lower(t.subject) = ANY(:keys) AND lower(t.object) = ANY(:keys){_RELATION_ORDER}")
+_SUREST_FIRST = " ORDER BY r.confidence DESC, r.since DESC, r.id LIMIT :most"
+_AROUND = text(
+    f"SELECT * FROM (SELECT x.* {_EACH} ({_RELATION} AND lower(t.subject) = k.key LIMIT :each) AS x"
+    f" UNION SELECT x.* {_EACH} ({_RELATION} AND lower(t.object) = k.key LIMIT :each) AS x) AS r{_SUREST_FIRST}"
+)
+_WITHIN = text(
+    f"SELECT r.* FROM (SELECT x.* {_EACH} ({_RELATION} AND lower(t.subject) = k.key AND lower(t.object) = ANY(:keys)"
+    f" LIMIT :each) AS x) AS r{_SUREST_FIRST}"
+)
 _MEMORIES = text(
     "SELECT m.id, m.content, m.type FROM slowwave.memories m"
     " JOIN slowwave.scopes s ON s.id = m.scope_id AND s.tenant = :tenant"
@@ -126,10 +153,11 @@ def best_connected(
 ) -> EntityGraph:
     """The entities of the scope with most relations, and how these are related to each other. Raises UnknownName."""
     place = _Place.find(connection, tenant, agent, scope)
-    nodes = place.best(max_nodes + 1)
-    graph = _nodes(nodes[:max_nodes], {})
+    best = place.best(max_nodes + 1)
+    graph = _nodes(place.named([row.key for row in best[:max_nodes]]), {})
     within, more = place.within(list(graph), max_nodes * RELATIONS_A_NODE)
-    return place.complete(graph, within, None, cut=more or len(nodes) > max_nodes, links=links)
+    cut = more or len(best) > max_nodes or any(row.cut for row in best)
+    return place.complete(graph, within, None, cut=cut, links=links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,24 +183,27 @@ class _Place:
 
     def names(self) -> list[str]:
         """The names of entities, the best connected first."""
-        return [row.name for row in self.best(NAMES_COMPARED)]
+        return [row.name for row in self.named([row.key for row in self.best(NAMES_COMPARED)])]
 
     def best(self, most: int) -> Sequence[Row[Any]]:
-        """The entities with most relations: key, name, type, relations."""
-        return self._all(_BEST, nodes=most)
+        """The entities with most relations in the newest memories: key, relations, cut (there are more memories)."""
+        return self._all(_BEST, nodes=most, memories=MEMORIES_READ)
 
     def named(self, keys: list[str]) -> Sequence[Row[Any]]:
         """These entities: key, name, type, relations."""
-        return self._all(_NAMED, keys=keys, nodes=len(keys))
+        return self._all(_NAMED, keys=keys, each=RELATIONS_COUNTED)
 
     def around(self, keys: list[str], most: int) -> tuple[Sequence[Row[Any]], bool]:
         """At most `most` relations of these entities, the surest first, and whether there are more."""
-        rows = self._all(_AROUND, keys=keys, most=most + 1)
-        return rows[:most], len(rows) > most
+        return self._relations(_AROUND, keys, most)
 
     def within(self, keys: list[str], most: int) -> tuple[Sequence[Row[Any]], bool]:
         """At most `most` relations among these entities, the surest first, and whether there are more."""
-        rows = self._all(_WITHIN, keys=keys, most=most + 1)
+        return self._relations(_WITHIN, keys, most)
+
+    def _relations(self, statement: TextClause, keys: list[str], most: int) -> tuple[Sequence[Row[Any]], bool]:
+        each = max(RELATIONS_COUNTED, most // max(1, len(keys)) + 1)
+        rows = self._all(statement, keys=keys, each=each, most=most + 1)
         return rows[:most], len(rows) > most
 
     def complete(

@@ -276,6 +276,11 @@ READERS = [
     Reader(export.export_scope, lambda w, _, p: _exported(w, p)),
     Reader(export.scopes_of, lambda _, c, p: export.scopes_of(c, p.tenant), silent=True),
     Reader(export.known_scope, lambda _, c, p: export.known_scope(c, p.tenant, *p.key), silent=True),
+    Reader(
+        review.revisions_of,
+        lambda w, c, p: [review.revisions_of(c, p.tenant, "item", one) for one in w.numbers("review_items", p)],
+        silent=True,
+    ),
     Reader(graph.best_connected, lambda _, c, p: _graph(graph.best_connected(c, p.tenant, p.agent, scope=_shared(p)))),
     Reader(
         graph.neighbourhood,
