@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select
 
 from domain.changes import ChangeLine
 from models import (
@@ -104,11 +104,13 @@ def read_run(connection: Connection, tenant: str, run_id: int, *, after: int = 0
     if row is None:
         raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
     mine = _changes(tenant, run_id)
-    counted = select(mine.c.action, func.count().label("number")).group_by(mine.c.action).order_by(func.min(mine.c.id))
-    actions: dict[str, int] = {row.action: row.number for row in connection.execute(counted)}
+    counted = _actions(tenant, run_id) if row.scope is not None else mine
+    query = select(counted.c.action, func.count().label("number")).group_by(counted.c.action)
+    found = connection.execute(query.order_by(func.min(counted.c.id)))
+    actions: dict[str, int] = {row.action: row.number for row in found}
     limit = min(limit, CHANGES_READ)
-    found = connection.execute(select(mine).where(mine.c.id > after).order_by(mine.c.id).limit(limit + 1)).all()
-    changes = found[:limit]
+    read = connection.execute(select(mine).where(mine.c.id > after).order_by(mine.c.id).limit(limit + 1)).all()
+    changes = read[:limit]
     evidence = _evidence(connection, tenant, {change.memory_id for change in changes})
     return RunStory(
         run=_line(row),
@@ -127,7 +129,7 @@ def read_run(connection: Connection, tenant: str, run_id: int, *, after: int = 0
             )
             for change in changes
         ),
-        more_after=changes[-1].id if changes and len(found) > limit else None,
+        more_after=changes[-1].id if changes and len(read) > limit else None,
     )
 
 
@@ -156,12 +158,28 @@ def _runs(tenant: str) -> Select[*tuple[Any, ...]]:
 
 def _worked_on(tenant: str, kind: str, name: str) -> ColumnElement[bool]:
     its = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
-    changed = exists().where(
-        MemoryChange.run_id == MaintenanceRun.id,
-        Memory.id == MemoryChange.memory_id,
-        Memory.scope_id.in_(its),
+    # Asked of one run after the other until there are enough, and of each of its changes by key, up to the first that is
+    # of the scope: joined, all changes that there are would be gone through first.
+    of_scope = select(Memory.scope_id).where(Memory.id == MemoryChange.memory_id).scalar_subquery()
+    changed = (
+        select(MemoryChange.id)
+        .where(MemoryChange.run_id == MaintenanceRun.id, of_scope == its.scalar_subquery())
+        .correlate(MaintenanceRun)
+        .offset(0)
+        .exists()
     )
     return or_(MaintenanceRun.scope_id.in_(its), and_(MaintenanceRun.scope_id.is_(None), changed))
+
+
+def _actions(tenant: str, run_id: int) -> Any:
+    """What a run over one scope did, as a subquery: all of it is of that scope, so that no memory need be looked up."""
+    return (
+        select(MemoryChange.id, MemoryChange.action)
+        .join(MaintenanceRun, MaintenanceRun.id == MemoryChange.run_id)
+        .join(Scope, Scope.id == MaintenanceRun.scope_id)
+        .where(MemoryChange.run_id == run_id, Scope.tenant == tenant)
+        .subquery("actions")
+    )
 
 
 def _changes(tenant: str, run_id: int) -> Any:

@@ -5,10 +5,13 @@ Days and weeks are those of UTC, as caps have them. Calls are kept for 90 days, 
 Must not know: caps, how it is shown.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from models import LlmCall, LlmUsage
 from services.reports.names import find_agent
@@ -82,26 +85,31 @@ def _models(connection: Connection, tenant: str, agent: str | None, first: date,
     query = (
         select(
             LlmCall.model,
+            LlmCall.purpose,
             func.count().label("calls"),
             func.coalesce(tokens, 0).label("tokens"),
-            func.coalesce(tokens.filter(LlmCall.reserved_at >= since(today)), 0).label("tokens_today"),
-            func.coalesce(tokens.filter(LlmCall.reserved_at >= since(week)), 0).label("tokens_week"),
-            func.array_agg(LlmCall.purpose.distinct()).label("purposes"),
+            func.coalesce(tokens.filter(LlmCall.reserved_at >= since(today)), 0).label("today"),
+            func.coalesce(tokens.filter(LlmCall.reserved_at >= since(week)), 0).label("week"),
         )
         .where(LlmCall.tenant == tenant, LlmCall.reserved_at >= since(min(first, week)), LlmCall.outcome.is_not(None))
-        .group_by(LlmCall.model)
-        .order_by(tokens.desc().nulls_last(), LlmCall.model)
+        .group_by(LlmCall.model, LlmCall.purpose)
     )
     if agent is not None:
         query = query.where(LlmCall.agent == agent)
-    return tuple(
-        ModelSpent(
-            model=row.model,
-            calls=row.calls,
-            tokens=int(row.tokens),
-            tokens_today=int(row.tokens_today),
-            tokens_week=int(row.tokens_week),
-            purposes=tuple(sorted(row.purposes)),
-        )
-        for row in connection.execute(query)
+    found: dict[str, list[Row[*tuple[Any, ...]]]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.model].append(row)
+    models = (_model(model, rows) for model, rows in found.items())
+    return tuple(sorted(models, key=lambda spent: (-spent.tokens, spent.model)))
+
+
+def _model(model: str, rows: Sequence[Row[*tuple[Any, ...]]]) -> ModelSpent:
+    """One model out of what it cost for each purpose."""
+    return ModelSpent(
+        model=model,
+        calls=sum(row.calls for row in rows),
+        tokens=int(sum(row.tokens for row in rows)),
+        tokens_today=int(sum(row.today for row in rows)),
+        tokens_week=int(sum(row.week for row in rows)),
+        purposes=tuple(sorted(row.purpose for row in rows)),
     )
