@@ -4,16 +4,23 @@ What differs from run to run is not compared: ids, dates, times, durations, port
 or, alone on its line, for any number of lines. An id or a run's number that a page names in a later command is the one
 that stood in that place of the real output.
 
+Commands of `slowwave` itself are called in this process, as tests of the shell do, since each would begin by importing
+for a second or two; whatever else a page says is bash's.
+
 Must not know: any single page.
 """
 
 import re
+import shlex
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from slowwave.settings import PREFIX
 from tests.documents import Block
+from tests.shelling import CliRunner
+from workers.shell.main import app
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 # A run's or a question's number: where it is named, and at the beginning of a line of their list.
@@ -25,6 +32,8 @@ _VARYING = (
     r"\d+(?:\.\d+)? (?:ms|s|min|h)\b(?: \d+ (?:s|min)\b)?",
     r"(?<=:)\d{4,5}\b",
 )
+# A plain call, without anything of bash's.
+_OURS = re.compile(r"slowwave [^$|<>;&\n]*")
 _TOKEN = re.compile(
     f"{_NAMED.pattern}|{'|'.join(f'(?P<varying{at}>{one})' for at, one in enumerate(_VARYING))}|(?P<rest>…)"
 )
@@ -52,10 +61,11 @@ def steps(block: Block) -> list[Step]:
 
 
 class Terminal:
-    """One bash: what a command sets, the next one sees."""
+    """One bash: what a command sets, the next one sees. The process must be in the same folder."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self._names: dict[str, str] = {}
+        self._environment = dict(environment)
         self._bash = subprocess.Popen(
             ["bash", "--norc", "--noprofile"],
             cwd=folder,
@@ -86,9 +96,18 @@ class Terminal:
         # `echo` begins a new line where the command has not ended its last one; else that line is empty.
         return "".join(f"{line}\n" for line in (lines if lines[-1] else lines[:-1]))
 
+    def _call(self, command: str) -> str:
+        """The same, of a command of ours."""
+        result = CliRunner().invoke(app, shlex.split(command)[1:], env=self._environment, catch_exceptions=False)
+        return "".join(f"{line.rstrip()}\n" for line in result.output.splitlines())
+
     def follow(self, step: Step) -> None:
         """Do what a page says, and compare what it prints with what the page shows."""
-        printed = self.run(_NAMED.sub(lambda match: self._names.get(match[0], match[0]), step.command))
+        command = _NAMED.sub(lambda match: self._names.get(match[0], match[0]), step.command)
+        printed = self._call(command) if _OURS.fullmatch(command) else self.run(command)
+        if command.startswith("export "):
+            given = (line.partition("=") for line in self.run("env").splitlines())
+            self._environment |= {name: value for name, _, value in given if name.startswith(PREFIX)}
         pattern, names = _pattern(step.expected)
         match = re.fullmatch(pattern, printed)
         shown = "\n".join(step.expected)

@@ -49,8 +49,9 @@ def stack(folder: Path) -> Iterator[StackProcess]:
 
 
 @pytest.fixture
-def terminal(stack: StackProcess, folder: Path) -> Iterator[Terminal]:
+def terminal(stack: StackProcess, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     """The page's second terminal, with the virtual environment that is active."""
+    monkeypatch.chdir(folder)
     clean = {name: value for name, value in os.environ.items() if not name.startswith((PREFIX, "FLOWER_"))}
     path = f"{Path(sys.executable).parent}:{clean['PATH']}"
     terminal = Terminal(folder, clean | SLOW | {"PATH": path, "COLUMNS": "120", "HOME": str(folder)})
