@@ -68,6 +68,11 @@ def head_revision() -> str:
     return head
 
 
+def _known() -> list[str]:
+    """All revisions of this code, the newest first."""
+    return [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
+
+
 def current_revision(connection: Connection) -> str | None:
     """The revision that the database is at; None where it was never migrated."""
     return MigrationContext.configure(connection, opts={"version_table_schema": SCHEMA}).get_current_revision()
@@ -77,6 +82,8 @@ def migrate(
     engine: Engine, revision: str = "head", *, lock_seconds: float = LOCK_SECONDS, tries: int = TRIES
 ) -> tuple[str | None, str | None]:
     """Upgrade the database (or bring it to `revision`) and answer (before, after). One at a time across hosts.
+
+    A newer schema that serves this code stays as it is.
 
     Everything goes on meanwhile: who uses a table is waited for `lock_seconds` at a time. Raises TablesBusy.
     """
@@ -123,9 +130,10 @@ def _move_patiently(connection: Connection, before: str | None, revision: str, t
 
 
 def _move(connection: Connection, before: str | None, revision: str) -> None:
-    script = ScriptDirectory.from_config(_config())
-    known = [r.revision for r in script.walk_revisions()]
+    known = _known()
     if before is not None and before not in known:
+        if revision == "head" and _serves(connection, known):
+            return  # an older version that comes back for a while, or a job of its that ran late
         raise WrongSchema(
             f"the database is at revision {before}, which this version does not know: "
             f"it was migrated by a newer Slowwave. Install that version, or restore a backup."
@@ -155,17 +163,22 @@ def _note_served(connection: Connection, revision: str | None) -> None:
     connection.execute(text(f"COMMENT ON TABLE {SCHEMA}.alembic_version IS {note}"))
 
 
+def _serves(connection: Connection, known: list[str]) -> bool:
+    """Whether a newer schema says that it works with code that knows these revisions."""
+    noted = connection.execute(_NOTED).scalar_one()
+    return any(noted == _NOTE.format(revision) for revision in known)
+
+
 def require_current(connection: Connection) -> str:
     """Answer the database's revision: this code's, or a later one on which it works. Raises WrongSchema."""
     current, head = current_revision(connection), head_revision()
     if current == head:
         return head
-    known = [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
+    known = _known()
     if current is None or current in known:
         state = "has never been migrated" if current is None else f"is at revision {current}"
         raise WrongSchema(f"the database {state}, this version needs {head}: run `slowwave migrate`")
-    noted = connection.execute(_NOTED).scalar_one()
-    if any(noted == _NOTE.format(revision) for revision in known):
+    if _serves(connection, known):
         return current
     raise WrongSchema(
         f"the database is at revision {current} of a newer Slowwave, and this version, which needs {head}, does not"

@@ -79,23 +79,25 @@ def test_workers_refuse_another_revision_with_a_sentence_that_says_what_to_run(e
             require_current(connection)
 
 
-def test_a_database_of_a_newer_version_is_left_alone(engine: Engine) -> None:
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '9999'"))
-    with pytest.raises(WrongSchema, match="does not know"):
-        migrate(engine)
-
-
 def _as_a_newer_version_left_it(engine: Engine, note: str) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '9999'"))
         connection.execute(text(f"COMMENT ON TABLE slowwave.alembic_version IS '{note}'"))
 
 
+def test_a_database_of_a_newer_version_is_left_alone(engine: Engine) -> None:
+    _as_a_newer_version_left_it(engine, "code of revision 9999 and later works on this schema")
+    with pytest.raises(WrongSchema, match="does not know"):
+        migrate(engine)
+
+
 def test_i3_workers_go_on_where_a_newer_schema_serves_them(engine: Engine) -> None:
     _as_a_newer_version_left_it(engine, f"code of revision {head_revision()} and later works on this schema")
     with engine.connect() as connection:
         assert require_current(connection) == "9999"
+    assert migrate(engine) == ("9999", "9999")
+    with pytest.raises(WrongSchema, match="does not know"):
+        migrate(engine, "0021")
 
 
 @pytest.mark.parametrize("oldest", ["9998", "9999"])

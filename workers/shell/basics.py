@@ -43,9 +43,12 @@ def migrate(
             before = after = current_revision(connection)
     else:
         before, after = bring_to_head(shell.engine)
-        reapply(shell)
+        if after == head_revision():  # of a newer schema this version does not know who may what
+            reapply(shell)
     if as_json:
         print_json({"before": before, "after": after, "needed": head_revision()})
+    elif before == after != head_revision():
+        console().print(f"The database is at revision {after} of a newer version, on which this one works.")
     elif before == after:
         console().print(f"The database is at revision {after}, which this version needs.")
     else:
