@@ -217,7 +217,10 @@ def test_a_server_that_says_nothing_counts_as_away_and_is_not_asked_twice() -> N
     for _ in range(3):
         assert parsed(metrics_text(registry_of(collector)))['up{server="postgres"}'] == 0
     assert asked == [1]
+    patient = FiguresCollector({"postgres": mute}, list, about=("1", "3"), deadline=0.05)
+    assert parsed(metrics_text(registry_of(patient)))["scrape_seconds"] >= 0.05
     answer.set()
+    patient.close()
     collector.close()
 
 

@@ -58,7 +58,7 @@ class FiguresCollector(Collector):
         with self._lock:
             started = self._monotonic()
             if self._read_at is None or started - self._read_at >= SHARED_SECONDS:
-                groups = self._read()
+                groups = list(self._read())
                 took = self._monotonic() - started
                 own: Mapping[str, Mapping[Labels, float]] = {
                     "build_info": {self._about: 1.0},
