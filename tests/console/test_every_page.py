@@ -6,6 +6,7 @@ A new page fails here until `walking.NUMBERS` says where the parameters of its p
 import re
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import text
@@ -150,6 +151,43 @@ def test_i8_what_is_another_tenants_is_not_there(filled: Console) -> None:
                 answer = filled.get(path, who="stranger")
                 assert answer.status_code == 404, path
                 assert not [word for word in WORDS["acme"] if word in answer.text]
+
+
+HOSTILE = ("\0", "9" * 40, "-1", "🦊" * 60, "' OR 1=1 --", "2026-13-45")
+NAMES = """agent session scope scopes query words entity relation name type status state kind day version against before
+    after depth as_of known_at max_tokens days question conflict memory letter event answer content reason confirm seen
+    decision months tier next limit""".split()
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_that_is_typed_into_an_address_breaks_a_page(filled: Console, value: str) -> None:
+    given = urlencode(dict.fromkeys(NAMES, value))
+    for page in GUARDED:
+        if page.method == "GET":
+            answer = filled.get(f"{paths_of(filled, page, 'acme')[0]}?{given}", who="operator")
+            assert answer.status_code < 500, (page, value, answer.text[-600:])
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_that_is_typed_into_a_form_breaks_a_page(filled: Console, value: str) -> None:
+    token = token_of(filled.get("/account", who="operator").text)
+    for page in GUARDED:
+        if page.method == "POST" and page.path != "/logout" and not page.path.endswith("/run"):
+            answer = ask(filled, "operator", page, token=token, **dict.fromkeys(NAMES, value))
+            assert answer.status_code < 500, (page, value, answer.text[-600:])
+
+
+def test_a_form_that_is_none_or_too_long_is_refused(filled: Console) -> None:
+    client = filled.visitor("operator")
+    kinds = {"content-type": "application/x-www-form-urlencoded"}
+    for body, headers, status in (
+        (b"a=" + b"x" * (1 << 20), kinds, 413),
+        (b"a=\xff\xfe", kinds, 400),
+        (b"a=%ff", kinds, 400),
+        (b"&".join(b"a=1" for _ in range(3000)), kinds, 400),
+        (b'{"token": "x"}', {"content-type": "application/json"}, 415),
+    ):
+        assert client.post("/flush", content=body, headers=headers).status_code == status, body[:40]
 
 
 def test_every_entry_of_the_navigation_opens(filled: Console) -> None:

@@ -65,6 +65,7 @@ class Endpoint:
         visit = Visit(self._desk, request, None, FormData(), self._page.path)
         try:
             visit.login = self._login(request)
+            _check_text(request)
             if self._page.role is not None and (refused := self._refused(visit, self._page.role)) is not None:
                 return refused
             if self._page.method == "POST":
@@ -108,6 +109,13 @@ def check_token(form: FormData, token: str) -> None:
         )
 
 
+def _check_text(request: Request) -> None:
+    """Raise Trouble for what no text of Postgres holds; half of a surrogate pair never gets here."""
+    given = (*request.query_params.values(), *map(str, request.path_params.values()))
+    if any("\0" in value for value in given):
+        raise Trouble(HTTPStatus.BAD_REQUEST, "An address holds no NUL")
+
+
 async def _body(request: Request) -> bytes | None:
     """The body; None for one that is too long, of which the rest is not read."""
     parts, size = [], 0
@@ -129,4 +137,6 @@ def _form(request: Request, body: bytes | None) -> FormData:
         fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
     except ValueError:
         raise Trouble(HTTPStatus.BAD_REQUEST, "This is no form that a page of this console sends") from None
+    if any("\0" in value for _, value in fields):
+        raise Trouble(HTTPStatus.BAD_REQUEST, "A form holds no NUL")
     return FormData([*fields])
