@@ -89,7 +89,7 @@ def list_memories(
     if scope_id is None:
         return []
     moment = _instant(known_at, zone)
-    then = Then() if moment is None else known_then(connection, scope_id, moment)
+    then = Then() if moment is None else known_then(connection, scope_id, moment, with_sources=session_id is not None)
     changed = [row for row in then.rows if wanted.admits(row) and _comes_from(then, row["id"], session_id)]
     query = _query(scope_id, session_id, wanted)
     if words is not None:

@@ -7,7 +7,7 @@ Must not know: how memories are listed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -45,8 +45,12 @@ class Then:
     sources: dict[UUID, list[tuple[int, int]]] = field(default_factory=dict)
 
 
-def known_then(connection: Connection, scope_id: int, moment: datetime) -> Then:
-    """What changed since `moment`, as it was then; `sources` are (session id, seq) that had been taken up."""
+def known_then(connection: Connection, scope_id: int, moment: datetime, *, with_sources: bool = False) -> Then:
+    """What changed since `moment`, as it was then; `sources` are (session id, seq) that had been taken up.
+
+    Those of which nothing but decided fields changed rest on what they rest on now: with_sources says whether `sources`
+    tell of them, too.
+    """
     changes = _changes_since(connection, scope_id, moment)
     was = _decided_then(changes)
     mentioned = {UUID(value) for change in changes for value in _survivors(change)}
@@ -55,10 +59,13 @@ def known_then(connection: Connection, scope_id: int, moment: datetime) -> Then:
     for memory, row in memories.items():
         row.update(was.get(memory, {}))
     known = {memory: row for memory, row in memories.items() if row["recorded_at"] <= moment}
-    parts = _parts_then(connection, scope_id, known, touched)
-    evidence = _evidence_then(connection, {*known, *(part for ids in parts.values() for part in ids)}, moment)
+    decided = set() if with_sources else _decided_alone(changes) - mentioned
+    heard = {memory: row for memory, row in known.items() if memory not in decided}
+    parts = _parts_then(connection, scope_id, heard, known, touched)
+    evidence = _evidence_then(connection, {*heard, *(part for ids in parts.values() for part in ids)}, moment)
     then = Then(touched)
-    for memory, row in known.items():
+    then.rows.extend({name: row[name] for name in _COLUMNS} for memory, row in known.items() if memory in decided)
+    for memory, row in heard.items():
         said = gathered(evidence[memory], (evidence[part] for part in parts[memory]))
         if (own := weighed(said)) is not None:
             row.update({name: getattr(own, name) for name in ("confidence", "importance", "trust", "valid_from")})
@@ -99,6 +106,15 @@ def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[s
     return was
 
 
+def _decided_alone(changes: Iterable[Row[*tuple[Any, ...]]]) -> set[UUID]:
+    """Memories of which decided fields were changed and nothing else: no evidence came or went, none was merged."""
+    plain, others = set(), set()
+    for change in changes:
+        alone = of_fields(change.before, change.after) and "merged_into" not in change.before
+        (plain if alone else others).add(change.memory_id)
+    return plain - others
+
+
 def _survivors(change: Row[*tuple[Any, ...]]) -> list[str]:
     if not of_fields(change.before, change.after):
         return []
@@ -125,16 +141,24 @@ def _gone(changes: Iterable[Row[*tuple[Any, ...]]], scope_id: int) -> dict[UUID,
 
 
 def _parts_then(
-    connection: Connection, scope_id: int, known: Mapping[UUID, Mapping[str, Any]], touched: set[UUID]
+    connection: Connection,
+    scope_id: int,
+    survivors: Collection[UUID],
+    known: Mapping[UUID, Mapping[str, Any]],
+    touched: set[UUID],
 ) -> dict[UUID, list[UUID]]:
-    """What had been merged into each, in the order in which copies are made."""
+    """What had been merged into each of `survivors`, in the order in which copies are made."""
     query = select(Memory.id, Memory.merged_into, Memory.content_hash).where(
         Memory.scope_id == scope_id,
-        Memory.merged_into == func.any(literal(list(known), ARRAY(Uuid))),
+        Memory.merged_into == func.any(literal(list(survivors), ARRAY(Uuid))),
         ~_among(touched),
     )
     merged = [(row.content_hash, row.id, row.merged_into) for row in connection.execute(query)]
-    merged += [(row["content_hash"], memory, row["merged_into"]) for memory, row in known.items() if row["merged_into"]]
+    merged += [
+        (row["content_hash"], memory, row["merged_into"])
+        for memory, row in known.items()
+        if row["merged_into"] in survivors
+    ]
     parts: dict[UUID, list[UUID]] = defaultdict(list)
     for _, part, survivor in sorted(merged):
         parts[survivor].append(part)

@@ -168,3 +168,14 @@ def test_the_past_weighs_evidence_as_the_database_does(engine: Engine, sayings: 
     assert own is not None
     assert own.confidence == pytest.approx(row["confidence"], abs=2e-6)
     assert (own.valid_from, own.reaffirmed_at, own.trust) == (row["valid_from"], row["reaffirmed_at"], row["trust"])
+
+
+def test_a_part_that_was_decided_about_since_still_speaks_for_what_it_was_merged_into(past: Past) -> None:
+    lisbon, home = past.say("Maya lives in Lisbon.", at=day(5)), past.say("Maya's home is Lisbon.", at=day(2))
+    with past.run(at=day(10)) as run:
+        run.merge(home, lisbon)
+    with past.run(at=day(20)) as run:
+        run.set(home, "noted", archive_reason="merged by hand")
+    past.say("Maya lives in Lisbon.", session="friday", at=day(21))
+    (then,) = listed(past, known_at=day(15))
+    assert (then.content, then.valid_from, then.source_count) == ("Maya lives in Lisbon.", day(2), 2)
