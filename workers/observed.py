@@ -31,6 +31,10 @@ def _settings(app: Any = None) -> Settings | None:
     return settings if isinstance(settings, Settings) else None
 
 
+def _missing(setting: str, error: ImportError, extra: str) -> SystemExit:
+    return SystemExit(f"slowwave: {setting} needs a package ({error.name}): install the extra '{extra}'")
+
+
 @worker_init.connect
 def refuse_tracing_without_its_packages(sender: Any = None, **_: Any) -> None:
     """What is missing is said once, where the worker starts."""
@@ -39,7 +43,7 @@ def refuse_tracing_without_its_packages(sender: Any = None, **_: Any) -> None:
         try:
             import workers.tracing  # noqa: F401, PLC0415 (where it is off, nothing of it is loaded)
         except ImportError as error:
-            raise SystemExit(f"slowwave: tracing needs packages ({error.name}): install the extra 'tracing'") from None
+            raise _missing("tracing", error, "tracing") from None
 
 
 @worker_process_init.connect
@@ -76,7 +80,9 @@ def write_json(logger: logging.Logger, **_: Any) -> None:
     """One object a line instead of Celery's own format, in workers and beat, where `log_format` says so."""
     settings = _settings()
     if settings is not None and settings.log_format == "json":
-        from workers.log_lines import JsonLines  # noqa: PLC0415 (as above)
-
+        try:
+            from workers.log_lines import JsonLines  # noqa: PLC0415 (as above)
+        except ImportError as error:
+            raise _missing("log_format: json", error, "json-logs") from None
         for handler in logger.handlers:
             handler.setFormatter(JsonLines())

@@ -201,6 +201,7 @@ def test_the_dashboard_is_one_that_grafana_places() -> None:
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
 
 
+@pytest.mark.long
 @needs_promtool
 def test_each_alert_fires_on_its_trouble_and_on_no_other(tmp_path: Path) -> None:
     (tmp_path / "alerts.yaml").write_text(files()["prometheus/alerts.yaml"], encoding="utf-8")
