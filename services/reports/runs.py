@@ -158,8 +158,8 @@ def _runs(tenant: str) -> Select[*tuple[Any, ...]]:
 
 def _worked_on(tenant: str, kind: str, name: str) -> ColumnElement[bool]:
     its = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
-    # Asked of one run after the other until there are enough, and of each of its changes by key, up to the first that is
-    # of the scope: joined, all changes that there are would be gone through first.
+    # Asked of one run after the other until there are enough, and of each of its changes by key, up to the first of the
+    # scope: joined, all changes that there are would be gone through first.
     of_scope = select(Memory.scope_id).where(Memory.id == MemoryChange.memory_id).scalar_subquery()
     changed = (
         select(MemoryChange.id)

@@ -1,8 +1,10 @@
 """The page of maintenance: how jobs stand, one run now, one paused; by who may see all that jobs work on."""
 
+import io
+import logging
 import threading
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from sqlalchemy import Engine, text
@@ -11,6 +13,7 @@ from services.maintenance_jobs import claim_job
 from tests.console.conftest import TENANT, Console
 from tests.maintaining import Host
 from workers.console.beside import Done, run_beside
+from workers.console.journal import write_journal
 
 pytestmark = pytest.mark.servers
 
@@ -82,6 +85,25 @@ def test_i8_who_sees_some_tenants_alone_changes_nothing_that_works_on_others(con
         refused = console.post(f"/maintenance/light/{what}")
         assert (refused.status_code, "all tenants" in refused.text) == (403, True)
     assert (host.past(), host.job("light").enabled) == ([], True)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_journal_says_who_did_what_and_nothing_that_was_said(
+    console: Console, host: Host, form: Literal["text", "json"]
+) -> None:
+    stream = io.StringIO()
+    handler = write_journal(console.settings.model_copy(update={"log_format": form}), stream)
+    try:
+        console.post("/maintenance/light/pause")
+        try:
+            int("Maya lives in Lisbon.")
+        except ValueError:
+            logging.getLogger("workers.console.failures").exception("a page failed")
+    finally:
+        logging.getLogger().removeHandler(handler)
+    written = stream.getvalue()
+    assert "maintenance job light was paused by operator" in written
+    assert ("ValueError" in written, "test_maintenance.py" in written, "Lisbon" in written) == (True, True, False)
 
 
 def test_work_that_takes_long_goes_on_beside(caplog: pytest.LogCaptureFixture) -> None:

@@ -35,9 +35,11 @@ def console(
     """Serve the console until SIGTERM or Ctrl-C: what agents know, what waits for people, what is wrong."""
     require_console()
     from services.access.console_users import anybody
+    from workers.console.journal import write_journal
     from workers.console.serving import Serving, address_of, serve
 
     shell = shell_of(context)
+    write_journal(shell.settings)
     wanted = Serving(*address_of(listen), tls_cert, tls_key, behind_proxy).checked()
     with shell.connection() as connection:
         nobody = not anybody(connection)
