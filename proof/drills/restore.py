@@ -27,16 +27,17 @@ from sqlalchemy import Engine, text
 from models.schema import migrate
 from proof.chaos.checks import Finding
 from proof.chaos.journal import forgets, read
+from proof.drills import guest
 from proof.drills.processes import Process, Programs
 from proof.drills.site import Site
 from proof.drills.versions import ROOT, THIS
 from proof.servers import Servers, until
+from slowwave.settings import load_settings
 from slowwave.spool import spooled
 
 TALKERS = 2
 SCRIPTS = ROOT / "deploy" / "backup"
 _DELIVER_SECONDS = 60.0
-_QUIET_SECONDS = 120.0
 _COUNTS = """
     SELECT (SELECT count(*) FROM slowwave.events) AS events, (SELECT count(*) FROM slowwave.memories) AS memories
 """
@@ -44,11 +45,14 @@ _COUNTS = """
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """rate: events a second of each producer; events: how many are said in each part."""
+    """rate: events a second of each producer; events: how many are said in each part; quiet_seconds: how long it may
+    take until all is done.
+    """
 
     rate: float = 10.0
     events: int = 30
     flushes: int = 5
+    quiet_seconds: float = 120.0
 
 
 @dataclass(slots=True)
@@ -83,15 +87,19 @@ class Restore:
         try:
             migrate(engine)
             talkers = self._start(programs, engine)
+            settings = load_settings(programs.variables())
+            guest.tell(self._site.places, settings)
             backup, began = self._back_up()
+            guest.forget(self._site.places, settings)
             self._site.until_said(self._plan.events)
             lost_at = self._lose(programs, talkers, engine)
             self._bring_back(engine, backup)
             self._start_workers(programs)
             talkers = self._go_on(programs, talkers, began, lost_at)
+            guest.forget_again(self._site.places, settings)
             self._site.until_said(self._plan.events)
             self._seen.findings += self._site.end_talk(talkers)
-            self._seen.findings += self._site.look(_QUIET_SECONDS)
+            self._seen.findings += self._site.look(self._plan.quiet_seconds)
             self._seen.events = self._site.events()
         finally:
             programs.kill_all()

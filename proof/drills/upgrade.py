@@ -33,14 +33,13 @@ CALLER = 9
 """The number of the caller that has the broker alone."""
 _CALLS = 5
 _WAIT_SECONDS = 60.0
-_QUIET_SECONDS = 120.0
 _RECORDED = "SELECT count(*) FROM slowwave.events WHERE key LIKE :keys"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """producers: of the old version; rate: events a second of each; events: how many are said in each part; together:
-    whether workers of both versions run side by side.
+    whether workers of both versions run side by side; quiet_seconds: how long it may take until all is done.
     """
 
     producers: int = 1
@@ -48,6 +47,7 @@ class Plan:
     events: int = 30
     flushes: int = 5
     together: bool = False
+    quiet_seconds: float = 120.0
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Upgrade:
             self._seen.findings += self._site.end_talk(talkers)
             # The last queue of those that hooks fill: while flushes wait it waits as well.
             self._until_recorded(engine)
-            self._seen.findings += self._site.look(_QUIET_SECONDS)
+            self._seen.findings += self._site.look(self._plan.quiet_seconds)
             self._count(read(self._site.folder))
             new.stop()
         finally:

@@ -41,6 +41,7 @@ def _check(seen: Restored) -> None:
     assert min(seen.restored) > 0, "the backup brought events and memories"
     assert seen.lost > 0, "some of what was promised was later than the backup"
     assert seen.waited > 0, "what was said without servers waited on disks"
+    assert seen.again > 0, "something was forgotten after the backup, and is forgotten again"
 
 
 @pytest.mark.long
@@ -49,10 +50,9 @@ def test_i1_to_i10_hold_after_a_loss_and_a_restore(servers: Servers, tmp_path: P
 
 
 @pytest.mark.drill
+@pytest.mark.timeout(1200)
 def test_i1_to_i10_hold_after_a_loss_and_a_restore_of_more(servers: Servers, tmp_path: Path, pg: Path) -> None:
-    seen = _restore(servers, tmp_path / "drill", pg, Plan(rate=60, events=2500, flushes=200))
-    _check(seen)
-    assert seen.again > 0, "something was forgotten after the backup, and is forgotten again"
+    _check(_restore(servers, tmp_path / "drill", pg, Plan(rate=20, events=800, flushes=50, quiet_seconds=600)))
 
 
 def _script(name: str, database_url: str, pg: Path, *arguments: Path | str) -> subprocess.CompletedProcess[str]:

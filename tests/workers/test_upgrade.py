@@ -15,6 +15,7 @@ from tests.workers.servers import OwnValkey
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(400)]
 
 DATABASE = "slowwave_upgrade"
+PLAN = Plan(producers=3, rate=15, events=500, flushes=50, together=True, quiet_seconds=600)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,8 @@ def test_i1_i2_i3_an_upgrade_under_way_loses_nothing_and_old_messages_are_taken(
 
 
 @pytest.mark.drill
+@pytest.mark.timeout(1200)
 def test_i1_i2_i3_workers_of_both_versions_work_side_by_side(site: Site, previous: Version) -> None:
-    seen = Upgrade(site, previous, Plan(producers=3, rate=40, events=1200, flushes=100, together=True)).run()
+    seen = Upgrade(site, previous, PLAN).run()
     _check(seen, previous)
-    assert seen.events > 4000
+    assert seen.events > 3 * PLAN.events

@@ -1,0 +1,60 @@
+"""Somebody who says one thing before a backup, has it forgotten after it, and must have it forgotten again.
+
+Must not know: servers' losses.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from random import Random
+
+from models.engine import make_engine
+from proof.chaos.cast import Conversation
+from proof.chaos.journal import Line, Writer, read
+from proof.chaos.places import Places
+from proof.chaos.talkers import Talker
+from services.forget.forget import Forgetter
+from slowwave import Memory
+from slowwave.coordination.broker import connect_broker
+from slowwave.settings import Settings
+
+PRODUCER = 8
+PLACE = Conversation(None, "guest", "visit", None)
+
+
+def tell(places: Places, settings: Settings) -> None:
+    """Say it."""
+    with _talker(places, settings) as guest:
+        said = guest.next_word
+        guest.tell(PLACE, Line("lasting", "user", f"My aunt {said} keeps two goats.", said))
+
+
+def forget(places: Places, settings: Settings) -> None:
+    """Have it forgotten, the whole agent."""
+    with _talker(places, settings) as guest:
+        guest.forget(PLACE, whole=True)
+
+
+def forget_again(places: Places, settings: Settings) -> None:
+    """Make good what the journal says did not come back."""
+    with _talker(places, settings) as guest:
+        guest.resume()
+
+
+@contextmanager
+def _talker(places: Places, settings: Settings) -> Iterator[Talker]:
+    engine, redis = make_engine(settings.database_url), connect_broker(settings)
+    with Memory(settings) as memory, Writer(places.root, PRODUCER) as writer:
+        yield Talker(
+            memory=memory,
+            forgetter=Forgetter(engine, redis, settings, lambda: datetime.now(UTC)),
+            redis=redis,
+            writer=writer,
+            producer=PRODUCER,
+            conversations=[PLACE],
+            random=Random(PRODUCER),
+            stopped=lambda: False,
+            told=read(places.root, PRODUCER),
+        )
+    engine.dispose()
+    redis.close()
