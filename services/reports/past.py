@@ -80,17 +80,16 @@ def _changes_since(connection: Connection, scope_id: int, moment: datetime) -> l
     What was recorded since was not known: its changes tell nothing, for a merge is noted at its survivor, too. So a
     look far back reads no more than one at yesterday.
     """
-    mine = (
-        select(Memory.id).where(Memory.scope_id == scope_id, Memory.recorded_at <= moment)
-        .union(
-            select(MemoryChange.memory_id).where(
-                MemoryChange.action == "undone", MemoryChange.before["scope_id"].as_integer() == scope_id
-            )
-        )
-    )  # fmt: skip
+    taken = select(MemoryChange.memory_id).where(
+        MemoryChange.action == "undone", MemoryChange.before["scope_id"].as_integer() == scope_id
+    )
+    known = (Memory.scope_id == scope_id) & (Memory.recorded_at <= moment)
+    # From the changes, which are few since most moments, to their memories; of a union the planner knows no better than
+    # to begin with all memories.
     query = (
         select(MemoryChange.memory_id, MemoryChange.action, MemoryChange.before, MemoryChange.after)
-        .where(MemoryChange.made_at > moment, MemoryChange.memory_id.in_(mine))
+        .join(Memory, Memory.id == MemoryChange.memory_id, isouter=True)
+        .where(MemoryChange.made_at > moment, or_(known, MemoryChange.memory_id.in_(taken)))
         .order_by(MemoryChange.id)
     )
     return list(connection.execute(query))
