@@ -107,7 +107,8 @@ def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[s
 
 def _decided_alone(changes: Iterable[Row[*tuple[Any, ...]]]) -> set[UUID]:
     """Memories of which decided fields were changed and nothing else: no evidence came or went, none was merged."""
-    plain, others = set(), set()
+    plain: set[UUID] = set()
+    others: set[UUID] = set()
     for change in changes:
         alone = of_fields(change.before, change.after) and "merged_into" not in change.before
         (plain if alone else others).add(change.memory_id)
