@@ -5,7 +5,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert
 
+from models import Scope
 from services.memory_files.export import export_scope
 from tests.console.conftest import TENANT, Console
 from tests.passing import Past
@@ -39,8 +41,9 @@ def test_i8_a_scope_of_another_tenant_is_not_there(console: Console) -> None:
 
 
 def test_scopes_are_listed_so_many_at_a_time(console: Console) -> None:
-    for number in range(101):
-        Past(console.engine, tenant=TENANT, agent=f"agent {number:03}")
+    with console.engine.begin() as connection:
+        names = [{"tenant": TENANT, "kind": "agent", "name": f"agent {number:03}"} for number in range(101)]
+        connection.execute(insert(Scope), names)
     first = console.get("/exports").text
     assert ("agent 099" in first, "agent 100" in first) == (True, False)
     assert "agent 100" in console.get("/exports?after=agent:agent+099").text

@@ -84,6 +84,7 @@ def test_what_can_t_be_forgotten_is_said(console: Console) -> None:
     assert "Lisbon" in console.memory.context("maya").to_text()
 
 
+@pytest.mark.long
 def test_i10_an_agent_is_forgotten_in_the_browser(said: Console, page: Page) -> None:
     log_in(page, "operator")
     page.goto("/forget?kind=agent&agent=maya")

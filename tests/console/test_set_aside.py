@@ -107,6 +107,7 @@ def test_letters_are_dismissed_and_stay_readable(console: Console, installation:
     assert console.get("/set-aside/letters?state=lost").status_code == 404
 
 
+@pytest.mark.long
 def test_a_letter_redriven_in_the_browser_does_its_work(
     console: Console, installation: Installation, page: Page
 ) -> None:
