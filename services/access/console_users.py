@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -58,16 +59,20 @@ class Passwords:
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
-        # What the password of somebody who isn't there is compared with: time must not tell who is.
-        self._nobody = self._hasher.hash("a password that nobody has")
+
+    @cached_property
+    def _nobody(self) -> str:
+        """What the password of somebody who isn't there is compared with: time must not tell who is."""
+        return self._hasher.hash("a password that nobody has")
 
     def hash(self, password: str) -> str:
         return self._hasher.hash(_normal(password))
 
     def fits(self, password: str, kept: str | None) -> bool:
         """Whether it is the password that `kept` was made of; None: of nobody, which takes as long."""
+        nobody = self._nobody  # made by the first who comes, whoever that is
         try:
-            self._hasher.verify(kept or self._nobody, _normal(password))
+            self._hasher.verify(kept or nobody, _normal(password))
         except (VerificationError, InvalidHashError):
             return False
         return kept is not None

@@ -127,6 +127,7 @@ def test_an_address_that_is_none_is_refused_with_one_that_is(listen: str) -> Non
         address_of(listen)
 
 
+@pytest.mark.long
 def test_the_command_serves_until_it_is_told_to_end(variables: dict[str, str]) -> None:
     command = [sys.executable, "-c", "from workers.shell import main; main()", "console", "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True) as process:
