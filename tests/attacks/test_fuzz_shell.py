@@ -27,7 +27,7 @@ from workers.shell.sentences import FOUND, UNAVAILABLE, USAGE
 pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).parents[2]
-SERVING = {"up", "demo", "mcp", "maintenance daemon"}
+SERVING = {"up", "demo", "mcp", "maintenance daemon", "exporter", "console"}
 """Commands that stay: what they are given is always wrong at one place, so that they end."""
 LATE = {"flush", "ingest"}
 """What has asked for its work when the time is up: exit 3."""
@@ -62,6 +62,8 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "interval_minutes": counts, "interval_seconds": counts, "concurrency": counts,
     "postgres_port": counts, "valkey_port": counts, "flower_port": counts, "flower_auth": argument_words,
     "memory": memories, "run": runs, "a": some("1", "rules", "atlas", "1"), "b": some("1", "model", "maya", "2"),
+    "before": counts, "after": counts, "against": memories, "revision": counts, "sees": agents, "tenants": agents,
+    "listen": argument_words, "behind_proxy": argument_words, "tls_cert": paths, "tls_key": paths,
     "file": paths, "folder": paths, "output": paths, "data": paths, "names": st.one_of(agents, paths),
     "form": some("json", "text", "markdown", "prompt", "mermaid", "dot"), "kind": some("fact", "event", "flush"),
     "status": some("active", "inbox", "open", "archived"), "state": some("open", "accepted", "pending"),
