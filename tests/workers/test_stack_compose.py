@@ -5,6 +5,7 @@ lets us, the file system is read-only, as it is there.
 """
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -87,14 +88,13 @@ class Local:
 
     def here(self, text: str, name: str) -> str:
         """A command or value of a service with what is different here."""
+        ports = {"5555": "flower", "8321": "console", "9187": "exporter"}
+        text = re.sub(r"\b(?:5555|8321|9187)\b", lambda found: str(self.ports[ports[found[0]]]), text)
         return (
             text.replace("/var/lib/slowwave", str(self.folder))
             .replace("/run/slowwave", str(self.folder / f"run-{name}"))
             .replace("/etc/slowwave", str(self.folder / "etc"))
             .replace("@redis:6379", f"@127.0.0.1:{self.ports['redis']}")
-            .replace("5555", str(self.ports["flower"]))
-            .replace("8321", str(self.ports["console"]))
-            .replace("9187", str(self.ports["exporter"]))
         )
 
     def environment(self, name: str) -> dict[str, str]:
@@ -192,10 +192,16 @@ def test_the_migration_ends_with_0_and_may_run_again(local: Local, broker: Servi
 
 
 def _await_health(service: Service) -> None:
-    def healthy() -> bool:
+    def running(so_far: bool) -> bool:
         assert service.process.poll() is None, f"{service.name} ended: {service.log.read_text()[-2000:]}"
-        return service.healthy()
+        return so_far
 
+    def healthy() -> bool:
+        return running(service.healthy())
+
+    # A file is looked for more cheaply than by its health check, while everything starts.
+    if sign := service.environment.get("SLOWWAVE_LIVENESS_FILE") if "alive" in service.check[-1] else None:
+        wait_until(lambda: running(Path(sign).exists()), CELERY_SECONDS, f"{service.name} lives")
     wait_until(healthy, CELERY_SECONDS, f"{service.name} is healthy")
 
 
