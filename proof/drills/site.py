@@ -3,11 +3,13 @@
 Must not know: what a drill does.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import redis
+from celery import Celery
 from sqlalchemy import Engine, text
 
 from models.engine import make_engine
@@ -18,10 +20,13 @@ from proof.chaos.places import Places
 from proof.chaos.quiet import NotQuiet, until_quiet
 from proof.drills.processes import Process, Programs
 from proof.servers import until
+from slowwave.coordination.keys import DAYS_QUEUE
+from slowwave.messages import SUMMARIZE_DUE_DAYS
 
 _FLUSHES = "SELECT count(*) FROM slowwave.flushes WHERE started_at > :since"
 _TALK_SECONDS = 120.0
 _POLL_SECONDS = 0.2
+_FIRST_LOOK_SECONDS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +82,17 @@ class Site:
         engine, found = self.engine(), list[Finding]()
         with self.client() as client:
             try:
+                with suppress(NotQuiet):
+                    until_quiet(engine, client, _FIRST_LOOK_SECONDS)
+                self._ask_for_days()
                 until_quiet(engine, client, seconds)
             except NotQuiet as error:
                 found.append(Finding("I3", str(error)))
             found += check_all(Evidence(engine, client, self.folder, read(self.folder), datetime.now(UTC)))
         engine.dispose()
         return found
+
+    def _ask_for_days(self) -> None:
+        """What beat asks for once a minute: by now the days are quiet."""
+        with Celery(broker=self.broker_url, set_as_current=False) as app:
+            app.send_task(SUMMARIZE_DUE_DAYS, queue=DAYS_QUEUE)
