@@ -4,6 +4,7 @@ Must not know: Celery, Redis, and what the rows are used for.
 """
 
 from models.base import SCHEMA, Base
+from models.console import ConsoleSession, ConsoleUser
 from models.consolidation import (
     MemoryBlock,
     MemoryChange,
@@ -14,7 +15,6 @@ from models.consolidation import (
     Triple,
     WorkingItem,
 )
-from models.console import ConsoleSession, ConsoleUser
 from models.conversations import Event, Session, SessionDay
 from models.days import Day, DaySegment, DaySummary
 from models.erasures import ErasedName, Erasure
