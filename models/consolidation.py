@@ -226,6 +226,9 @@ class MemoryBlock(Base):
     memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY), primary_key=True)
 
 
+_RANGES = {"pages_per_range": "32", "autosummarize": "on"}
+
+
 class MemoryChange(Base):
     """One change of one memory, with what it was, what it became and why. Stays when an undo takes the memory away."""
 
@@ -237,6 +240,8 @@ class MemoryChange(Base):
         # By what a forget knows of memories that an undo took away.
         Index("memory_changes_noted_idx", text(_NOTED), postgresql_where=text(f"{_NOTED} IS NOT NULL")),
         Index("memory_changes_place_idx", text(_PLACE), postgresql_where=text(f"{_PLACE} IS NOT NULL")),
+        # What was changed since: they lie in the order in which they were made, so an index of their ranges does.
+        Index("memory_changes_made_idx", "made_at", postgresql_using="brin", postgresql_with=_RANGES),
     )
 
     id: Mapped[BigId]

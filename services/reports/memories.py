@@ -73,6 +73,7 @@ def list_memories(
     words: str | None = None,
     before: tuple[datetime, UUID] | None = None,
     limit: int = 50,
+    most_changes: int | None = None,
 ) -> list[ListedMemory]:
     """The newest memories of an agent: of its own scope, of `scope` ("room" or "team", name), or of a session's.
 
@@ -81,7 +82,7 @@ def list_memories(
     as_of: only what held then. known_at: as it was known then, with what was decided since taken off. Days mean their
     end, and times without a zone are meant, in the agent's own zone. words: only what says them (`wording`).
     before: the (valid_from, id) of the last one of a list reads on after it.
-    Raises UnknownName for the agent or the session.
+    Raises UnknownName for the agent or the session, and InvalidQuery where known_at has more than most_changes to undo.
     """
     zone = _zone(connection, tenant, agent)
     wanted = _Wanted(status, kind, _instant(as_of, zone), before)
@@ -89,7 +90,9 @@ def list_memories(
     if scope_id is None:
         return []
     moment = _instant(known_at, zone)
-    then = Then() if moment is None else known_then(connection, scope_id, moment, with_sources=session_id is not None)
+    then = Then()
+    if moment is not None:
+        then = known_then(connection, scope_id, moment, with_sources=session_id is not None, most=most_changes)
     changed = [row for row in then.rows if wanted.admits(row) and _comes_from(then, row["id"], session_id)]
     query = _query(scope_id, session_id, wanted)
     if words is not None:

@@ -31,6 +31,7 @@ from models import (
 )
 from services.changed_fields import field_value, of_fields
 from services.memory_changes import DECIDED
+from slowwave.errors import InvalidQuery
 
 _COLUMNS = ("id", "type", "status", "content", "confidence", "importance", "trust", "valid_from", "valid_to")
 _MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")
@@ -45,13 +46,20 @@ class Then:
     sources: dict[UUID, list[tuple[int, int]]] = field(default_factory=dict)
 
 
-def known_then(connection: Connection, scope_id: int, moment: datetime, *, with_sources: bool = False) -> Then:
+def known_then(
+    connection: Connection, scope_id: int, moment: datetime, *, with_sources: bool = False, most: int | None = None
+) -> Then:
     """What changed since `moment`, as it was then; `sources` are (session id, seq) that had been taken up.
 
     Those of which nothing but decided fields changed rest on what they rest on now: with_sources says whether `sources`
-    tell of them, too.
+    tell of them, too. most: raises InvalidQuery where more changes were made since, each of which takes its time.
     """
-    changes = _changes_since(connection, scope_id, moment)
+    changes = _changes_since(connection, scope_id, moment, most)
+    if most is not None and len(changes) > most:
+        raise InvalidQuery(
+            f"known_at: more than {most:,} changes were made since {moment:%Y-%m-%d %H:%M}, too many to take off"
+            " while somebody waits; ask about a later moment, or `slowwave memories AGENT --known-at`, which takes time"
+        )
     was = _decided_then(changes)
     mentioned = {UUID(value) for change in changes for value in _survivors(change)}
     touched = {change.memory_id for change in changes} | mentioned
@@ -74,8 +82,11 @@ def known_then(connection: Connection, scope_id: int, moment: datetime, *, with_
     return then
 
 
-def _changes_since(connection: Connection, scope_id: int, moment: datetime) -> list[Row[*tuple[Any, ...]]]:
-    """The changes of the scope's memories, the oldest first, and those of memories that were taken away.
+def _changes_since(
+    connection: Connection, scope_id: int, moment: datetime, most: int | None
+) -> list[Row[*tuple[Any, ...]]]:
+    """The changes of the scope's memories, the oldest first, and those of memories that were taken away; of more than
+    `most` any, and one more than that.
 
     What was recorded since was not known: its changes tell nothing, for a merge is noted at its survivor, too. So a
     look far back reads no more than one at yesterday.
@@ -87,12 +98,13 @@ def _changes_since(connection: Connection, scope_id: int, moment: datetime) -> l
     # From the changes, which are few since most moments, to their memories; of a union the planner knows no better than
     # to begin with all memories.
     query = (
-        select(MemoryChange.memory_id, MemoryChange.action, MemoryChange.before, MemoryChange.after)
+        select(MemoryChange.id, MemoryChange.memory_id, MemoryChange.action, MemoryChange.before, MemoryChange.after)
         .join(Memory, Memory.id == MemoryChange.memory_id, isouter=True)
         .where(MemoryChange.made_at > moment, or_(known, MemoryChange.memory_id.in_(taken)))
-        .order_by(MemoryChange.id)
+        .limit(None if most is None else most + 1)
     )
-    return list(connection.execute(query))
+    # Put in order here: for the first few in order the database would read all changes there ever were.
+    return sorted(connection.execute(query), key=lambda change: change.id)
 
 
 def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[str, Any]]:

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, text
 from domain.evidence import Said, weighed
 from services.reports.memories import ListedMemory, list_memories
 from services.undo import undo
+from slowwave.errors import InvalidQuery
 from tests.emptying import emptying
 from tests.passing import Past, day
 
@@ -63,6 +64,21 @@ def test_what_was_known_is_what_had_been_recorded_and_decided(past: Past) -> Non
     assert then["Maya lives in Rome."].valid_to is None
     assert then["Maya lives in Lisbon."].status == "inbox"
     assert held(past, known_at=day(21)) == {"Maya lives in Rome.", "Maya lives in Lisbon, Portugal."}
+
+
+def test_a_page_looks_back_over_so_many_changes_and_says_so_where_there_are_more(past: Past) -> None:
+    rome, lisbon = past.say("Maya lives in Rome.", at=day(0)), past.say("Maya lives in Lisbon.", at=day(10))
+    with past.run(at=day(20)) as run:
+        run.supersede(rome, lisbon, day(10))
+        run.set(lisbon, "edited", content="Maya lives in Lisbon, Portugal.", status="active")
+    with past.engine.connect() as connection:
+        made = connection.execute(
+            text("SELECT count(*) FROM slowwave.memory_changes WHERE made_at > :moment"), {"moment": day(15)}
+        ).scalar_one()
+    assert listed(past, known_at=day(15), most_changes=made) == listed(past, known_at=day(15))
+    with pytest.raises(InvalidQuery, match=rf"more than {made - 1} changes were made since .*ask about a later moment"):
+        listed(past, known_at=day(15), most_changes=made - 1)
+    assert listed(past, known_at=day(21), most_changes=0) == listed(past, known_at=day(21))
 
 
 def test_both_axes_together(past: Past) -> None:
