@@ -120,9 +120,9 @@ def served(console: Console) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, started once a run."""
+    """Chromium, started once a file: while it runs its driver's event loop is this thread's, and no other can be."""
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine: apt install chromium")
     with sync_playwright() as playwright:
