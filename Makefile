@@ -31,7 +31,7 @@ test: setup  ## the suite, on real servers and workers
 long: setup  ## the rest of it: whole stacks started, killed and emptied in mid-run, simulated weeks, large state machines
 	@$(PYTEST) -m "long and not drill"
 
-drills: setup  ## the whole forms of what a drill shows: upgrades and restores under load
+drills: setup  ## upgrades and restores under load, wheels in bare environments, all services of compose.yaml
 	@$(PYTEST) -m drill
 
 lint: setup

@@ -12,7 +12,7 @@ from proof.load.processes import footprint, members
 from proof.load.traffic import Shape, plan
 from proof.load.trial import backlog, run, summary
 
-pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.drill, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(200)]
 
 SECONDS = 2.0
 SHORT: dict[str, object] = {

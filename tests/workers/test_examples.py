@@ -15,10 +15,17 @@ ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*_memory.py"))
 REPORTING = {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": "x", "AGNO_TELEMETRY": "true", "OPENAI_API_KEY": "x"}
 
-pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers]
+pytestmark = [pytest.mark.servers, pytest.mark.workers]
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+# One of them in CI's every run: what each framework's example does is tested beside its framework, too.
+EACH = [
+    pytest.param(name, marks=pytest.mark.long if name.startswith("langgraph") else pytest.mark.drill)
+    for name in EXAMPLES
+]
+
+
+@pytest.mark.parametrize("example", EACH)
 def test_an_example_remembers_and_leaves_nothing_behind(example: str) -> None:
     command = [sys.executable, "-m", f"examples.{example}"]
     # Not pytest's own folder: another run may close it to the user that Postgres runs as.

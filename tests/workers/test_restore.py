@@ -44,7 +44,7 @@ def _check(seen: Restored) -> None:
     assert seen.again > 0, "something was forgotten after the backup, and is forgotten again"
 
 
-@pytest.mark.long
+@pytest.mark.drill
 def test_i1_to_i10_hold_after_a_loss_and_a_restore(servers: Servers, tmp_path: Path, pg: Path) -> None:
     _check(_restore(servers, tmp_path / "drill", pg, Plan()))
 

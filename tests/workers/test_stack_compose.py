@@ -177,6 +177,7 @@ def broker(local: Local) -> Iterator[Service]:
         assert service.ended() == 0
 
 
+@pytest.mark.drill
 def test_the_migration_ends_with_0_and_may_run_again(local: Local, broker: Service, database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("DROP SCHEMA slowwave CASCADE")
@@ -222,6 +223,7 @@ def _remember(local: Local) -> None:
         connection.execute("DROP ROLE host_of_agents")
 
 
+@pytest.mark.drill
 def test_every_service_gets_healthy_and_ends_when_it_is_told_to(local: Local, broker: Service) -> None:
     _migrate(local)
     names = [*workers(local.services), "beat", "flower", "console", "exporter"]

@@ -43,7 +43,7 @@ def _check(seen: Upgraded, previous: Version) -> None:
     assert seen.delayed == 0, "no hook failed or had to wait on a disk"
 
 
-@pytest.mark.long
+@pytest.mark.drill
 def test_i1_i2_i3_an_upgrade_under_way_loses_nothing_and_old_messages_are_taken(site: Site, previous: Version) -> None:
     seen = Upgrade(site, previous, Plan()).run()
     _check(seen, previous)

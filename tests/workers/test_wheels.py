@@ -23,7 +23,7 @@ from tests.workers.installing import check, everything_else, install, needed_by
 from tests.workers.stack_process import ROOT, StackProcess, stack_process
 from workers.stack.ports import settle_ports
 
-pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.drill, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(300)]
 
 START_SECONDS = 120
 PACKAGES = ("client/src/slowwave", "domain", "models", "services", "tasks", "workers", "beat_schedule.py")
