@@ -102,7 +102,8 @@ def test_thirty_asks_for_a_summary_are_one_message_until_it_begins(redis_client:
     arguments, task = message_of(redis_client)
     payload = SummarizeDay.model_validate(dict(zip(SummarizeDay.model_fields, arguments, strict=True)))
     assert (task, payload.agent, payload.day, payload.final) == (SUMMARIZE_DAY, "atlas", DAY, True)
-    begin_summary(redis_client, "default", "atlas", None, DAY, "somebody else's")
+    for other in ("somebody else's", "\ud800"):  # what a message of anybody's may carry
+        begin_summary(redis_client, "default", "atlas", None, DAY, other)
     assert not ask_for_summary(redis_client, "default", "atlas", None, DAY)
     begin_summary(redis_client, "default", "atlas", None, DAY, payload.ticket or "")
     assert ask_for_summary(redis_client, "default", "atlas", None, DAY), "it may have read before this came"

@@ -40,5 +40,6 @@ def as_asked(kind: str, name: str) -> tuple[str | None, str | None]:
 def begin_asked(redis: Redis, key: str, ticket: str) -> None:
     """Note that the work with this ticket begins: who asks from here on asks for another one."""
     # Not one step, and need not be: a ticket that changes in between costs a message that finds nothing to do.
-    if redis.get(key) in {ticket, ticket.encode()}:
+    # Anybody may write a ticket into a message; a lone surrogate is no error, and no ticket of ours.
+    if redis.get(key) in {ticket, ticket.encode("utf-8", "surrogatepass")}:
         redis.delete(key)
