@@ -198,6 +198,14 @@ def test_what_once_ended_in_a_traceback_is_refused_in_a_sentence(place: Place) -
         assert ended.stderr.startswith(("slowwave: ", "Usage: ")) or (ended.exit_code == FOUND and ended.stdout)
 
 
+def test_a_refusal_shows_what_would_reorder_a_line_and_does_not_obey_it(place: Place) -> None:
+    for arguments in (("dead-letters", "list", "\u202ereversed"), ("\u202ereversed",), ("--\u202ereversed",)):
+        ended = place(*arguments)
+        _told(ended, list(arguments))
+        assert ended.exit_code == USAGE
+        assert "\\u202ereversed" in ended.stderr
+
+
 def test_bytes_that_are_no_text_end_in_a_documented_way_in_a_program_of_its_own(place: Place) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", "from workers.shell.main import main; main()", "why", "atlas", b"caf\xe9"],

@@ -324,7 +324,7 @@ def test_the_daemon_ticks_by_itself_and_ends_cleanly(
 
     wait_until(lambda: len(ticks()) >= 2, 40, "two ticks")
     daemon.send_signal(number)
-    assert daemon.wait(10) == 0
+    assert daemon.wait(30) == 0
     assert (tmp_path / "err").read_text() == ""
     assert [len(tick["ran"]) for tick in ticks()[:2]] == [1, 0]
     (run,) = host.past()

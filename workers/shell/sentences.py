@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from workers.shell.output import one_line
+from workers.shell.output import one_line, safe
 from workers.shell.state import Shell
 
 FOUND = 1
@@ -34,10 +34,18 @@ Expected = tuple[int, str, str | None]
 class SentenceGroup(TyperGroup):
     """A group of commands that turns expected failures into a sentence and an exit code."""
 
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        try:
+            return super().make_context(*args, **more)
+        except typer.TyperException as error:
+            raise _readable(error) from None
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (typer.TyperException, typer.Exit, typer.Abort):
+        except typer.TyperException as error:
+            raise _readable(error) from None
+        except (typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
@@ -48,6 +56,12 @@ class SentenceGroup(TyperGroup):
             code, sentence, cure = expected
             complain(sentence, cure)
             raise typer.Exit(code) from None
+
+
+def _readable(error: typer.TyperException) -> typer.TyperException:
+    """The same, with a message that a terminal shows and does not obey: it quotes what was typed."""
+    error.message = safe(error.message)
+    return error
 
 
 def complain(sentence: str, cure: str | None = None) -> None:
