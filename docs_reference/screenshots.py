@@ -10,8 +10,7 @@ import shutil
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,6 +23,7 @@ from sqlalchemy import Engine, select
 from docs_reference.screenshots_story import WAITING, story
 from models import Scope
 from models.engine import make_engine
+from proof.servers import until
 from services.access.console_users import Passwords, add_user
 from services.consolidation.scope_pass import Order, consolidate
 from services.days.book import find_days
@@ -120,7 +120,7 @@ def _tell(memory: Memory, engine: Engine) -> None:
         reply = {"role": "assistant", "content": turn.answered, "at": turn.at}
         memory.turn_completed(turn.agent, turn.session, [said, reply])
         memory.session_idle(turn.agent, turn.session)
-    _until(lambda: memory.status().dirty_sessions == 0, "everything is flushed")
+    until(lambda: memory.status().dirty_sessions == 0, DEADLINE_SECONDS, "everything is flushed", poll=0.1)
     with engine.connect() as connection:
         scopes = list(connection.execute(select(Scope.id).order_by(Scope.id)).scalars())
     for scope in scopes:
@@ -180,14 +180,6 @@ def _keep(name: str, page: Page, shot: Shot) -> None:
     page.screenshot(path=file, full_page=shot.whole)
     page.context.close()
     sys.stdout.write(f"{file} written, {file.stat().st_size:,} bytes\n")
-
-
-def _until(done: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not done():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not within {DEADLINE_SECONDS:.0f} s: {what}")
-        time.sleep(0.1)
 
 
 if __name__ == "__main__":

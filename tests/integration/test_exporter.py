@@ -136,14 +136,10 @@ def test_the_age_of_a_message_is_its_own_or_since_it_was_seen(redis_client: Redi
     assert seen.age("days", "", 1e12) == seen.age("days", "d2", 1e12) == 0, "it came anew"
 
 
-def test_with_more_keys_than_are_looked_at_nobody_knows_the_leases(
-    redis_client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_more_keys_than_are_looked_at_nobody_knows_the_leases(redis_client: Redis) -> None:
     redis_client.mset({f"slowwave:{{default/a{number}}}:session:s": "pending high x" for number in range(50)})
     assert read_leases(redis_client).tickets == 50
-    monkeypatch.setattr(broker, "ROUNDS", 1)
-    monkeypatch.setattr(broker, "KEYS_A_ROUND", 1)
-    assert read_leases(redis_client).tickets is None
+    assert read_leases(redis_client, rounds=1, keys_a_round=1).tickets is None
 
 
 @contextmanager

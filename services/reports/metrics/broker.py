@@ -123,13 +123,13 @@ def _keeps(memory: Mapping[str, Any] | None, persistence: Mapping[str, Any] | No
     return {("memory",): int(not evicts), ("disk",): int(bool(persistence.get("aof_enabled")))}
 
 
-def read_leases(redis: Redis) -> Leases:
-    """Count them, by at most ROUNDS looks at the names of keys. Raises as `read_broker`."""
+def read_leases(redis: Redis, *, rounds: int = ROUNDS, keys_a_round: int = KEYS_A_ROUND) -> Leases:
+    """Count them, by at most so many looks at the names of keys. Raises as `read_broker`."""
     keys: set[Any] = set()
     cursor = 0
     try:
-        for _ in range(ROUNDS):
-            cursor, found = redis.scan(cursor, match=f"{PREFIX}{{*", count=KEYS_A_ROUND)
+        for _ in range(rounds):
+            cursor, found = redis.scan(cursor, match=f"{PREFIX}{{*", count=keys_a_round)
             keys.update(found)
             if cursor == 0:
                 return _counted(redis, keys)
