@@ -28,10 +28,10 @@ PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 test: setup  ## the suite, on real servers and workers
 	@$(PYTEST) -m "not long and not drill"
 
-long: setup  ## the rest of it: whole stacks started, killed and emptied in mid-run, simulated weeks, large state machines
+long: setup  ## the rest of it: whole stacks started, killed and emptied in mid-run, large state machines
 	@$(PYTEST) -m "long and not drill"
 
-drills: setup  ## upgrades and restores under load, wheels in bare environments, all services of compose.yaml
+drills: setup  ## upgrades and restores under load, simulated weeks, wheels in bare environments, all services of compose.yaml
 	@$(PYTEST) -m drill
 
 lint: setup

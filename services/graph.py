@@ -29,7 +29,7 @@ RELATIONS_A_NODE = 20
 """A step reads at most so many relations for each node that a graph may hold: one entity may have thousands."""
 RELATIONS_COUNTED = 50
 """Of an entity that begins, or ends, more relations than this, so many of them are counted and read."""
-MEMORIES_READ = 3_000
+MEMORIES_READ = 2_000
 """Where a scope has more memories, the entities that its newest ones say most of are its best connected ones."""
 
 _VALUES = frozenset({"date", "quantity"})

@@ -35,6 +35,8 @@ SHORTER = {
     "memory.days.quiet_seconds": "2",
     "memory.consolidation.interval_seconds": "4",
     "memory.consolidation.min_age_days": "0",
+    # A pass that was under way in the backup is seen to be dead by a tick, when its lease has ended.
+    "memory.maintenance.tick_seconds": "15",
 }
 
 

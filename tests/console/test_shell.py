@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -20,7 +21,7 @@ from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from tests.console.conftest import PASSWORD
 from tests.shelling import CliRunner
-from workers.console.serving import Serving, address_of, is_loopback
+from workers.console.serving import Serving, address_of, is_loopback, listen_on
 from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
@@ -125,6 +126,13 @@ def test_passwords_go_over_no_network_as_they_are_typed(tmp_path: Path) -> None:
 def test_an_address_that_is_none_is_refused_with_one_that_is(listen: str) -> None:
     with pytest.raises(InvalidSettings, match=r"127\.0\.0\.1:8321 is"):
         address_of(listen)
+
+
+def test_no_page_waits_for_an_acknowledgement() -> None:
+    with listen_on("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @pytest.mark.long

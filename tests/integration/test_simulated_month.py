@@ -21,7 +21,7 @@ from services.undo import undo
 from slowwave.settings import Consolidation
 from tests.simulating import NEIGHBOUR, NOTED_FIRST, START, Month, conversation, diary_of, visits_of
 
-pytestmark = [pytest.mark.long, pytest.mark.servers]
+pytestmark = [pytest.mark.drill, pytest.mark.servers]
 
 OFF = (START + timedelta(days=12), START + timedelta(days=19))
 CONVERSATION = 1

@@ -150,6 +150,7 @@ def test_mistake_30_a_killed_worker_is_started_again_without_leaving_its_pool(ru
     assert not before & _pids(running, "-n main@")
 
 
+@pytest.mark.drill
 def test_ctrl_c_stops_all_within_ten_seconds_and_the_next_start_finds_data_and_ports_as_they_were(
     tmp_path: Path,
 ) -> None:
@@ -180,6 +181,7 @@ def test_ctrl_c_stops_all_within_ten_seconds_and_the_next_start_finds_data_and_p
             assert not third.left()
 
 
+@pytest.mark.drill
 def test_a_stop_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
     for heard in ("creating a new database cluster", "at revision"):
         with stack_process(tmp_path / "data") as run:
@@ -198,6 +200,7 @@ def test_a_given_port_that_is_taken_is_named(tmp_path: Path) -> None:
             assert f"port {port} for postgres is taken" in _flat(run.output)
 
 
+@pytest.mark.drill
 def test_servers_that_are_named_are_used_instead(database_url: str, valkey_url: str, tmp_path: Path) -> None:
     named = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url}
     with stack_process(tmp_path / "data", "--no-flower", **named) as run:
