@@ -22,6 +22,7 @@ from domain.model_calls import AskModel
 from services.dead_letters import bury
 from services.due_check import DueCheck
 from services.flush import Flusher
+from services.flush_turn import FlushTurn
 from services.llm.build import build_model
 from services.maintenance import JobRunner
 from services.sources.protocol import SessionSource
@@ -53,6 +54,7 @@ class Runtime:
     redis: Redis
     queue: FlushQueue
     flusher: Flusher
+    turn: FlushTurn
     memory: Memory
     clock: Callable[[], datetime]
     runners: Mapping[str, JobRunner]
@@ -99,6 +101,10 @@ class SlowwaveTask(Task[..., Any]):
     def before_start(self, *_: Any) -> None:
         """Whose work the last task of this thread did is not whose this one does."""
         clear()
+
+    def came_from(self, queue: str) -> bool:
+        """Whether a worker received this message from that queue; called in a process by itself it came from none."""
+        return (self.request.delivery_info or {}).get("routing_key") == queue
 
     def was_forgotten(self) -> bool:
         """Whether this message was taken out of its queue because of what it carries, after a worker had taken it.

@@ -12,7 +12,7 @@ Must not know: what a summary says, which days are due, or why.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from celery import shared_task
@@ -24,7 +24,7 @@ from services.days.book import (
     DayRef,
     day_book,
 )
-from services.days.due import due_days, due_days_of_session
+from services.days.due import due_days, due_days_of_sessions
 from services.days.finalize import settle_ended
 from services.days.model_summarizer import choose_summarizer
 from services.days.summarize import summarize_day as make_summary
@@ -105,20 +105,22 @@ def finalize_days(self: SlowwaveTask) -> None:
         log.info("days: %d have ended, %d are asked for now", len(days), sent)
 
 
-def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> None:
-    """Ask for what a committed flush may have made due: the session's days, and a sweep where a run of a task ended.
+def ask_after_flushes(runtime: Runtime, flushed: Sequence[tuple[SessionRef, FlushResult]]) -> None:
+    """Ask for what committed flushes may have made due: their sessions' days, and a sweep where a run of a task ended.
 
-    What fails here is no failure of the flush, and beat asks again anyway.
+    What fails here is no failure of the flushes, and beat asks again anyway.
     """
-    if result.window is None:
+    committed = [ref for ref, result in flushed if result.window is not None]
+    if not committed:
         return
+    ended_run = any(result.ended_run for _, result in flushed)
     try:
         with runtime.engine.connect() as connection:
-            days = due_days_of_session(connection, ref, runtime.settings.memory.days, now=runtime.clock())
+            days = due_days_of_sessions(connection, committed, runtime.settings.memory.days, now=runtime.clock())
         # Tickets end: without this bound a queue that nobody reads would grow with every flush.
-        if (days or result.ended_run) and runtime.room_in(DAYS_QUEUE) > 0:
+        if (days or ended_run) and runtime.room_in(DAYS_QUEUE) > 0:
             _ask(runtime, days)
-            if result.ended_run:
+            if ended_run:
                 ask_for_finalize(runtime.redis)
     except (DBAPIError, RedisError) as error:
         log.warning("no day was asked for after a flush: %s", type(error).__name__)

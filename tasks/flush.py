@@ -1,21 +1,25 @@
-"""Queues `flush.high` and `flush`: one window of one session.
+"""Queues `flush.high` and `flush`: one window of one session, and for a moment those that wait behind it.
 
-Must not know: what a flush consists of.
+Must not know: what a flush consists of, how long a turn may go on.
 """
 
 import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celery import shared_task
 from redis import Redis
 from redis.exceptions import RedisError
 
+from services.flush import FlushResult
 from services.sweep import request_flush
+from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.coordination.task_counts import note_reclaimed
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION, FlushSession
 from tasks import days, files
-from tasks.base import SlowwaveTask
+from tasks.base import Runtime, SlowwaveTask
 from tasks.chain import continue_sweep
 from tasks.maintenance import tick_after_write
 
@@ -23,8 +27,11 @@ log = logging.getLogger(__name__)
 
 
 @shared_task(name=FLUSH_SESSION, base=SlowwaveTask, bind=True)
-def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
-    """Flush a session. A message without a ticket comes from another service: it asks for a flush, now."""
+def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | Mapping[str, int] | None:
+    """Flush a session. A message without a ticket comes from another service: it asks for a flush, now.
+
+    Answers what it came to; where the turn went on with other sessions, how many came to what.
+    """
     payload = self.parse(FlushSession, args, kwargs)
     if payload is None:
         return None
@@ -33,21 +40,37 @@ def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     if payload.ticket is None:
         request_flush(runtime.engine, runtime.queue, [ref], by="request", priority="normal", now=runtime.clock())
         return "requested"
-    result = runtime.flusher.flush(ref)
-    log.info("flush %s/%s: %s %s", ref.agent, ref.session, result.outcome, result.window or "")
-    if result.reclaimed:
-        _count_reclaimed(runtime.redis)
-    if result.drained:
-        continue_sweep(runtime.redis)
-    days.ask_after_flush(runtime, ref, result)
-    files.ask_after_flush(runtime, ref, result)
-    if runtime.settings.memory.maintenance.tick_after_writes:
-        tick_after_write(runtime)
-    return result.outcome
+    return _take_turn(runtime, ref, goes_on=self.came_from(NORMAL_QUEUE))
 
 
-def _count_reclaimed(redis: Redis) -> None:
+def _take_turn(runtime: Runtime, ref: SessionRef, *, goes_on: bool) -> str | Mapping[str, int]:
+    flushed: list[tuple[SessionRef, FlushResult]] = []
     try:
-        note_reclaimed(redis)
+        for session, result in runtime.turn.flush(ref, goes_on=goes_on):
+            flushed.append((session, result))
+            log.info("flush %s/%s: %s %s", session.agent, session.session, result.outcome, result.window or "")
+    finally:
+        _look_after(runtime, flushed)
+    if len(flushed) == 1:
+        return flushed[0][1].outcome
+    return dict(Counter(result.outcome for _, result in flushed))
+
+
+def _look_after(runtime: Runtime, flushed: Sequence[tuple[SessionRef, FlushResult]]) -> None:
+    """What flushes make due: days, sweeps and ticks are asked for once for all of a turn."""
+    if reclaimed := sum(result.reclaimed for _, result in flushed):
+        _count_reclaimed(runtime.redis, reclaimed)
+    if any(result.drained for _, result in flushed):
+        continue_sweep(runtime.redis)
+    days.ask_after_flushes(runtime, flushed)
+    for ref, result in flushed:
+        files.ask_after_flush(runtime, ref, result)
+    if flushed and runtime.settings.memory.maintenance.tick_after_writes:
+        tick_after_write(runtime)
+
+
+def _count_reclaimed(redis: Redis, flushes: int) -> None:
+    try:
+        note_reclaimed(redis, flushes)
     except RedisError as error:
         log.debug("a flush that was taken over was not counted: %s", type(error).__name__)

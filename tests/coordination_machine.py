@@ -76,6 +76,20 @@ class CoordinationMachine(RuleBasedStateMachine):
             self.delivered.append(ref)
             self.claim(ref)
 
+    @rule()
+    def go_on(self) -> None:
+        """A worker that has ended a flush takes the next normal message by itself, but never past an urgent one."""
+        urgent, normal = (self.messages(queue) for queue in (HIGH_QUEUE, NORMAL_QUEUE))
+        taken = self.queue.take()
+        if urgent or not normal:
+            assert taken is None
+            return
+        assert taken is not None
+        assert taken.ref == normal.pop()
+        assert self.messages(NORMAL_QUEUE) == normal
+        self.delivered.append(taken.ref)
+        self.claim(taken.ref)
+
     @precondition(lambda self: self.delivered)
     @rule(data=st.data())
     def deliver_again_or_late(self, data: st.DataObject) -> None:
@@ -251,8 +265,11 @@ class CoordinationMachine(RuleBasedStateMachine):
         if answer.parked:
             self.offer(answer.parked.ref, answer.parked.priority)
 
-    def messages(self) -> list[SessionRef]:
-        return [ref_of(raw) for queue in (HIGH_QUEUE, NORMAL_QUEUE) for raw in self.redis.lrange(queue, 0, -1)]
+    def messages(self, *queues: str) -> list[SessionRef]:
+        """Those of the queues, or of both; the next one of each comes last."""
+        return [
+            ref_of(raw) for queue in queues or (HIGH_QUEUE, NORMAL_QUEUE) for raw in self.redis.lrange(queue, 0, -1)
+        ]
 
     def take(self) -> SessionRef | None:
         raw = self.redis.rpop(HIGH_QUEUE) or self.redis.rpop(NORMAL_QUEUE)

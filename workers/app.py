@@ -27,6 +27,7 @@ from models.schema import WrongSchema, require_current
 from services.due_check import DueCheck
 from services.extraction.build import build_extractor
 from services.flush import Flusher
+from services.flush_turn import FlushTurn
 from services.maintenance import JobRunner
 from services.mem0_backend.choosing import feed_chosen
 from services.sources.build import build_source
@@ -117,9 +118,10 @@ def build_runtime(
         jitter=random.random,
         pause=_pause,
     )
+    turn = FlushTurn(flusher, queue, seconds=flushing.turn_seconds, monotonic=time.monotonic)
     due_check = DueCheck(engine, monotonic=time.monotonic)
     source = build_source(settings.memory)
-    return Runtime(settings, engine, redis, queue, flusher, Memory(settings), clock, runners, due_check, source)
+    return Runtime(settings, engine, redis, queue, flusher, turn, Memory(settings), clock, runners, due_check, source)
 
 
 def utc_now() -> datetime:

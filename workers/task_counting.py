@@ -8,6 +8,7 @@ Must not know: what tasks do, who reads the counts.
 
 import logging
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from celery import states
@@ -45,15 +46,19 @@ def note_end(task: Any = None, state: str | None = None, retval: Any = None, **_
     began = getattr(task.request, _BEGAN, None)
     took = 0.0 if began is None else time.monotonic() - began
     try:
-        note_task(task.runtime.redis, task.name, outcome_of(task.name, state, retval), took)
+        note_task(task.runtime.redis, task.name, outcomes_of(task.name, state, retval), took)
     except RedisError as error:
         log.debug("a task was not counted: %s", type(error).__name__)
 
 
-def outcome_of(task: str, state: str | None, answer: Any) -> str:
-    """One word of a few. state: Celery's; answer: what the task returned."""
-    if state in _STATES:
-        return _STATES[state]
-    if task == FLUSH_SESSION and isinstance(answer, str):
-        return _OF_FLUSHES.get(answer, answer)
-    return "done"
+def outcomes_of(task: str, state: str | None, answer: Any) -> Mapping[str, int]:
+    """One word of a few, and how often: a flush that went on with other sessions came to one for each of them.
+
+    state: Celery's; answer: what the task returned.
+    """
+    if state is not None and state in _STATES:
+        return {_STATES[state]: 1}
+    came_to: Any = {answer: 1} if isinstance(answer, str) else answer
+    if task == FLUSH_SESSION and isinstance(came_to, Mapping):
+        return {_OF_FLUSHES.get(str(outcome), str(outcome)): times for outcome, times in came_to.items()}
+    return {"done": 1}

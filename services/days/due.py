@@ -3,7 +3,7 @@
 Must not know: how a summary is made, who asks, what became of earlier ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -56,19 +56,23 @@ UPDATE slowwave.session_days d SET look_at = x.look_at FROM (
     FOR NO KEY UPDATE OF q SKIP LOCKED
 ) AS x WHERE (d.session_id, d.day) = (x.session_id, x.day)
 """)
-_DUE_OF_SESSION = text(f"""
+_DUE_OF_SESSIONS = text(f"""
 SELECT d.agent_id, d.scope_id, d.day, {NAMES}
-FROM slowwave.agents a
-JOIN slowwave.sessions s ON s.agent_id = a.id
-JOIN slowwave.session_days own ON own.session_id = s.id AND own.pending
+FROM (SELECT DISTINCT own.agent_id, own.day, own.scope_id
+      FROM unnest(CAST(:tenants AS text[]), CAST(:agents AS text[]), CAST(:sessions AS text[]))
+          AS w (tenant, agent, session)
+      JOIN slowwave.agents a ON a.tenant = w.tenant AND a.name = w.agent
+      JOIN slowwave.sessions s ON s.agent_id = a.id AND s.name = w.session
+      JOIN slowwave.session_days own ON own.session_id = s.id AND own.pending) AS own
 JOIN slowwave.session_days d
     ON d.pending AND d.agent_id = own.agent_id AND d.day = own.day AND d.scope_id + 0 = own.scope_id
+JOIN slowwave.agents a ON a.id = d.agent_id
 JOIN slowwave.scopes k ON k.id = d.scope_id
 LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (d.agent_id, d.scope_id, d.day)
-WHERE a.tenant = :tenant AND a.name = :agent AND s.name = :session AND {NOT_IN_BACK_OFF}
+WHERE {NOT_IN_BACK_OFF}
 GROUP BY d.agent_id, d.scope_id, d.day, a.tenant, a.name, k.kind, k.name
 HAVING sum(d.total_messages - d.summarized) >= :threshold
-ORDER BY d.day
+ORDER BY d.day, d.agent_id, d.scope_id
 """)
 
 
@@ -76,7 +80,7 @@ def due_days(connection: Connection, settings: Days, *, now: datetime, limit: in
     """Days that wait for a summary: enough new events, or none for a while. Those that wait longest first.
 
     Notes of the others when they are to be looked at again: committed, this keeps the next call from reading all that
-    is pending. A day that gets enough events before that time is due by `due_days_of_session`; should that be lost, it
+    is pending. A day that gets enough events before that time is due by `due_days_of_sessions`; should that be lost, it
     is due here when it might have gone quiet, at the latest.
     """
     due: dict[tuple[int, int, date], tuple[datetime, DayRef]] = {}
@@ -124,13 +128,15 @@ def _put_off(
         connection.execute(_PUT_OFF, {"sessions": list(sessions), "days": list(days), "times": list(times)})
 
 
-def due_days_of_session(connection: Connection, session: SessionRef, settings: Days, *, now: datetime) -> list[DayRef]:
-    """Of the days on which this session has new events, those that have enough of them by now, with their others'."""
+def due_days_of_sessions(
+    connection: Connection, sessions: Collection[SessionRef], settings: Days, *, now: datetime
+) -> list[DayRef]:
+    """Of the days on which these sessions have new events, those that have enough of them, with their others'."""
     values = {
-        "tenant": session.tenant,
-        "agent": session.agent,
-        "session": session.session,
+        "tenants": [session.tenant for session in sessions],
+        "agents": [session.agent for session in sessions],
+        "sessions": [session.session for session in sessions],
         "threshold": settings.realtime_summary_turn_threshold,
         "now": now,
     }
-    return [DayRef(**row) for row in connection.execute(_DUE_OF_SESSION, values).mappings()]
+    return [DayRef(**row) for row in connection.execute(_DUE_OF_SESSIONS, values).mappings()]

@@ -181,8 +181,8 @@ READERS = [
         silent=True,
     ),
     Reader(
-        due.due_days_of_session,
-        lambda _, c, p: due.due_days_of_session(c, _ref(p, "tail"), Days(), now=datetime.now(UTC)),
+        due.due_days_of_sessions,
+        lambda _, c, p: due.due_days_of_sessions(c, [_ref(p, "tail")], Days(), now=datetime.now(UTC)),
         silent=True,
     ),
     Reader(agents.configure_agent, lambda _, c, p: agents.configure_agent(c, p.tenant, p.agent), silent=True),

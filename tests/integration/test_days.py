@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from domain.events import Event
 from services.days.book import ended_days
-from services.days.due import due_days, due_days_of_session
+from services.days.due import due_days, due_days_of_sessions
 from services.days.store import begin_attempt, read_day
 from slowwave.identity import SessionRef
 from slowwave.settings import Days
@@ -296,7 +296,7 @@ def test_due_are_days_with_enough_new_events_and_those_that_went_quiet(diary: Di
     def due_of(session: str) -> list[date]:
         with diary.engine.connect() as connection:
             ref = SessionRef("default", "maya", session)
-            return [day.day for day in due_days_of_session(connection, ref, settings, now=diary.now)]
+            return [day.day for day in due_days_of_sessions(connection, [ref], settings, now=diary.now)]
 
     assert (due(), due(599), due(600)) == ([], [], ["maya", "jonas"])
     assert due_of("s1") == []

@@ -16,7 +16,7 @@ from slowwave.identity import SessionRef
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
 from slowwave.settings import Settings
 from tasks.base import MAX_ASKED
-from tasks.days import ask_after_flush
+from tasks.days import ask_after_flushes
 from workers.app import SlowwaveApp, make_app
 
 pytestmark = pytest.mark.servers
@@ -65,7 +65,7 @@ def test_with_a_full_queue_nothing_is_added_and_what_is_due_waits_in_postgres(
     redis_client.lpush(DAYS_QUEUE, *["{}"] * MAX_ASKED)
     for task in (SUMMARIZE_DUE_DAYS, FINALIZE_DAYS):
         run(app, task)
-    ask_after_flush(app.runtime(), REF, ENDED)
+    ask_after_flushes(app.runtime(), [(REF, ENDED)])
     assert redis_client.llen(DAYS_QUEUE) == MAX_ASKED
     redis_client.delete(DAYS_QUEUE)
     for task in (SUMMARIZE_DUE_DAYS, FINALIZE_DAYS, SUMMARIZE_DUE_DAYS):
@@ -78,14 +78,14 @@ def test_a_flush_asks_for_its_day_once_and_for_a_sweep_where_a_run_ended(
 ) -> None:
     yesterday(app)
     for result in (FlushResult("lost"), FlushResult("failed"), FlushResult("clean")):
-        ask_after_flush(app.runtime(), REF, result)
+        ask_after_flushes(app.runtime(), [(REF, result)])
     assert redis_client.llen(DAYS_QUEUE) == 0, "nothing was committed"
     for _ in range(3):
-        ask_after_flush(app.runtime(), REF, FlushResult("stored", window=(1, 2)))
+        ask_after_flushes(app.runtime(), [(REF, FlushResult("stored", window=(1, 2)))])
     assert redis_client.llen(DAYS_QUEUE) == 1
     assert not redis_client.exists(FINALIZE_KEY)
     for _ in range(3):
-        ask_after_flush(app.runtime(), REF, ENDED)
+        ask_after_flushes(app.runtime(), [(REF, ENDED)])
     assert redis_client.llen(DAYS_QUEUE) == 2
     assert redis_client.exists(FINALIZE_KEY)
 
@@ -97,7 +97,7 @@ def test_what_fails_after_a_flush_is_no_failure_of_the_flush(
     for gone in (("broker_url",), ("database_url",), ("broker_url", "database_url")):
         cut = make_app(settings_of(database_url, valkey_url, tmp_path, **{name: NOWHERE[name] for name in gone}))
         caplog.clear()
-        ask_after_flush(cut.runtime(), REF, ENDED)
+        ask_after_flushes(cut.runtime(), [(REF, ENDED)])
         assert "no day was asked for after a flush" in caplog.text, gone
         cut.close_runtime()
 

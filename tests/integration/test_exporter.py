@@ -103,7 +103,7 @@ def test_figures_of_the_broker(engine: Engine, redis_client: Redis) -> None:
     )
     note_sweep(redis_client)
     for outcome in ("stored", "stored", "stale"):
-        note_task(redis_client, "slowwave.flush_session", outcome, 0.25)
+        note_task(redis_client, "slowwave.flush_session", {outcome: 1}, 0.25)
     note_reclaimed(redis_client)
     read = sources(engine, redis_client)
     found = scrape(read)

@@ -68,7 +68,7 @@ def test_the_exporters_login_reads_every_figure(
     queue.offer(SessionRef("acme", "concierge", "waits"), "normal")
     publish(redis_client, "days", envelope("slowwave.finalize_days", [], {}, "days", task_id="t1"))
     note_sweep(redis_client)
-    note_task(redis_client, "slowwave.flush_session", "stored", 0.1)
+    note_task(redis_client, "slowwave.flush_session", {"stored": 1}, 0.1)
     owner = scrape(sources(engine, redis_client))
     as_watcher = make_engine(as_login(engine, login))
     own = scrape(sources(as_watcher, watcher))

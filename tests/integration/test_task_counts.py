@@ -13,7 +13,7 @@ from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, FLUSH_SESSION, SWEEP_SESSIONS
 from slowwave.settings import Settings
 from workers.app import SlowwaveApp, make_app
-from workers.task_counting import outcome_of
+from workers.task_counting import outcomes_of
 
 pytestmark = pytest.mark.servers
 
@@ -43,20 +43,21 @@ def test_each_task_is_counted_with_how_it_ended_and_how_long_it_took(app: Slowwa
 
 
 @pytest.mark.parametrize(
-    ("task", "state", "answer", "outcome"),
+    ("task", "state", "answer", "outcomes"),
     [
-        (SWEEP_SESSIONS, states.SUCCESS, None, "done"),
-        (SWEEP_SESSIONS, states.FAILURE, ValueError("My bicycle is green."), "failed"),
-        (DELIVER_OUTBOX, states.REJECTED, None, "rejected"),
-        (DELIVER_OUTBOX, states.SUCCESS, "failed", "done"),
-        (FLUSH_SESSION, states.SUCCESS, "stored", "stored"),
-        (FLUSH_SESSION, states.SUCCESS, "failed", "backed_off"),
-        (FLUSH_SESSION, states.SUCCESS, None, "done"),
-        (FLUSH_SESSION, states.FAILURE, None, "failed"),
+        (SWEEP_SESSIONS, states.SUCCESS, None, {"done": 1}),
+        (SWEEP_SESSIONS, states.FAILURE, ValueError("My bicycle is green."), {"failed": 1}),
+        (DELIVER_OUTBOX, states.REJECTED, None, {"rejected": 1}),
+        (DELIVER_OUTBOX, states.SUCCESS, "failed", {"done": 1}),
+        (FLUSH_SESSION, states.SUCCESS, "stored", {"stored": 1}),
+        (FLUSH_SESSION, states.SUCCESS, "failed", {"backed_off": 1}),
+        (FLUSH_SESSION, states.SUCCESS, {"stored": 7, "failed": 2}, {"stored": 7, "backed_off": 2}),
+        (FLUSH_SESSION, states.SUCCESS, None, {"done": 1}),
+        (FLUSH_SESSION, states.FAILURE, None, {"failed": 1}),
     ],
 )
-def test_an_outcome_is_one_of_a_few_words(task: str, state: str, answer: Any, outcome: str) -> None:
-    assert outcome_of(task, state, answer) == outcome
+def test_an_outcome_is_one_of_a_few_words(task: str, state: str, answer: Any, outcomes: dict[str, int]) -> None:
+    assert outcomes_of(task, state, answer) == outcomes
 
 
 def test_a_task_that_could_not_be_counted_has_not_failed(app: SlowwaveApp, redis_client: Redis) -> None:

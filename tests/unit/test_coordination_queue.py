@@ -8,12 +8,13 @@ import fakeredis
 import pytest
 from redis import Redis
 
-from slowwave.coordination.answers import Offer, Parked, Priority, Release, Verdict
+from slowwave.coordination.answers import Offer, Parked, Priority, Release, Taken, Verdict
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
+from slowwave.messages import FLUSH_SESSION
 
 BREAKFAST, LUNCH, DINNER, SUPPER = (
     SessionRef("default", "Maya", name) for name in ("breakfast", "lunch", "dinner", "supper")
@@ -254,6 +255,71 @@ def test_inspect_says_what_a_session_waits_for(queue: FlushQueue) -> None:
     assert (parked.state, parked.priority, parked.ahead, parked.agent_running) == ("parked", "normal", 0, 1)
     assert 0 <= (parked.parked_for or 0) < 5
     assert (pending.agent_queued, running.agent_queued, parked.agent_queued) == (1, 0, 0)
+
+
+def test_taken_are_offers_in_their_order_and_never_past_an_urgent_one(redis: Redis, queue: FlushQueue) -> None:
+    others = [SessionRef("tenant two", agent, "breakfast") for agent in ("Jonas", "Zoë", 'a"b', "猫")]
+    trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    queue.offer_many([(ref, "normal") for ref in others], traces=[None, trace, None, None])
+    queue.offer(BREAKFAST, "high")
+    assert queue.take() is None
+    assert len(sessions_in(redis, NORMAL_QUEUE)) == len(others)
+    redis.delete(HIGH_QUEUE)
+    assert [queue.take() for _ in range(5)] == [
+        Taken(others[0], None),
+        Taken(others[1], trace),
+        Taken(others[2], None),
+        Taken(others[3], None),
+        None,
+    ]
+    assert all(queue.claim(ref, new_id()).ours for ref in others)
+
+
+def flush_message(*args: Any, **headers: Any) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(envelope(FLUSH_SESSION, args, {}, NORMAL_QUEUE, task_id="m"))
+    message["headers"] |= headers
+    return message
+
+
+MEANT = ("default", "Maya", "breakfast", "ticket")
+NOT_TAKEN: list[Any] = [
+    flush_message(*MEANT, task="slowwave.sweep_sessions", argsrepr=FLUSH_SESSION),
+    flush_message(*MEANT[:3]),
+    flush_message(*MEANT[:3], None),
+    flush_message(*MEANT[:3], 7),
+    flush_message(*MEANT, "more"),
+    flush_message(None, *MEANT[1:]),
+    flush_message(*MEANT, expires="2026-01-01T00:00:00+00:00"),
+    flush_message(*MEANT, compression="application/x-gzip"),
+    flush_message(*MEANT) | {"content-type": "application/x-python-serialize"},
+    flush_message(*MEANT) | {"properties": {"body_encoding": "base64"}},
+    flush_message(*MEANT) | {"body": json.dumps([MEANT, {"tenant": "other"}, {}])},
+    flush_message(*MEANT) | {"body": "no JSON"},
+    flush_message(*MEANT) | {"body": json.dumps(["four", {}])},
+    flush_message(*MEANT) | {"headers": FLUSH_SESSION},
+    flush_message(*MEANT, more="x" * 9000),
+    [FLUSH_SESSION],
+    FLUSH_SESSION,
+]
+NO_NAMES = [flush_message("default", "", "s", "t"), flush_message("default", "a\nb", "s", "t")]
+
+
+@pytest.mark.parametrize("message", [*NOT_TAKEN, *NO_NAMES], ids=range(len(NOT_TAKEN) + len(NO_NAMES)))
+def test_what_no_offer_has_written_stays_in_its_place_for_a_worker(redis: Redis, message: Any) -> None:
+    queue, raw = FlushQueue(redis), json.dumps(message)
+    redis.lpush(NORMAL_QUEUE, raw)
+    queue.offer(LUNCH, "normal")
+    before: Any = redis.lrange(NORMAL_QUEUE, 0, -1)
+    assert queue.take() is None
+    assert redis.lrange(NORMAL_QUEUE, 0, -1) == before
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xff\xfe slowwave.flush_session", b'{"slowwave.flush_session": [[[['])
+def test_bytes_that_are_no_message_stay_in_their_place_too(raw: bytes) -> None:
+    with fakeredis.FakeRedis() as redis:
+        redis.lpush(NORMAL_QUEUE, raw)
+        assert FlushQueue(redis).take() is None
+        assert redis.lrange(NORMAL_QUEUE, 0, -1) == [raw]
 
 
 def test_depths_count_every_queue(redis: Redis, queue: FlushQueue) -> None:

@@ -81,6 +81,54 @@ def test_a_span_leaves_with_the_kind_of_its_error_and_no_text() -> None:
     provider.shutdown()
 
 
+def test_a_flush_in_the_turn_of_another_belongs_to_the_trace_of_its_own_message() -> None:
+    """In a process of its own, as tracing is switched on for a process once."""
+    done = subprocess.run([sys.executable, "-c", _TURN, GOOD], capture_output=True, text=True, check=True)
+    spans = [json.loads(written) for written in done.stdout.splitlines()]
+    first, second, turn = spans
+    assert first["parent"] == GOOD.split("-")[2]
+    assert second["parent"] is None
+    assert len({span["trace"] for span in spans}) == 3
+    assert first["trace"] == GOOD.split("-")[1]
+    assert {span["name"] for span in (first, second)} == {"run/slowwave.flush_session"}
+    assert [span["session"] for span in (first, second)] == ["morning", "evening"]
+    assert (turn["name"], second["error"]) == ("the turn", "ValueError")
+
+
+_TURN = """
+import json, sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from slowwave.identity import SessionRef
+from slowwave.tracing import flush_span, switch_on
+
+with flush_span(SessionRef("default", "Atlas", "noon"), None) as nothing:
+    assert nothing is None
+kept, provider = InMemorySpanExporter(), TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(provider)
+switch_on()
+with trace.get_tracer("test").start_as_current_span("the turn"):
+    with flush_span(SessionRef("default", "Atlas", "morning"), sys.argv[1]):
+        pass
+    try:
+        with flush_span(SessionRef("default", "Atlas", "evening"), None):
+            raise ValueError("turquoise")
+    except ValueError:
+        pass
+for span in kept.get_finished_spans():
+    print(json.dumps({
+        "name": span.name,
+        "trace": f"{span.context.trace_id:032x}",
+        "parent": None if span.parent is None else f"{span.parent.span_id:016x}",
+        "session": span.attributes.get("slowwave.session"),
+        "error": span.attributes.get("error.type"),
+    }))
+"""
+
+
 def line(name: str, text: str, *args: object, error: BaseException | None = None) -> dict[str, Any]:
     info = None if error is None else (type(error), error, error.__traceback__)
     record = logging.LogRecord(name, logging.ERROR, __file__, 1, text, args, info)

@@ -98,6 +98,7 @@ class AutoFlush(Section):
     ticket_seconds: float = Field(60, ge=1, le=3600)
     retry_interval_seconds: float = Field(30, ge=0.5, le=3600)
     max_queued: int = Field(1000, ge=1)
+    turn_seconds: float = Field(0.1, ge=0, le=10)
     batch: Batch = Batch()
     extractor: ExtractorSettings = ExtractorSettings()
     curation: Curation = Curation()
@@ -182,8 +183,8 @@ class Settings(Section):
     nothing; broker_url: redis://…, rediss://… or sentinel://…;sentinel://…; broker_master: what sentinels call the
     master; broker_ca: a file of the authorities that the certificate of a rediss:// broker may be of; spool: the folder
     in which events wait while Postgres can't be reached; tenant: whose agents these are; tracing: whether hooks and
-    tasks are spans of OpenTelemetry; log_format: how workers and beat write their logs; liveness_file: what a worker or
-    beat touches while it lives.
+    tasks are spans of OpenTelemetry; log_format: how workers, beat and the console write their logs; liveness_file:
+    what a worker or beat touches while it lives.
     """
 
     database_url: str = "postgresql://slowwave@localhost:5432/slowwave"

@@ -18,6 +18,7 @@ from slowwave.errors import InvalidSettings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from opentelemetry.context import Context
     from opentelemetry.trace import Tracer
 
     from slowwave.identity import SessionRef
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 HEADER = "traceparent"
 """The header of W3C's Trace Context that a message carries; no other one of it does."""
 _VALID = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_FLUSH_SPAN = "run/slowwave.flush_session"
+"""As the instrumentation of Celery names it."""
 _NO_SPAN: AbstractContextManager[Any] = nullcontext()
 
 _tracer: Tracer | None = None
@@ -47,6 +50,18 @@ def hook_span(name: str, ref: SessionRef) -> AbstractContextManager[Any]:
         return _NO_SPAN
     about = {"slowwave.tenant": ref.tenant, "slowwave.agent": ref.agent, "slowwave.session": ref.session}
     return _spanned(_tracer, name, "PRODUCER", about)
+
+
+def flush_span(ref: SessionRef, trace: str | None) -> AbstractContextManager[Any]:
+    """The span of a flush that another one's task took on. trace: what its message carried. Errors as above."""
+    if _tracer is None:
+        return _NO_SPAN
+    from opentelemetry.context import Context  # noqa: PLC0415 (as above)
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415 (as above)
+
+    about = {"slowwave.tenant": ref.tenant, "slowwave.agent": ref.agent, "slowwave.session": ref.session}
+    asked_in = TraceContextTextMapPropagator().extract({HEADER: trace} if trace else {}, Context())
+    return _spanned(_tracer, _FLUSH_SPAN, "CONSUMER", about, asked_in)
 
 
 def model_span(model: str, purpose: str) -> AbstractContextManager[Any]:
@@ -92,10 +107,13 @@ def valid_traceparent(value: object) -> str | None:
 
 
 @contextmanager
-def _spanned(tracer: Tracer, name: str, kind: str, about: Mapping[str, str]) -> Iterator[None]:
+def _spanned(
+    tracer: Tracer, name: str, kind: str, about: Mapping[str, str], parent: Context | None = None
+) -> Iterator[None]:
+    """parent: None for the span that is open here."""
     from opentelemetry.trace import SpanKind, StatusCode  # noqa: PLC0415 (as above)
 
-    options: dict[str, Any] = {"record_exception": False, "set_status_on_exception": False}
+    options: dict[str, Any] = {"context": parent, "record_exception": False, "set_status_on_exception": False}
     with tracer.start_as_current_span(name, kind=SpanKind[kind], attributes=about, **options) as span:
         try:
             yield

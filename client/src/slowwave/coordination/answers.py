@@ -31,6 +31,14 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """A flush that was taken out of its queue. `trace`: the traceparent that its message carried."""
+
+    ref: SessionRef
+    trace: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """The answer to a claim. `priority`: what the session was pending at; None if STALE or BUSY."""
 

@@ -79,6 +79,8 @@ def redis_from_url(url: str, master: str = DEFAULT_MASTER, ca: str = "") -> Redi
         "socket_timeout": 10,
         "socket_keepalive": True,
         "health_check_interval": 10,
+        # Nothing of the newer one is used here, and redis-py reads the older one faster.
+        "protocol": 2,
         "retry": Retry(ExponentialBackoff(cap=0.5, base=0.05), retries=2, supported_errors=(RedisConnectionError,)),
     }
     found = sentinels_of(url)

@@ -1,4 +1,4 @@
-"""The typed face of the four scripts: offer, claim, renew and release a session, and see what it waits for.
+"""The typed face of the five scripts: offer, take, claim, renew and release a session, and see what it waits for.
 
 Any number of threads may share a `FlushQueue`. Every method raises `redis.exceptions.RedisError` when the server can't
 be reached; that loses nothing but time, since the sweep offers again whatever Postgres still holds as due.
@@ -11,25 +11,36 @@ from itertools import repeat
 
 from redis import Redis
 
-from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Sighting, Verdict, priority_or_none
+from slowwave.coordination.answers import (
+    Claim,
+    Offer,
+    Parked,
+    Priority,
+    Release,
+    Sighting,
+    Taken,
+    Verdict,
+    priority_or_none,
+)
 from slowwave.coordination.broker import redis_from_url
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, WAITING_TICKETS, agent_keys
-from slowwave.coordination.queue_messages import flush_templates, new_id
+from slowwave.coordination.queue_messages import FLUSH_TASK, flush_templates, new_id
 from slowwave.coordination.scripts import Call, Script
+from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
-from slowwave.tracing import traceparent
+from slowwave.tracing import traceparent, valid_traceparent
 
 __all__ = ["FlushQueue", "redis_from_url"]
 
 _ENVELOPE, _BODY = flush_templates()
-_OFFER = Script("offer", key_count=7, ENVELOPE=_ENVELOPE, BODY=_BODY)
+_OFFER = Script("offer", key_count=5, ENVELOPE=_ENVELOPE, BODY=_BODY, HIGH_QUEUE=HIGH_QUEUE, NORMAL_QUEUE=NORMAL_QUEUE)
+_TAKE = Script("take", key_count=2)
 _CLAIM = Script("claim", key_count=5)
 _RENEW = Script("renew", key_count=2)
 _RELEASE = Script("release", key_count=5)
 
 # Bytes, since the client packs these faster than text.
 _PRIORITIES: dict[Priority, bytes] = {"high": b"high", "normal": b"normal"}
-_HIGH_QUEUE, _NORMAL_QUEUE = HIGH_QUEUE.encode(), NORMAL_QUEUE.encode()
 _OFFERS: dict[bytes | str, Offer] = {answer.value: answer for answer in Offer}
 _OFFERS |= {answer.value.encode(): answer for answer in Offer}
 _BEHIND = 4e15  # as in state.lua: what a normal place has on top of its time
@@ -74,6 +85,22 @@ class FlushQueue:
         with_traces = zip(offers, repeat(traceparent()) if traces is None else traces, strict=False)
         calls = [self._offer_call(ref, priority, trace) for (ref, priority), trace in with_traces]
         return [_OFFERS[answer] for answer in _OFFER.run_many(self._redis, calls)]
+
+    def take(self) -> Taken | None:
+        """Take the next flush out of the normal queue, unless something urgent waits or a worker has to receive it.
+
+        No acknowledgement holds it any more: should this process die before it claims the session, the ticket ends and
+        the sweep offers it again. A message whose names are none goes back to its place, for the task that buries it.
+        """
+        answer = _TAKE.run(self._redis, (HIGH_QUEUE, NORMAL_QUEUE, FLUSH_TASK))
+        if not answer:
+            return None
+        try:
+            tenant, agent, session, trace = map(_text, answer[1:])
+            return Taken(SessionRef(tenant, agent, session).checked(), valid_traceparent(trace))
+        except (InvalidName, UnicodeDecodeError):
+            self._redis.rpush(NORMAL_QUEUE, answer[0])
+            return None
 
     def claim(self, ref: SessionRef, token: str) -> Claim:
         """Try to turn the session's ticket into a lease, held by `token`: a fresh `new_id()` for every claim."""
@@ -139,7 +166,7 @@ class FlushQueue:
         session = ref.session.encode()
         call = (
             *(keys.session_prefix + session, keys.running, keys.waiting, keys.queued_high, keys.queued_normal),
-            *(_HIGH_QUEUE, _NORMAL_QUEUE, _PRIORITIES[priority], self._offer_settings + keys.names + session),
+            *(_PRIORITIES[priority], self._offer_settings + keys.names + session),
         )
         return call if trace is None else (*call, trace)
 

@@ -11,14 +11,14 @@
 --                                             the ticket spent, or spends it first
 --   idle                           ENQUEUE    new ticket, new message
 --
--- KEYS  1 session   2 running   3 waiting   4 queued:high   5 queued:normal   6 the high queue   7 the normal queue
+-- KEYS  1 session   2 running   3 waiting   4 queued:high   5 queued:normal
 -- ARGV  1 priority
 --       2 what a duplicate has no use for, a line each: the offering client's own mark; ticket_ms;
 --         waiting_ms; per_agent_concurrency; tenant; agent; session. One argument, since a client spends more on packing
 --         each than the server on its whole answer.
 --       3 absent, or the traceparent that a message carries to the worker (W3C's form, else none is carried)
 -- ENVELOPE and BODY are put in when the script is loaded, for the same reason: the message as JSON, and its body, with
--- "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for what differs.
+-- "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for what differs. So are the names of both queues, which never differ.
 -- Answers the word above.
 
 local priority = ARGV[1]
@@ -32,7 +32,7 @@ if state and string.sub(state, 1, 8) == 'pending ' then
 end
 
 -- include state.lua
--- include ENVELOPE and BODY
+-- include ENVELOPE and BODY and HIGH_QUEUE and NORMAL_QUEUE
 
 if state and string.sub(state, 1, 8) == 'running ' then
   local head, rerun, token = string.match(state, '^(%a+ %a+ )([%a-]+)( .*)$')
@@ -72,7 +72,7 @@ end
 -- Also the message's id. The server runs one script at a time, so the microsecond tells apart what one client offers.
 local ticket = mark .. '-' .. whole(now_us())
 
-local queue = priority == 'high' and KEYS[6] or KEYS[7]
+local queue = priority == 'high' and HIGH_QUEUE or NORMAL_QUEUE
 local args = cjson.encode({tenant, agent, session, ticket})
 local GAP = '"@(%u+)@"'
 local body = string.gsub(BODY, GAP, {ARGS = args})

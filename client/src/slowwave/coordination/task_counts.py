@@ -29,19 +29,20 @@ class TaskCounts:
     reclaimed: int
 
 
-def note_task(redis: Redis, task: str, outcome: str, seconds: float) -> None:
-    """Count a task that has ended. outcome: a word. Raises `redis.exceptions.RedisError`."""
+def note_task(redis: Redis, task: str, outcomes: Mapping[str, int], seconds: float) -> None:
+    """Count a task that has ended, by each word that it came to, and how often. Raises `RedisError` of redis-py."""
     with redis.pipeline(transaction=False) as pipeline:
-        pipeline.hincrby(TASKS_KEY, f"{task} {outcome}", 1)
+        for outcome, times in outcomes.items():
+            pipeline.hincrby(TASKS_KEY, f"{task} {outcome}", times)
         pipeline.hincrby(TASKS_KEY, f"{task} {_MICROSECONDS}", round(seconds * 1_000_000))
         pipeline.expire(TASKS_KEY, TASKS_SECONDS)
         pipeline.execute()
 
 
-def note_reclaimed(redis: Redis) -> None:
-    """Count a flush of a window that an earlier worker began and never ended. Raises as `note_task`."""
+def note_reclaimed(redis: Redis, flushes: int = 1) -> None:
+    """Count flushes of windows that an earlier worker began and never ended. Raises as `note_task`."""
     with redis.pipeline(transaction=False) as pipeline:
-        pipeline.hincrby(TASKS_KEY, RECLAIMED, 1)
+        pipeline.hincrby(TASKS_KEY, RECLAIMED, flushes)
         pipeline.expire(TASKS_KEY, TASKS_SECONDS)
         pipeline.execute()
 
