@@ -4,6 +4,8 @@ Only the tables and the vector functions are used, so that these tests fail for 
 """
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -132,3 +134,18 @@ class Shelf:
             *(tenant, agent, session),
         )
         return row
+
+
+@contextmanager
+def reading(shelf: Shelf, table: str) -> Iterator[Callable[[], tuple[int, int]]]:
+    """A transaction, and a function: (sequential scans, rows fetched through indexes) of the table since it began."""
+
+    def so_far() -> tuple[int, int]:
+        (row,) = shelf.sql(
+            "SELECT * FROM pg_stat_xact_user_tables WHERE schemaname = 'slowwave' AND relname = %s", table
+        )
+        return row["seq_scan"], row["idx_tup_fetch"]
+
+    with shelf.connection.transaction():
+        scans, rows = so_far()
+        yield lambda: (so_far()[0] - scans, so_far()[1] - rows)

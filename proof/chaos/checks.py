@@ -6,7 +6,11 @@ clock the system was given must be right again.
 Must not know: which faults there were, who talked.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from psycopg import Error as PostgresError
+from redis.exceptions import RedisError
+from sqlalchemy.exc import SQLAlchemyError
 
 from proof.chaos import (
     checks_budget,
@@ -22,6 +26,7 @@ from proof.chaos import (
 )
 from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding
+from slowwave.errors import SlowwaveError
 
 __all__ = ["CHECKS", "Finding", "check_all"]
 
@@ -40,6 +45,13 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def check_all(evidence: Evidence) -> list[Finding]:
-    """All that does not hold; nothing where all does. Raises what the servers raise."""
-    return [finding for check in CHECKS for finding in check(evidence)]
+def check_all(evidence: Evidence, checks: Sequence[Check] = CHECKS) -> list[Finding]:
+    """All that does not hold, and each check that could not be made; nothing where all holds."""
+    return [finding for check in checks for finding in _found(check, evidence)]
+
+
+def _found(check: Check, evidence: Evidence) -> list[Finding]:
+    try:
+        return check(evidence)
+    except (SQLAlchemyError, PostgresError, RedisError, SlowwaveError) as error:
+        return [Finding("unchecked", f"{check.__name__} could not be made", f"{type(error).__name__}: {error}")]

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from sqlalchemy import Engine, text
 
-Promise = Literal["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "redis"]
+Promise = Literal["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "redis", "unchecked"]
 SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """invariant: I1..I10, or redis; what: a sentence; detail: names and numbers, never what was said."""
+    """invariant: I1..I10, redis, or unchecked; what: a sentence; detail: names and numbers, never what was said."""
 
     invariant: Promise
     what: str

@@ -123,6 +123,8 @@ def _promises(outcomes: Sequence[Outcome]) -> Iterable[str]:
     for promise in _PROMISES:
         own = [finding for finding in found if finding.invariant == promise]
         yield _row((promise, "; ".join(finding.what for finding in own) or "holds"))
+    if unmade := [finding for finding in found if finding.invariant == "unchecked"]:
+        yield _row(("unchecked", "; ".join(f"{finding.what}: {finding.detail}" for finding in unmade)))
 
 
 def _settings(*, short: bool) -> Iterable[str]:

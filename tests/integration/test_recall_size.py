@@ -1,7 +1,6 @@
 """In a scope of 20,000 documents: rare words name the candidates, through the index, and little is read."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from datetime import timedelta
 
 import psycopg
@@ -12,7 +11,7 @@ from services.forget.target import Target
 from services.forget.transaction import erase
 from services.search_statistics import refresh_statistics, scopes_to_refresh
 from slowwave.recall import context, search
-from tests.recalling import NOW, Shelf
+from tests.recalling import NOW, Shelf, reading
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 
@@ -72,21 +71,6 @@ def flush(shelf: Shelf, first: int, last: int) -> None:
         *(first, last, NOW, NOW, NOW),
     )
     shelf.sql("UPDATE slowwave.sessions SET last_seq = %s, processed_until = %s WHERE name = 's'", last, last)
-
-
-@contextmanager
-def reading(shelf: Shelf, table: str) -> Iterator[Callable[[], tuple[int, int]]]:
-    """A transaction, and a function: (sequential scans, rows fetched through indexes) of the table since it began."""
-
-    def so_far() -> tuple[int, int]:
-        (row,) = shelf.sql(
-            "SELECT * FROM pg_stat_xact_user_tables WHERE schemaname = 'slowwave' AND relname = %s", table
-        )
-        return row["seq_scan"], row["idx_tup_fetch"]
-
-    with shelf.connection.transaction():
-        scans, rows = so_far()
-        yield lambda: (so_far()[0] - scans, so_far()[1] - rows)
 
 
 def count(engine: Engine, scope: int) -> int:

@@ -26,9 +26,10 @@ from proof.chaos import (
     checks_walls,
     checks_windows,
 )
-from proof.chaos.checks import CHECKS, Check
+from proof.chaos.checks import Check, Finding, check_all
 from proof.chaos.evidence import Evidence
 from proof.chaos.journal import read
+from slowwave.errors import StoreUnavailable
 from tests.proof import healthy
 
 pytestmark = pytest.mark.servers
@@ -421,7 +422,7 @@ CROSSINGS = {
 
 
 def test_a_healthy_world_has_no_findings(evidence: Evidence) -> None:
-    assert [str(finding) for check in CHECKS for finding in check(evidence)] == []
+    assert [str(finding) for finding in check_all(evidence)] == []
     assert evidence.forgotten, "there is something to find"
 
 
@@ -429,6 +430,18 @@ def test_a_healthy_world_has_no_findings(evidence: Evidence) -> None:
 def test_each_check_finds_what_is_planted_for_it(evidence: Evidence, check: Check, plant: Plant) -> None:
     plant(evidence)
     assert check(evidence) != []
+
+
+def test_a_check_that_cannot_be_made_is_a_finding_and_the_others_are_made(evidence: Evidence) -> None:
+    def unanswered(_: Evidence) -> list[Finding]:
+        raise StoreUnavailable("no answer within 10 s")
+
+    def broken(_: Evidence) -> list[Finding]:
+        return [Finding("I1", "an event is gone")]
+
+    unmade, found = check_all(evidence, (unanswered, broken))
+    assert str(unmade) == "unchecked: unanswered could not be made (StoreUnavailable: no answer within 10 s)"
+    assert found == Finding("I1", "an event is gone")
 
 
 @pytest.mark.parametrize("path", checks_walls.PATHS)
