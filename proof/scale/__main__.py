@@ -59,7 +59,7 @@ def say(text: str) -> None:
 
 
 def load_all(server: Server, wanted: list[Sizes]) -> list[tuple[Sizes, float]]:
-    """Load what is not there yet; answer the sizes and how many seconds loading took."""
+    """Load what is not there yet, and read it once; answer the sizes and how many seconds loading took."""
     found = []
     for name, sizes in zip(NAMES, wanted, strict=True):
         url = server.url(name)
@@ -77,6 +77,7 @@ def load_all(server: Server, wanted: list[Sizes]) -> list[tuple[Sizes, float]]:
             raise SystemExit(f"the folder holds other sizes ({row and row[:2]}): name another one, or these sizes")
         found.append((Sizes(*row[:3]), row[3]))
     server.prepare(loading=False)
+    server.read_once()
     return found
 
 
