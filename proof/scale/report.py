@@ -120,7 +120,7 @@ Postgres touched, in cache or not.
 
 **Postgres.** {settings}. The settings are those that `compose.yaml` and `slowwave up` have: Postgres' own. Commits wait
 for the disk. Autovacuum is off while it is measured, and was run by hand before. All files were read once before, so
-that the machine's memory holds what it can of them: this compares what operations do, and no disk that was not read yet.
+that the machine's memory holds what it can of them: operations are compared, and no disk that nobody has read.
 
 **Data.** Loaded by COPY in {small:,.0f} and {large:,.0f} s; {size:.1f} GiB. Sessions have from 2 to 200 events with a
 heavy tail and spread over two years; agents have from 1 to 10,000; words are as unevenly frequent as Zipf has it. The
