@@ -136,16 +136,23 @@ class Shelf:
         return row
 
 
+def read_so_far(connection: psycopg.Connection[Any], table: str) -> tuple[int, int]:
+    """Sequential scans of the table, and rows of it that were fetched through indexes, in this transaction so far."""
+    query = (
+        "SELECT seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE schemaname = 'slowwave' AND relname = %s"
+    )
+    ((scans, rows),) = connection.execute(query, (table,)).fetchall()
+    return scans, rows
+
+
 @contextmanager
 def reading(shelf: Shelf, table: str) -> Iterator[Callable[[], tuple[int, int]]]:
-    """A transaction, and a function: (sequential scans, rows fetched through indexes) of the table since it began."""
-
-    def so_far() -> tuple[int, int]:
-        (row,) = shelf.sql(
-            "SELECT * FROM pg_stat_xact_user_tables WHERE schemaname = 'slowwave' AND relname = %s", table
-        )
-        return row["seq_scan"], row["idx_tup_fetch"]
-
+    """A transaction, and a function that answers `read_so_far` of the table since it began."""
     with shelf.connection.transaction():
-        scans, rows = so_far()
-        yield lambda: (so_far()[0] - scans, so_far()[1] - rows)
+        scans, rows = read_so_far(shelf.connection, table)
+
+        def since() -> tuple[int, int]:
+            now_scans, now_rows = read_so_far(shelf.connection, table)
+            return now_scans - scans, now_rows - rows
+
+        yield since

@@ -27,10 +27,11 @@ _READ_BYTES = 1 << 22
 
 
 class Server:
-    """A running server. url: of its database `postgres`."""
+    """A running server. url: of its database `postgres`; data: the folder of its files."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, data: Path) -> None:
         self._url = url
+        self._data = data
 
     def url(self, name: str) -> str:
         """The URL of one of its databases."""
@@ -64,9 +65,7 @@ class Server:
 
     def read_once(self) -> None:
         """Read all files of its databases, so that the machine's memory holds what it can of them, as in daily use."""
-        with psycopg.connect(self._url) as connection:
-            row = connection.execute("SHOW data_directory").fetchone()
-        for file in Path(row[0] if row else "", "base").glob("*/*"):
+        for file in (self._data / "base").glob("*/*"):
             with file.open("rb", buffering=0) as pages:
                 while pages.read(_READ_BYTES):
                     pass
@@ -77,9 +76,10 @@ def running_server(keep: Path | None) -> Iterator[Server]:
     """A server in a folder of its own, gone afterwards; with `keep` in that folder, which stays."""
     folder = keep or Path(tempfile.mkdtemp(prefix="slowwave-scale-"))
     folder.mkdir(parents=True, exist_ok=True)
-    postgres = get_server(folder / "data", cleanup_mode="stop" if keep else "delete")
+    data = folder / "data"
+    postgres = get_server(data, cleanup_mode="stop" if keep else "delete")
     try:
-        yield Server(postgres.get_uri())
+        yield Server(postgres.get_uri(), data)
     finally:
         postgres.cleanup()
         if keep is None:

@@ -48,6 +48,8 @@ _WAITING_SCOPES = text(
     " JOIN slowwave.scopes k ON k.id = w.scope_id WHERE first.not_before IS NULL OR first.not_before <= :now"
     " ORDER BY first.queued_at, k.id LIMIT :limit"
 )
+# In the text, not beside it: a plan for any scope would read all that was ever delivered of one with a million.
+_SCOPE = bindparam("scope", type_=BigInteger, literal_execute=True)
 _FAIL = text(
     "UPDATE slowwave.outbox o SET attempts = least(o.attempts + 1, 1000), last_error = :error,"
     " not_before = CAST(:now AS timestamptz)"
@@ -57,7 +59,7 @@ _FAIL = text(
     "         AND (CAST(:memories AS uuid[]) IS NULL OR q.memory_id = ANY(CAST(:memories AS uuid[])))"
     "       FOR UPDATE SKIP LOCKED) AS x"
     " WHERE o.memory_id = x.memory_id AND o.backend = :backend"
-).bindparams(bindparam("scope", type_=BigInteger, literal_execute=True))
+).bindparams(_SCOPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +89,13 @@ def take_waiting(connection: Connection, backend: str, scope_id: int, *, limit: 
     Those that could not be delivered lately come last, so that they keep no other from its turn. Read this before the
     memories: what changes in between is then delivered again.
     """
-    # In the text, not beside it: a plan for any scope would read all that was ever delivered of one with a million.
-    of_scope = bindparam("scope", scope_id, BigInteger, literal_execute=True)
     query = (
         select(OutboxItem.memory_id, OutboxItem.changes)
-        .where(undelivered(backend), OutboxItem.scope_id == of_scope)
+        .where(undelivered(backend), OutboxItem.scope_id == _SCOPE)
         .order_by(OutboxItem.not_before.nulls_first(), OutboxItem.queued_at, OutboxItem.memory_id)
         .limit(limit)
     )
-    return {row.memory_id: row.changes for row in connection.execute(query)}
+    return {row.memory_id: row.changes for row in connection.execute(query, {"scope": scope_id})}
 
 
 def mark_delivered(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -10,7 +11,7 @@ from sqlalchemy import Connection, Engine, text
 from services.memory_files.outbox import mark_failed, take_waiting
 from services.reports.status import read_status
 from slowwave.coordination.flush_queue import FlushQueue
-from tests.recalling import NOW
+from tests.recalling import NOW, read_so_far
 
 pytestmark = pytest.mark.servers
 
@@ -38,15 +39,8 @@ _WAITS = (
 
 
 def _read(connection: Connection, table: str) -> tuple[int, int]:
-    """Sequential scans of the table, and rows of it that were fetched through indexes, in this transaction so far."""
-    row = connection.execute(
-        text(
-            "SELECT seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables"
-            " WHERE schemaname = 'slowwave' AND relname = :t"
-        ),
-        {"t": table},
-    ).one()
-    return row.seq_scan, row.idx_tup_fetch
+    driver: Any = connection.connection.driver_connection
+    return read_so_far(driver, table)
 
 
 @pytest.fixture
