@@ -26,6 +26,8 @@ from workers.stack.stack import Stack, StackOptions
 
 LEAST_RATIO = 0.5
 DEADLINE_SECONDS = 300.0
+LOOK_SECONDS = 0.5
+"""Between two looks at what was done: each counts all rows, on the processors that are measured."""
 
 
 def wait_until(done: Callable[[], bool], what: str, seconds: float = 0.0) -> None:
@@ -35,7 +37,7 @@ def wait_until(done: Callable[[], bool], what: str, seconds: float = 0.0) -> Non
     while not done():
         if time.monotonic() > deadline:
             raise TimeoutError(what)
-        pause.wait(0.05)
+        pause.wait(LOOK_SECONDS)
 
 
 @contextmanager

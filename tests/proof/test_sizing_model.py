@@ -1,6 +1,7 @@
 """The model of pools and queues keeps the laws that every queue keeps, and says the same for the same seed."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof.sizing.costs import Cost, Costs
-from proof.sizing.pipeline import ALL, Outcome, Pipeline, Plan
+from proof.sizing.outcome import Outcome
+from proof.sizing.pipeline import ALL, Pipeline, Plan
 from proof.sizing.queues import Pool
-from proof.sizing.traffic import Traffic, schedule
+from proof.sizing.traffic import Traffic, Turn, schedule
 from slowwave.settings import AutoFlush
 
 FREE = Cost()
-AT_ONCE = AutoFlush(turn_threshold=0, flush_interval_seconds=1000)
+AT_ONCE = AutoFlush(turn_threshold=0, flush_interval_seconds=1000, turn_seconds=0)
 SHORT = AutoFlush(turn_threshold=2, idle_seconds=2, max_dirty_age_seconds=20, flush_interval_seconds=1)
 
 
@@ -87,6 +89,34 @@ def test_one_busy_agent_has_its_own_limit_and_the_others_do_not_wait_for_it() ->
     assert outcome.parked > 100
     assert outcome.lag(0.4) < 0.2, "the others' half"
     assert outcome.unread > 100, "one agent's sessions are read one at a time"
+
+
+def backlog_read(turn_seconds: float, *, prompts: bool = False) -> Outcome:
+    """One worker with more than it can bear; a message's way costs nine times what a flush does."""
+    costs = replace(only_flushes(0.1, 0.0), flush_taken=Cost(0.01))
+    rules = AT_ONCE.model_copy(update={"turn_seconds": turn_seconds})
+    return run(Plan((Pool(1, ALL),), rules=rules, prompts=prompts), costs, Traffic(200, 10_000_000, 1.0), 10)
+
+
+def test_with_a_backlog_a_worker_goes_on_with_what_waits_behind_its_message() -> None:
+    alone, on = backlog_read(0.0), backlog_read(0.145)
+    assert alone.flushes == pytest.approx(100, abs=2), "a message each"
+    # In .15 s: the message's own flush, then five of .01 s, the last of which begins just before the time is up.
+    assert on.flushes == pytest.approx(6 * 10 / 0.15, rel=0.05)
+    said = [at for at, _ in on.lags]
+    assert said == sorted(said), "in the order in which they were asked for"
+
+
+def test_nothing_is_gone_on_with_while_something_urgent_waits() -> None:
+    costs = replace(only_flushes(0.1, 0.0), flush_taken=Cost(0.01))
+    rules = AT_ONCE.model_copy(update={"turn_seconds": 10.0, "per_agent_concurrency": 1000})
+    turns = [*(Turn(0.0, number, 100 + number) for number in range(50)), Turn(0.15, 50, 2), Turn(0.151, 51, 2)]
+    plan = Plan((Pool(1, ALL),), rules=rules, prompts=True)
+    outcome = Pipeline(plan, costs, 1).run(turns, 5)
+    read = {at: at + lag for at, lag in outcome.lags if at > 0.1}
+    # The second prompt of agent 2 made its first session urgent: next after the flush under way, long before the fifty.
+    assert read[0.15] < 0.3
+    assert outcome.unread == 0
 
 
 def test_traffic_comes_in_order_at_its_rate() -> None:

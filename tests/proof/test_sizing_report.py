@@ -41,7 +41,7 @@ def test_more_workers_read_more_until_something_else_is_full() -> None:
 
 
 def test_two_processes_bear_more_than_one() -> None:
-    dear = replace(Costs(), flush=Cost(0.15, 1e-3))
+    dear = replace(Costs(), flush=Cost(0.15, 1e-3), flush_taken=Cost(0.15, 1e-3))
     assert saturated(dear, 2, 10.0) > 1.2 * saturated(dear, 1, 10.0)
 
 
