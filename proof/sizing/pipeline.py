@@ -6,7 +6,7 @@ Must not know: real time, real servers; the costs are arguments.
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -190,12 +190,11 @@ class Pipeline:
     def _turn(self, session: Session, ticket: int, sent_at: float) -> Step:
         """A flush, and for a moment those that wait behind it, as in `services.flush_turn`."""
         began, goes_on = self._env.now, session.queue == NORMAL
-        flushes = self.outcome.flushes
-        yield from self._flush(session, ticket, sent_at, self.costs.flush)
+        read = yield from self._flush(session, ticket, sent_at, self.costs.flush)
         while goes_on and self._env.now - began < self.plan.rules.turn_seconds and (message := self._behind()):
             session, ticket, sent_at = message
-            yield from self._flush(session, ticket, sent_at, self.costs.flush_taken)
-        if self.outcome.flushes > flushes:
+            read |= yield from self._flush(session, ticket, sent_at, self.costs.flush_taken)
+        if read:
             self._queues.put("days", (SIDE,))
 
     def _behind(self) -> Any | None:
@@ -203,26 +202,28 @@ class Pipeline:
         message = None if self._queues.depth(HIGH) else self._queues.first(NORMAL)
         return self._queues.pop(NORMAL) if message and message[0] != LINK else None
 
-    def _flush(self, session: Session, ticket: int, sent_at: float, cost: Cost) -> Step:
+    def _flush(self, session: Session, ticket: int, sent_at: float, cost: Cost) -> Generator[Any, Any, bool]:
+        """One flush; answers whether it read anything."""
         yield from self._valkey.work(cost.valkey / 2)
         agent = session.agent
         if session.ticket != ticket or session.state != "pending":
-            return
+            return False
         agent.queued[session.queue] -= 1
         if agent.running >= self.plan.rules.per_agent_concurrency:
             self._park(session, session.queue)
-            return
+            return False
         session.state, session.rerun = "running", False
         agent.running += 1
         self.outcome.waits.append(self._env.now - sent_at)
-        yield from self._window(session, cost)
+        read = yield from self._window(session, cost)
         yield from self._release(session, cost)
+        return read
 
-    def _window(self, session: Session, flush: Cost) -> Step:
+    def _window(self, session: Session, flush: Cost) -> Generator[Any, Any, bool]:
         most = max(1, self.plan.rules.extractor.max_messages_per_flush // 2)
         size = min(len(session.turns), most)
         if not size:
-            return
+            return False
         part = self._lot(self.costs.spread) / 2
         further = self.costs.flush_turn
         cost = Cost(
@@ -237,7 +238,7 @@ class Pipeline:
             self.outcome.failed += 1
             session.failures += 1
             self._due.at(session, self._env.now + BACK_OFF_SECONDS * 2 ** min(session.failures - 1, 6))
-            return
+            return False
         for _ in range(size):
             at = session.turns.popleft()
             self.outcome.lags.append((at, self._env.now - at))
@@ -245,6 +246,7 @@ class Pipeline:
         session.failures, session.boosted, session.invalidated = 0, False, len(session.turns) >= most
         session.rerun |= session.invalidated
         self._due.reckon(session)
+        return True
 
     def _release(self, session: Session, cost: Cost) -> Step:
         yield from self._valkey.work(cost.valkey / 2)
