@@ -160,17 +160,21 @@ def _offers(site: Site, refs: list[SessionRef], costs: Costs) -> Costs:
 
 
 def _sweeps(site: Site, due: int) -> Cost:
-    """Of each session that sweeps take and offer; these have their tickets already."""
+    """Of each session that sweeps take and offer; these have their tickets already. Raises RuntimeError if they don't.
+
+    A sweep stops where the queue is long enough: here all of them stand in it.
+    """
     engine, queue = make_engine(site.settings.database_url, autocommit=True), FlushQueue(site.redis)
+    rules = site.settings.memory.auto_flush.model_copy(update={"max_queued": 2 * due})
     meter, taken = Meter(site), 0
     while taken < due:
-        taken += (cycle := sweep(engine, queue, site.settings.memory.auto_flush, datetime.now(UTC)).taken)
+        taken += (cycle := sweep(engine, queue, rules, datetime.now(UTC)).taken)
         if not cycle:
-            break
+            raise RuntimeError(f"sweeps took {taken} of {due} sessions that are due: what one costs is not known")
     tally = meter.read()
     engine.dispose()
     # What offers cost Valkey is counted with them.
-    return Cost(tally.cpu.here / max(1, taken), tally.cpu.postgres / max(1, taken))
+    return Cost(tally.cpu.here / taken, tally.cpu.postgres / taken)
 
 
 def _ask(site: Site, refs: list[SessionRef]) -> None:
