@@ -17,7 +17,7 @@ from slowwave.settings import PREFIX, known_keys, variable_of
 from tests.compose import BESIDES, PASSWORDS, ROOT, SIZES, queues_of, resolved, run_config, services, tool, workers
 from workers.celery_settings import SOFT_SHUTDOWN_SECONDS
 from workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
-from workers.stack.programs import default_workers
+from workers.stack.programs import FLOWER_TASKS, default_workers
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 OURS = ("beat", "console", "exporter", "flower", "migrate", "worker-")
@@ -252,3 +252,12 @@ def test_prometheus_scrapes_the_exporter_as_the_file_for_hosts_does() -> None:
     assert command[command.index("--listen") + 1].endswith(":9187")
     mounted = {volume["target"]: Path(volume["source"]) for volume in whole["services"]["prometheus"]["volumes"]}
     assert mounted[Path("/etc/prometheus", here["rule_files"][0]).as_posix()].is_file()
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["compose.yaml", "deploy/kubernetes/base/flower.yaml", "deploy/systemd/system/slowwave-flower.service"],
+)
+def test_flower_remembers_as_many_tasks_everywhere(file: str) -> None:
+    words = re.findall(r"--max-tasks=(\d+)", (ROOT / file).read_text(encoding="utf-8"))
+    assert words == [str(FLOWER_TASKS)]

@@ -91,11 +91,14 @@ def test_one_busy_agent_has_its_own_limit_and_the_others_do_not_wait_for_it() ->
     assert outcome.unread > 100, "one agent's sessions are read one at a time"
 
 
-def backlog_read(turn_seconds: float, *, prompts: bool = False) -> Outcome:
-    """One worker with more than it can bear; a message's way costs nine times what a flush does."""
-    costs = replace(only_flushes(0.1, 0.0), flush_taken=Cost(0.01))
+DEAR_MESSAGES = replace(only_flushes(0.1, 0.0), flush_taken=Cost(0.01))
+"""A message's way costs nine times what a flush does."""
+
+
+def backlog_read(turn_seconds: float) -> Outcome:
+    """One worker with more than it can bear."""
     rules = AT_ONCE.model_copy(update={"turn_seconds": turn_seconds})
-    return run(Plan((Pool(1, ALL),), rules=rules, prompts=prompts), costs, Traffic(200, 10_000_000, 1.0), 10)
+    return run(Plan((Pool(1, ALL),), rules=rules), DEAR_MESSAGES, Traffic(200, 10_000_000, 1.0), 10)
 
 
 def test_with_a_backlog_a_worker_goes_on_with_what_waits_behind_its_message() -> None:
@@ -108,11 +111,10 @@ def test_with_a_backlog_a_worker_goes_on_with_what_waits_behind_its_message() ->
 
 
 def test_nothing_is_gone_on_with_while_something_urgent_waits() -> None:
-    costs = replace(only_flushes(0.1, 0.0), flush_taken=Cost(0.01))
     rules = AT_ONCE.model_copy(update={"turn_seconds": 10.0, "per_agent_concurrency": 1000})
     turns = [*(Turn(0.0, number, 100 + number) for number in range(50)), Turn(0.15, 50, 2), Turn(0.151, 51, 2)]
     plan = Plan((Pool(1, ALL),), rules=rules, prompts=True)
-    outcome = Pipeline(plan, costs, 1).run(turns, 5)
+    outcome = Pipeline(plan, DEAR_MESSAGES, 1).run(turns, 5)
     read = {at: at + lag for at, lag in outcome.lags if at > 0.1}
     # The second prompt of agent 2 made its first session urgent: next after the flush under way, long before the fifty.
     assert read[0.15] < 0.3
