@@ -97,6 +97,7 @@ def test_a_person_without_a_mouse_logs_in_skips_to_the_content_and_sends_a_form(
     page = context.new_page()
     page.goto("/session?agent=boreas&session=Nobody")
     assert "/login" in page.url
+    page.locator("input[name=name]:focus").wait_for()  # the field takes the focus when drawn: after the page is loaded
     page.keyboard.type("operator")
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
