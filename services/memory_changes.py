@@ -69,8 +69,8 @@ def change_memory(
     connection.execute(update(Memory).where(Memory.id == memory).values(**values, revision=revision + 1))
     if "content" in fields:
         connection.execute(_REVECTOR, {"memory": memory})
-    old = {name: _plain(value) for name, value in zip(fields, before, strict=True)}
-    new = {name: _plain(value) for name, value in fields.items()}
+    old = as_json(dict(zip(fields, before, strict=True)))
+    new = as_json(fields)
     note_change(connection, memory, author=author, action=action, before=old, after=new, reason=reason, now=now)
     return revision + 1
 
@@ -137,8 +137,12 @@ def mark_checked(connection: Connection, memories: list[UUID], now: datetime) ->
         connection.execute(statement, {"ids": memories})
 
 
+def as_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Decided fields as a change notes them: times in ISO 8601, ids as text."""
+    return {name: _plain(value) for name, value in fields.items()}
+
+
 def _plain(value: Any) -> Any:
-    """A value as JSON holds it: times in ISO 8601, ids as text."""
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, UUID) else value

@@ -9,6 +9,7 @@ from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding, none_of, rows, some
 
 _DECIDED = frozenset({"status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason"})
+_OTHERS = frozenset({"conflict", "review_item"})
 # One statement sees one moment, should a pass still be under way. JSON, since changes hold their values as JSON.
 _HISTORIES = """
     SELECT m.id, to_jsonb(m) - 'search' AS now, (
@@ -47,7 +48,8 @@ def changes_lead_to_what_is(evidence: Evidence) -> list[Finding]:
         known: dict[str, Any] = {}
         for change in row.changes or []:
             before, after = change["before"] or {}, change["after"] or {}
-            fields = set(before) & set(after) & _DECIDED
+            # The status of a conflict or a question that was decided is not the memory's.
+            fields = set() if _OTHERS & set(before) else set(before) & set(after) & _DECIDED
             broken += [(row.id, name) for name in fields if name in known and known[name] != before[name]]
             known |= {name: after[name] for name in fields}
             if change["action"] == "created" and "status" in after:

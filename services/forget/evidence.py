@@ -13,8 +13,11 @@ Histories of what stays are kept, without words: they may quote what is gone.
 Must not know: events, days, files, who forgets.
 """
 
+import json
 from collections import defaultdict
+from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +27,7 @@ from domain.candidates import first_status
 from domain.redaction import redact
 from domain.statements import content_hash
 from services.consolidation.neighbours import index_blocks, load
-from services.memory_changes import weigh
+from services.memory_changes import as_json, weigh
 from services.merging import sync_copies
 
 REASON = "something that it had to do with was forgotten"
@@ -121,17 +124,18 @@ _SAY_AGAIN = (
     "  AND o.id <> m.id)) RETURNING m.id"
 )
 _PARTS = (
-    "SELECT p.id, p.scope_id, p.type, p.content_hash FROM slowwave.memories p"
+    "SELECT p.id, p.scope_id, p.type, p.content_hash, p.status, p.archive_reason, p.merged_into"
+    " FROM slowwave.memories p"
     " WHERE p.merged_into = ANY(:survivors) AND p.id NOT IN (SELECT id FROM gone_memories)"
-    " ORDER BY p.content_hash, p.id"
+    " ORDER BY p.content_hash, p.id FOR UPDATE"
 )
 _TWIN = (
     "SELECT m.id FROM slowwave.memories m WHERE m.scope_id = :scope AND m.type = :type AND m.content_hash = :hash"
     " AND m.status <> 'archived' AND m.id NOT IN (SELECT id FROM gone_memories)"
 )
 _STAND = (
-    "UPDATE slowwave.memories m SET status = :status, archive_reason = :why, merged_into = :into, checked_at = NULL,"
-    " revision = m.revision + 1 WHERE m.id = :memory"
+    "UPDATE slowwave.memories m SET status = :status, archive_reason = :archive_reason, merged_into = :merged_into,"
+    " checked_at = NULL, revision = m.revision + 1 WHERE m.id = :memory"
 )
 _UNLINK = "DELETE FROM slowwave.memory_links l WHERE l.source_id = :memory AND l.predicate = 'merged_into'"
 # One part of each survivor: the copies of all of them are made anew with it.
@@ -143,18 +147,32 @@ _TO_WEIGH = (
     "SELECT m.id FROM slowwave.memories m WHERE m.id IN (SELECT id FROM hurt UNION SELECT id FROM related)"
     " ORDER BY m.id"
 )
-# What stays has a history that goes on, and backends hear of it.
+# What stays has a history that goes on: it leads to what the memory is (I6), and backends hear of it.
 _TELL = (
-    "INSERT INTO slowwave.memory_changes (memory_id, action, after, reason, made_at)"
-    " SELECT m.id, CAST(:action AS text), jsonb_build_object('status', m.status), :reason, :now"
-    " FROM slowwave.memories m WHERE m.id = ANY(:memories) ORDER BY m.id"
+    "INSERT INTO slowwave.memory_changes (memory_id, action, before, after, reason, made_at)"
+    " SELECT m.id, CAST(:action AS text), CAST(:before AS jsonb),"
+    " coalesce(CAST(:after AS jsonb), jsonb_build_object('status', m.status)), :reason, :now"
+    " FROM slowwave.memories m WHERE m.id = :memory"
+)
+_ENDED = (
+    "SELECT m.id, m.valid_to, m.superseded_by FROM slowwave.memories m JOIN gone_memories g ON g.id = m.superseded_by"
+    " WHERE m.id NOT IN (SELECT id FROM gone_memories) ORDER BY m.id FOR UPDATE OF m"
 )
 _HOLD_ON = (
     "UPDATE slowwave.memories m SET superseded_by = n.id, valid_to = n.valid_from, checked_at = NULL,"
     " revision = m.revision + 1 FROM gone_memories g JOIN slowwave.memories o ON o.id = g.id"
     " LEFT JOIN slowwave.memories n ON n.id = o.superseded_by"
-    " WHERE m.superseded_by = g.id AND m.id NOT IN (SELECT id FROM gone_memories) RETURNING m.id"
+    " WHERE m.superseded_by = g.id AND m.id NOT IN (SELECT id FROM gone_memories)"
+    " RETURNING m.id, m.valid_to, m.superseded_by"
 )
+
+
+@dataclass(slots=True)
+class Turned:
+    """Decided fields of a memory, as they were and as they are now; None where they are words, which are not kept."""
+
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
 
 
 class Remains:
@@ -165,9 +183,9 @@ class Remains:
     def __init__(self, connection: Connection, now: datetime) -> None:
         self._connection = connection
         self._now = now
-        self.standing: set[UUID] = set()
-        self.reworded: set[UUID] = set()
-        self.holding: set[UUID] = set()
+        self.standing: dict[UUID, Turned] = {}
+        self.reworded: dict[UUID, Turned] = {}
+        self.holding: dict[UUID, Turned] = {}
 
     def find(self) -> None:
         """Take the evidence away, and find what goes with it: fills gone_memories, hurt and related."""
@@ -186,8 +204,11 @@ class Remains:
         for part in self._run(_PARTS, survivors=[*gone, *sorted(tainted)]).all():
             self._stand(part)
         # A chain of values may have lost several links at once.
-        while found := self._run(_HOLD_ON).scalars().all():
-            self.holding.update(found)
+        while ended := self._run(_ENDED).all():
+            for row in ended:
+                self.holding.setdefault(row.id, Turned(_ending(row)))
+            for row in self._run(_HOLD_ON):
+                self.holding[row.id].after = _ending(row)
 
     def weigh(self) -> None:
         """Weigh what has lost evidence; called when all that goes is gone."""
@@ -200,10 +221,21 @@ class Remains:
             ("reworded", self.reworded),
             ("holding", self.holding),
         ):
-            if changed:
-                self._run(_TELL, action=action, memories=sorted(changed), reason=REASON, now=self._now)
+            told = [
+                {
+                    "memory": memory,
+                    "before": _noted(turned.before),
+                    "after": _noted(turned.after),
+                    "action": action,
+                    "reason": REASON,
+                    "now": self._now,
+                }
+                for memory, turned in sorted(changed.items(), key=itemgetter(0))
+            ]
+            if told:
+                self._connection.execute(text(_TELL), told)
         found: dict[int, list[UUID]] = defaultdict(list)
-        again = sorted(self.standing | self.reworded)
+        again = sorted({*self.standing, *self.reworded})
         for row in self._run("SELECT id, scope_id FROM slowwave.memories WHERE id = ANY(:ids)", ids=again):
             found[row.scope_id].append(row.id)
         for scope_id, memories in found.items():
@@ -234,21 +266,29 @@ class Remains:
                 self._run(
                     f"INSERT INTO {table} SELECT CAST(:memory AS uuid) ON CONFLICT DO NOTHING", memory=row.memory_id
                 )
-            self.reworded.add(row.memory_id)
+            self.reworded[row.memory_id] = Turned()
         return {row.memory_id for row in rows}
 
     def _stand(self, part: Any) -> None:
         key = {"scope": part.scope_id, "type": part.type, "hash": part.content_hash}
         twin = self._run(_TWIN, **key).scalar()
-        values = {"memory": part.id, "status": first_status(part.type), "why": None, "into": None}
+        after: dict[str, Any] = {"status": first_status(part.type), "archive_reason": None, "merged_into": None}
         if twin is not None:
-            values |= {"status": "archived", "why": "merged", "into": twin}
-        self._run(_STAND, **values)
+            after = {"status": "archived", "archive_reason": "merged", "merged_into": twin}
+        self._run(_STAND, memory=part.id, **after)
         self._run(_UNLINK, memory=part.id)
-        self.standing.add(part.id)
+        self.standing[part.id] = Turned({name: getattr(part, name) for name in after}, after)
         for memory in (part.id, twin):
             if memory is not None:
                 self._run("INSERT INTO related SELECT CAST(:memory AS uuid) ON CONFLICT DO NOTHING", memory=memory)
 
     def _run(self, statement: str, **values: Any) -> Any:
         return self._connection.execute(text(statement), values)
+
+
+def _ending(row: Any) -> dict[str, Any]:
+    return {"valid_to": row.valid_to, "superseded_by": row.superseded_by}
+
+
+def _noted(fields: dict[str, Any] | None) -> str | None:
+    return None if fields is None else json.dumps(as_json(fields))

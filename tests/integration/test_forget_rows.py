@@ -6,6 +6,7 @@ from sqlalchemy import Engine, text
 from models import Base
 from services.consolidation.neighbours import load
 from services.consolidation.synthesis import Pair, keep
+from services.forget.evidence import REASON
 from services.forget.plan import LEFT, TAKEN
 from services.forget.target import Target
 from services.forget.transaction import Erased, erase
@@ -71,6 +72,35 @@ def test_a_session_takes_what_it_alone_said(engine: Engine) -> None:
             text("SELECT action, reason FROM slowwave.memory_changes WHERE run_id = :r"), {"r": run}
         ).all()
     assert {row.action for row in rest} == {"merged", "forgotten"}
+
+
+def test_i6_what_stays_tells_what_a_forget_made_of_it(engine: Engine) -> None:
+    past = Past(engine, agent="maya")
+    a, b = past.say("Maya likes tea", session="tuesday"), past.say("Maya likes green tea")
+    rome, oslo = past.say("Maya is in Rome", session="tuesday"), past.say("Maya is in Oslo", at=day(3))
+    bergen = past.say("Maya is in Bergen", session="tuesday", at=day(4))
+    with past.run("light", at=day(5)) as step:
+        step.merge(a, b)
+        step.supersede(rome, oslo, day(3))
+        step.supersede(oslo, bergen, day(4))
+    forget(engine, Target.of_session("default", "maya", "monday"))
+    with engine.connect() as connection:
+        rows = connection.execute(
+            text("SELECT memory_id, action, before, after FROM slowwave.memory_changes WHERE reason = :reason"
+                 " AND run_id IS NULL"), {"reason": REASON}
+        ).all()  # fmt: skip
+    until = {
+        number: {"valid_to": day(number).isoformat(), "superseded_by": str(by)}
+        for number, by in ((3, oslo), (4, bergen))
+    }
+    assert {row.memory_id: (row.action, row.before, row.after) for row in rows} == {
+        a: (
+            "unmerged",
+            {"status": "archived", "archive_reason": "merged", "merged_into": str(b)},
+            {"status": "inbox", "archive_reason": None, "merged_into": None},
+        ),
+        rome: ("holding", until[3], until[4]),
+    }
 
 
 def test_i10_summaries_that_were_read_from_files_go_with_the_sessions_that_they_tell_of(engine: Engine) -> None:

@@ -1,12 +1,16 @@
 """Whatever passes, people and notes made of them: a forgotten session or agent is gone, the rest is whole (I10)."""
 
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from redis import Redis
 from sqlalchemy import Engine, text
 
+from proof.chaos.checks_changes import changes_lead_to_what_is
+from proof.chaos.evidence import Evidence
 from services.consolidation.scope_pass import Order, consolidate
 from services.forget.target import Target
 from services.forget.transaction import erase
@@ -68,6 +72,8 @@ def forget(engine: Engine, target: Target) -> None:
 
 
 def check_whole(engine: Engine) -> None:
+    evidence = Evidence(engine, Redis(), Path(), [], day(60))
+    assert changes_lead_to_what_is(evidence) == [], "I6: what a forget decides is noted, too"
     with engine.connect() as connection:
         for query in (_WITHOUT_EVIDENCE, _ASTRAY, _UNKNOWN_PLACES, _WEIGHED_ANEW):
             assert connection.execute(text(query)).all() == [], query
