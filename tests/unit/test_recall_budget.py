@@ -236,6 +236,13 @@ def test_a_budget_is_a_number(tokens: object) -> None:
         budget_of(tokens, "markdown", None)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("tokens", [None, 12])
+@pytest.mark.parametrize("count", [-1, 0, "len"])
+def test_who_counts_is_a_function(tokens: int | None, count: object) -> None:
+    with pytest.raises(InvalidQuery, match="count_tokens"):
+        budget_of(tokens, "markdown", count)  # type: ignore[arg-type]
+
+
 def test_an_unknown_form_is_refused() -> None:
     with pytest.raises(InvalidQuery, match="markdown, messages, json"):
         budget_of(None, "xml", None)

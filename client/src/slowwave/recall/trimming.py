@@ -60,6 +60,8 @@ def budget_of(max_tokens: int | None, form: str, count: Count | None) -> Budget 
     known = next((name for name in FORMATS if name == form), None)
     if known is None:
         raise InvalidQuery(f"format: one of {', '.join(FORMATS)} is meant, not {shown(form)}")
+    if count is not None and not callable(count):
+        raise InvalidQuery(f"count_tokens: a function from a text to its tokens' number is meant, not {shown(count)}")
     if max_tokens is None:
         return None
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
