@@ -138,7 +138,7 @@ def mark_checked(connection: Connection, memories: list[UUID], now: datetime) ->
 
 
 def as_json(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Decided fields as a change notes them: times in ISO 8601, ids as text."""
+    """Fields as a change notes them: times in ISO 8601, ids as text."""
     return {name: _plain(value) for name, value in fields.items()}
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, select, update
 
 from domain.review import ConflictStatus, ItemState
 from models import MemoryConflict, ReviewItem
-from services.memory_changes import Author, note_change
+from services.memory_changes import Author, as_json, note_change
 
 
 def close_conflict(
@@ -71,13 +71,9 @@ def _close(
         memory,
         author=author,
         action="decided",
-        before=_plain(which | dict(row)),
-        after=_plain(which | after),
+        before=as_json(which | dict(row)),
+        after=as_json(which | after),
         reason=reason,
         now=now,
     )
     return True
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}

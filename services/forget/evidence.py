@@ -17,7 +17,6 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -154,16 +153,15 @@ _TELL = (
     " coalesce(CAST(:after AS jsonb), jsonb_build_object('status', m.status)), :reason, :now"
     " FROM slowwave.memories m WHERE m.id = :memory"
 )
-_ENDED = (
-    "SELECT m.id, m.valid_to, m.superseded_by FROM slowwave.memories m JOIN gone_memories g ON g.id = m.superseded_by"
-    " WHERE m.id NOT IN (SELECT id FROM gone_memories) ORDER BY m.id FOR UPDATE OF m"
-)
+# With what was beside what is: behind the lock nobody changes them in between.
 _HOLD_ON = (
-    "UPDATE slowwave.memories m SET superseded_by = n.id, valid_to = n.valid_from, checked_at = NULL,"
-    " revision = m.revision + 1 FROM gone_memories g JOIN slowwave.memories o ON o.id = g.id"
-    " LEFT JOIN slowwave.memories n ON n.id = o.superseded_by"
-    " WHERE m.superseded_by = g.id AND m.id NOT IN (SELECT id FROM gone_memories)"
-    " RETURNING m.id, m.valid_to, m.superseded_by"
+    "UPDATE slowwave.memories m SET superseded_by = was.next, valid_to = was.since, checked_at = NULL,"
+    " revision = m.revision + 1 FROM (SELECT w.id, w.valid_to, w.superseded_by, n.id AS next, n.valid_from AS since"
+    "  FROM gone_memories g JOIN slowwave.memories w ON w.superseded_by = g.id"
+    "  JOIN slowwave.memories o ON o.id = g.id LEFT JOIN slowwave.memories n ON n.id = o.superseded_by"
+    "  WHERE w.id NOT IN (SELECT id FROM gone_memories) FOR UPDATE OF w) AS was"
+    " WHERE m.id = was.id RETURNING m.id, was.valid_to AS ended, was.superseded_by AS ended_by,"
+    " m.valid_to, m.superseded_by"
 )
 
 
@@ -204,11 +202,11 @@ class Remains:
         for part in self._run(_PARTS, survivors=[*gone, *sorted(tainted)]).all():
             self._stand(part)
         # A chain of values may have lost several links at once.
-        while ended := self._run(_ENDED).all():
-            for row in ended:
-                self.holding.setdefault(row.id, Turned(_ending(row)))
-            for row in self._run(_HOLD_ON):
-                self.holding[row.id].after = _ending(row)
+        while rows := self._run(_HOLD_ON).all():
+            for row in rows:
+                was = {"valid_to": row.ended, "superseded_by": row.ended_by}
+                turned = self.holding.setdefault(row.id, Turned(was))
+                turned.after = {"valid_to": row.valid_to, "superseded_by": row.superseded_by}
 
     def weigh(self) -> None:
         """Weigh what has lost evidence; called when all that goes is gone."""
@@ -224,13 +222,13 @@ class Remains:
             told = [
                 {
                     "memory": memory,
-                    "before": _noted(turned.before),
-                    "after": _noted(turned.after),
+                    "before": _noted(changed[memory].before),
+                    "after": _noted(changed[memory].after),
                     "action": action,
                     "reason": REASON,
                     "now": self._now,
                 }
-                for memory, turned in sorted(changed.items(), key=itemgetter(0))
+                for memory in sorted(changed)
             ]
             if told:
                 self._connection.execute(text(_TELL), told)
@@ -284,10 +282,6 @@ class Remains:
 
     def _run(self, statement: str, **values: Any) -> Any:
         return self._connection.execute(text(statement), values)
-
-
-def _ending(row: Any) -> dict[str, Any]:
-    return {"valid_to": row.valid_to, "superseded_by": row.superseded_by}
 
 
 def _noted(fields: dict[str, Any] | None) -> str | None:

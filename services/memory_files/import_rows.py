@@ -13,7 +13,7 @@ from uuid import UUID
 from sqlalchemy import Connection, text
 
 from domain.statements import content_hash
-from services.memory_changes import Author, note_change, weigh
+from services.memory_changes import Author, as_json, note_change, weigh
 from services.memory_files.folder_reading import Statement
 from services.merging import sync_copies
 
@@ -131,13 +131,13 @@ def add_evidence(
         return False
     weigh(connection, memory, now)
     sync_copies(connection, memory, now)
-    after = _plain(connection.execute(_WORTH, key).mappings().one()) | {"file": said.path}
+    after = as_json({**connection.execute(_WORTH, key).mappings().one()}) | {"file": said.path}
     note_change(
         connection,
         memory,
         author=author,
         action="repeated",
-        before=_plain(before),
+        before=as_json({**before}),
         after=after,
         reason=reason,
         now=now,
@@ -176,10 +176,6 @@ def _row(memory: UUID, said: Statement) -> dict[str, Any]:
 def _after(row: dict[str, Any]) -> str:
     fields = {name: row[name] for name in ("status", "confidence", "importance", "file")}
     return json.dumps(fields | {"valid_from": row["valid_from"].isoformat(), "line_of": row["file"]})
-
-
-def _plain(row: Any) -> dict[str, Any]:
-    return {**row, "valid_from": row["valid_from"].isoformat()}
 
 
 def _chunks(values: Iterable[Any]) -> Iterator[list[Any]]:

@@ -1,4 +1,4 @@
-"""Whatever passes, people and notes made of them: a forgotten session or agent is gone, the rest is whole (I10)."""
+"""Whatever passes, people and notes made of them: a forgotten session or agent is gone, the rest is whole (I6, I10)."""
 
 from pathlib import Path
 from uuid import UUID
