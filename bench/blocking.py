@@ -25,9 +25,9 @@ from datasketch import MinHash, MinHashLSH
 
 from bench.__main__ import data_folder
 from bench.report import Row, note
-from domain.blocking import block_keys
-from domain.similarity import read
-from services.consolidation.neighbours import MAX_CANDIDATES, PER_KEY
+from slowwave_server.domain.blocking import block_keys
+from slowwave_server.domain.similarity import read
+from slowwave_server.services.consolidation.neighbours import MAX_CANDIDATES, PER_KEY
 
 LEAST_SHARE = 0.97
 LEAST_FOUND = 0.90

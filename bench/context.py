@@ -28,13 +28,13 @@ from psycopg.rows import TupleRow
 from bench.__main__ import data_folder
 from bench.report import Row, note
 from bench.search_speed import AGENT, START, Speech, fill
-from models.engine import make_engine
-from models.schema import migrate
-from services.search_statistics import refresh_statistics
 from slowwave.recall import Context, Hit, context, estimate
 from slowwave.recall.briefing import FORMATS, Format
 from slowwave.recall.lines import memory_line
 from slowwave.recall.trimming import MESSAGE_TOKENS
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.search_statistics import refresh_statistics
 
 DAYS = 30
 VERSIONS = 3

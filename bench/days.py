@@ -26,8 +26,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from bench.msc_data import data_file
 from bench.report import Row, note
-from domain.events import Event
-from domain.summaries import cut_segments, merge_lines, summarize_segment
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.summaries import cut_segments, merge_lines, summarize_segment
 
 CHOSEN_ON = ("conv-26", "conv-30", "conv-42")
 LENGTHS = (110, 220)

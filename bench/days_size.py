@@ -16,9 +16,9 @@ from sqlalchemy import Engine
 
 from bench.report import Row, note
 from bench.working import Statements, empty_database
-from services.days.book import DayRef, find_days
-from services.days.summarize import summarize_day
 from slowwave.settings import Days
+from slowwave_server.services.days.book import DayRef, find_days
+from slowwave_server.services.days.summarize import summarize_day
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 SESSIONS = 4

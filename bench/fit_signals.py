@@ -18,9 +18,9 @@ import numpy as np
 from rouge_score.rouge_scorer import RougeScorer
 
 from bench.msc_data import data_file, dialogues
-from domain.extraction.sentences import sentences
-from domain.extraction.signals import Seen, signals
-from domain.extraction.weights import HAND_SET, THRESHOLD
+from slowwave_server.domain.extraction.sentences import sentences
+from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.weights import HAND_SET, THRESHOLD
 
 PENALTY = 4.0
 STEPS = 400

@@ -22,7 +22,7 @@ from bench.due_sessions import make_due_sessions
 from bench.report import Row, note
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.queue_messages import envelope, new_id
-from workers.stack.stack import Stack, StackOptions
+from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 LEAST_RATIO = 0.5
 DEADLINE_SECONDS = 300.0

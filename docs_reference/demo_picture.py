@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from workers.demo import run_demo
+from slowwave_server.workers.demo import run_demo
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "demo.svg"
 COLUMNS = 122

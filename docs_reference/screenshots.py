@@ -21,20 +21,20 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import Engine, select
 
 from docs_reference.screenshots_story import WAITING, story
-from models import Scope
-from models.engine import make_engine
 from proof.servers import until
-from services.access.console_users import Passwords, add_user
-from services.consolidation.scope_pass import Order, consolidate
-from services.days.book import find_days
-from services.days.summarize import summarize_day
-from services.dead_letters import bury
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Consolidation, Days, Settings
-from workers.console.app import make_app
-from workers.console.serving import listen_on
-from workers.stack.stack import Stack, StackOptions
+from slowwave_server.models import Scope
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.console_users import Passwords, add_user
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
+from slowwave_server.services.days.book import find_days
+from slowwave_server.services.days.summarize import summarize_day
+from slowwave_server.services.dead_letters import bury
+from slowwave_server.workers.console.app import make_app
+from slowwave_server.workers.console.serving import listen_on
+from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 USER, PASSWORD = "priya", "pictures of pages"

@@ -15,9 +15,9 @@ from typing import Any
 from sqlalchemy import CheckConstraint, Column, DefaultClause, Index, Table, UniqueConstraint
 from sqlalchemy.engine import URL
 
-import models
 from docs_reference.tables import code, paragraphs, table
-from models.base import SCHEMA, Base
+from slowwave_server import models
+from slowwave_server.models.base import SCHEMA, Base
 
 HEAD = f"""# Tables, as the code has them
 
@@ -31,7 +31,7 @@ def tables_page() -> str:
     """The page as Markdown."""
     for module in pkgutil.iter_modules(models.__path__):
         if module.name != "migrations":
-            importlib.import_module(f"models.{module.name}")
+            importlib.import_module(f"slowwave_server.models.{module.name}")
     classes = {mapper.local_table: mapper.class_ for mapper in Base.registry.mappers}
     described = [_described(one, classes[one]) for one in Base.metadata.sorted_tables if one in classes]
     index = ", ".join(f"[{name}](#{name})" for name in sorted(one.name for one in classes if isinstance(one, Table)))

@@ -6,10 +6,10 @@ Must not know: what a task does beyond the first words of its docstring.
 from inspect import getdoc
 from typing import Any
 
-from beat_schedule import Tick, schedule
 from docs_reference.tables import code, table
 from slowwave.settings import Settings
-from workers.app import make_app
+from slowwave_server.beat_schedule import Tick, schedule
+from slowwave_server.workers.app import make_app
 
 HEAD = """# Tasks, as the code has them
 

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from itertools import combinations
 from operator import xor
 
-from domain.similarity import Claim, Reading
+from slowwave_server.domain.similarity import Claim, Reading
 
 MAX_KEYS = 32
 MAX_CLAIMS = 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from domain.events import Event
+from slowwave_server.domain.events import Event
 
 MemoryType = Literal["fact", "preference", "decision", "task", "event", "summary"]
 MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]

@@ -8,10 +8,10 @@ Must not know: what becomes of a clause.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from domain.extraction.verbs import is_adverb, is_past
-from domain.extraction.words import WORDS
-from domain.similarity.lexicon import is_kind_of, parts_of_speech
-from domain.similarity.tokens import Token
+from slowwave_server.domain.extraction.verbs import is_adverb, is_past
+from slowwave_server.domain.extraction.words import WORDS
+from slowwave_server.domain.similarity.lexicon import is_kind_of, parts_of_speech
+from slowwave_server.domain.similarity.tokens import Token
 
 MAX_OBJECT_WORDS = 5
 VAGUE_NOUNS = frozenset(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from math import prod
 
-from domain.consolidation.known import TRUSTS
+from slowwave_server.domain.consolidation.known import TRUSTS
 
 SURELY = 1e-12
 DIGITS = 6

@@ -5,7 +5,7 @@ Must not know: what is asked of a model.
 
 from collections.abc import Iterable
 
-from domain.similarity.tokens import tokenise
+from slowwave_server.domain.similarity.tokens import tokenise
 
 _CHECKED = frozenset({"name", "number", "date", "time"})
 

@@ -14,8 +14,8 @@ from hashlib import blake2b
 from typing import Protocol
 from uuid import UUID
 
-from domain.memory_files.lines import FileMemory
-from domain.redaction import redact
+from slowwave_server.domain.memory_files.lines import FileMemory
+from slowwave_server.domain.redaction import redact
 
 HALF = 16
 """Bytes of each of the two digests of a line."""

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from domain.model_calls import Answer, Prompt
-from domain.prompts import prompt_text
-from domain.redaction import redact
-from domain.review import TESTIMONY, Statement
 from slowwave.recall.rendering import Block, fenced, one_line, shorten
+from slowwave_server.domain.model_calls import Answer, Prompt
+from slowwave_server.domain.prompts import prompt_text
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.review import TESTIMONY, Statement
 
 VERSION = "adjudicate/1"
 EVENT_CHARACTERS = 600

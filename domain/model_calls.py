@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from domain.failures import TransientError
+from slowwave_server.domain.failures import TransientError
 
 Purpose = Literal["extract", "synthesize", "adjudicate", "triples", "summarize"]
 

@@ -13,20 +13,20 @@ from datetime import UTC
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from domain.events import Event
-from domain.extraction.sentences import sentences
-from domain.extraction.signals import Seen, signals
-from domain.extraction.speech import name_of
-from domain.grounding import not_said
-from domain.model_calls import Answer, Prompt
-from domain.noise import is_chatter, is_noise
-from domain.prompts import prompt_text
-from domain.redaction import redact
-from domain.similarity import read
-from domain.summaries.lines import FACETS, Line, in_order
-from domain.summaries.reading import TASK, cleaned
-from domain.summaries.weights import weight_of
 from slowwave.recall.rendering import Block, fenced, one_line
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction.sentences import sentences
+from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.speech import name_of
+from slowwave_server.domain.grounding import not_said
+from slowwave_server.domain.model_calls import Answer, Prompt
+from slowwave_server.domain.noise import is_chatter, is_noise
+from slowwave_server.domain.prompts import prompt_text
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.summaries.lines import FACETS, Line, in_order
+from slowwave_server.domain.summaries.reading import TASK, cleaned
+from slowwave_server.domain.summaries.weights import weight_of
 
 VERSION = "summarize/1"
 MAX_LINES = 16

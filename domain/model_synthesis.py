@@ -3,11 +3,11 @@
 Must not know: which two are asked about, who calls the model, what becomes of the two.
 """
 
-from domain.grounding import not_said
-from domain.model_calls import Answer, Prompt
-from domain.prompts import prompt_text
-from domain.similarity import judge, read
 from slowwave.recall.rendering import Block, fenced, one_line
+from slowwave_server.domain.grounding import not_said
+from slowwave_server.domain.model_calls import Answer, Prompt
+from slowwave_server.domain.prompts import prompt_text
+from slowwave_server.domain.similarity import judge, read
 
 VERSION = "synthesize/1"
 NONE = "NONE"

@@ -9,13 +9,13 @@ Must not know: which memories are asked about, who calls the model, where relati
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from domain.model_calls import Answer, Prompt
-from domain.prompts import prompt_text
-from domain.similarity import read
-from domain.similarity.stopwords import FUNCTION_WORDS
-from domain.similarity.tokens import tokenise
-from domain.triples import MAX_PREDICATE_WORDS, MAX_RELATIONS, PLAIN, Relation
 from slowwave.recall.rendering import Block, fenced, one_line
+from slowwave_server.domain.model_calls import Answer, Prompt
+from slowwave_server.domain.prompts import prompt_text
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.similarity.stopwords import FUNCTION_WORDS
+from slowwave_server.domain.similarity.tokens import tokenise
+from slowwave_server.domain.triples import MAX_PREDICATE_WORDS, MAX_RELATIONS, PLAIN, Relation
 
 VERSION = "triples/1"
 AT_ONCE = 10

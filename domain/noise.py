@@ -9,7 +9,7 @@ Must not know: which sentences are worth keeping.
 import re
 from itertools import islice
 
-from domain.events import Event
+from slowwave_server.domain.events import Event
 
 MILESTONES = frozenset(("run_queued", "run_finished", "run_failed", "run_blocked"))
 """What `metadata["event"]` of a task event says when the event is an outcome and no telemetry."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from domain.candidates import MemoryStatus
+from slowwave_server.domain.candidates import MemoryStatus
 
 Key = tuple[int, str, bytes]
 """The scope, type and content hash of a statement: what the database's unique key is made of."""

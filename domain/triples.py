@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from domain.clauses import MAX_OBJECT_WORDS, VAGUE_NOUNS, Clause, first_clause, is_person, words_of
-from domain.extraction.verbs import is_past
-from domain.similarity import Claim, Reading
-from domain.similarity.lexicon import is_kind_of, parts_of_speech
-from domain.similarity.stopwords import FUNCTION_WORDS, ORDINALS
-from domain.similarity.tokens import Token, tokenise
+from slowwave_server.domain.clauses import MAX_OBJECT_WORDS, VAGUE_NOUNS, Clause, first_clause, is_person, words_of
+from slowwave_server.domain.extraction.verbs import is_past
+from slowwave_server.domain.similarity import Claim, Reading
+from slowwave_server.domain.similarity.lexicon import is_kind_of, parts_of_speech
+from slowwave_server.domain.similarity.stopwords import FUNCTION_WORDS, ORDINALS
+from slowwave_server.domain.similarity.tokens import Token, tokenise
 
 MAX_RELATIONS = 8
 MAX_SENTENCES = 4

@@ -9,10 +9,10 @@ Must not know: where the facts were read.
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from domain.spoken_time import count_words, duration_words, moment_words
-from domain.waiting_facts import Facts, Reason, Waiting
 from slowwave.coordination.answers import Sighting
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.spoken_time import count_words, duration_words, moment_words
+from slowwave_server.domain.waiting_facts import Facts, Reason, Waiting
 
 SILENT_SWEEPS = 3
 """So many sweep intervals without a sweep count as silence."""

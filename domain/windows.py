@@ -6,8 +6,8 @@ Must not know: how events are read, or what is extracted from them.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from domain.candidates import Window
-from domain.events import Event
+from slowwave_server.domain.candidates import Window
+from slowwave_server.domain.events import Event
 
 
 def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int) -> Window:

@@ -14,9 +14,9 @@ from uuid import UUID
 
 from rapidfuzz.distance import Jaro
 
-from domain.consolidation.known import Known
-from domain.similarity import Judgement, Reading, Thresholds, judge, read
-from domain.statements import normal_form
+from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.similarity import Judgement, Reading, Thresholds, judge, read
+from slowwave_server.domain.statements import normal_form
 
 NOTE_CONFIDENCE = 0.6
 """What one note is worth as evidence: an agent's word is no user's. A second session that says it makes it 0.72."""

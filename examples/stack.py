@@ -18,7 +18,7 @@ from pathlib import Path
 
 from slowwave import Memory
 from slowwave.settings import PREFIX, Settings
-from workers.stack.stack import Stack, StackOptions
+from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 DEADLINE_SECONDS = 60.0
 

@@ -3,9 +3,9 @@
 Must not know: Celery, Redis, and what the rows are used for.
 """
 
-from models.base import SCHEMA, Base
-from models.console import ConsoleSession, ConsoleUser
-from models.consolidation import (
+from slowwave_server.models.base import SCHEMA, Base
+from slowwave_server.models.console import ConsoleSession, ConsoleUser
+from slowwave_server.models.consolidation import (
     MemoryBlock,
     MemoryChange,
     MemoryConflict,
@@ -15,20 +15,20 @@ from models.consolidation import (
     Triple,
     WorkingItem,
 )
-from models.conversations import Event, Session, SessionDay
-from models.days import Day, DaySegment, DaySummary
-from models.erasures import ErasedName, Erasure
-from models.files import FileLine, FileState, MemoryBackend, MemoryImport, OutboxItem
-from models.flushes import DeadLetter, Flush
-from models.identity import Agent, Scope
-from models.logins import Login
-from models.maintenance import MaintenanceJob, MaintenanceRun
-from models.memories import Memory, MemorySource
-from models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
-from models.search import CommonTerm, Passage
-from models.sources import SourceRun
-from models.usage import LlmCall, LlmUsage
-from models.vectors import MemoryVector, PassageVector, VectorProgress, VectorSpace
+from slowwave_server.models.conversations import Event, Session, SessionDay
+from slowwave_server.models.days import Day, DaySegment, DaySummary
+from slowwave_server.models.erasures import ErasedName, Erasure
+from slowwave_server.models.files import FileLine, FileState, MemoryBackend, MemoryImport, OutboxItem
+from slowwave_server.models.flushes import DeadLetter, Flush
+from slowwave_server.models.identity import Agent, Scope
+from slowwave_server.models.logins import Login
+from slowwave_server.models.maintenance import MaintenanceJob, MaintenanceRun
+from slowwave_server.models.memories import Memory, MemorySource
+from slowwave_server.models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
+from slowwave_server.models.search import CommonTerm, Passage
+from slowwave_server.models.sources import SourceRun
+from slowwave_server.models.usage import LlmCall, LlmUsage
+from slowwave_server.models.vectors import MemoryVector, PassageVector, VectorProgress, VectorSpace
 
 __all__ = [
     "SCHEMA",

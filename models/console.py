@@ -7,7 +7,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, CreatedAt, Moment
+from slowwave_server.models.base import Base, CreatedAt, Moment
 
 
 class ConsoleUser(Base):

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, CheckConstraint, Float, ForeignKey, Index, Uu
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, CreatedAt, Json, Moment
+from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
 
 _MEMORY = "slowwave.memories.id"
 _RUN = "slowwave.maintenance_runs.id"

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, CreatedAt, Json, Moment
+from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
 
 
 class Session(Base):

@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, Boolean, CheckConstraint, Date, ForeignKey, I
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, CreatedAt, Moment
+from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
 
 _AGENT = "slowwave.agents.id"
 _SCOPE = "slowwave.scopes.id"

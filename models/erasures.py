@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, CheckConstraint, Index, Text, Uuid, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, Json, Moment
+from slowwave_server.models.base import Base, BigId, Json, Moment
 
 
 class Erasure(Base):

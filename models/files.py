@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, CreatedAt, Moment
+from slowwave_server.models.base import Base, CreatedAt, Moment
 
 _MEMORY = "slowwave.memories.id"
 _SCOPE = "slowwave.scopes.id"

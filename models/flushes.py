@@ -6,7 +6,7 @@ Must not know: what extraction does.
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, SmallInteger, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, CreatedAt, Json, Moment
+from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
 
 
 class Flush(Base):

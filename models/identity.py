@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, CreatedAt, Moment
+from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
 
 # A scope is counted when it is large, and again when it has grown by a tenth and a hundred events.
 _GROWN = "flushed_events >= 200 AND (counted_at IS NULL OR flushed_events * 10 >= counted_events * 11 + 1000)"

@@ -6,7 +6,7 @@ Must not know: passwords, which Postgres alone keeps; what a role may do (`servi
 from sqlalchemy import CheckConstraint, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, CreatedAt
+from slowwave_server.models.base import Base, CreatedAt
 
 
 class Login(Base):

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Boolean, CheckConstraint, ForeignKey, Index, 
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, CreatedAt, Moment
+from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
 
 
 class MaintenanceJob(Base):

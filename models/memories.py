@@ -20,8 +20,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, Moment
-from models.search import GIN_OPTIONS
+from slowwave_server.models.base import Base, Moment
+from slowwave_server.models.search import GIN_OPTIONS
 
 
 class Memory(Base):

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, 
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, Json, Moment
+from slowwave_server.models.base import Base, BigId, Json, Moment
 
 _SESSION = "slowwave.sessions.id"
 _RUN = "slowwave.maintenance_runs.id"

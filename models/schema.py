@@ -18,7 +18,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError
 
-from models.base import SCHEMA
+from slowwave_server.models.base import SCHEMA
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 # Any number that nobody else uses: two `slowwave migrate` at once must not both create the tables.

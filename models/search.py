@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, Text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base
+from slowwave_server.models.base import Base
 
 # What waits to be sorted into a GIN index is read by every search: keep it to a few pages, in kB.
 GIN_OPTIONS = {"gin_pending_list_limit": 128}

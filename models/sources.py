@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInte
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, Moment
+from slowwave_server.models.base import Base, Moment
 
 
 class SourceRun(Base):

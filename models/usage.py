@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Date, Index, Integer, Text, Uuid, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, Moment
+from slowwave_server.models.base import Base, Moment
 
 
 class LlmCall(Base):

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import Base, BigId, CreatedAt
+from slowwave_server.models.base import Base, BigId, CreatedAt
 
 
 class VectorSpace(Base):

@@ -16,11 +16,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from workers.stack.child import Child, Program, Say
-from workers.stack.data_folder import DataFolder
-from workers.stack.embedded_postgres import EmbeddedPostgres
-from workers.stack.embedded_valkey import EmbeddedValkey
-from workers.stack.ports import settle_ports
+from slowwave_server.workers.stack.child import Child, Program, Say
+from slowwave_server.workers.stack.data_folder import DataFolder
+from slowwave_server.workers.stack.embedded_postgres import EmbeddedPostgres
+from slowwave_server.workers.stack.embedded_valkey import EmbeddedValkey
+from slowwave_server.workers.stack.ports import settle_ports
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 15.0

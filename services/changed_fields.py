@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from services.memory_changes import DECIDED
+from slowwave_server.services.memory_changes import DECIDED
 
 _TIMES = frozenset({"valid_to"})
 _MEMORIES = frozenset({"superseded_by", "merged_into"})

@@ -11,11 +11,11 @@ from uuid import UUID
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
 
-from domain.review import Tier, expires
-from models import MaintenanceRun, Memory, MemoryChange, MemoryConflict, ReviewItem
-from services.memory_changes import Author, note_change
-from services.memory_links import add_link
-from services.review_closing import close_conflict, close_item
+from slowwave_server.domain.review import Tier, expires
+from slowwave_server.models import MaintenanceRun, Memory, MemoryChange, MemoryConflict, ReviewItem
+from slowwave_server.services.memory_changes import Author, note_change
+from slowwave_server.services.memory_links import add_link
+from slowwave_server.services.review_closing import close_conflict, close_item
 
 
 def register_conflict(

@@ -16,15 +16,15 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 
-from domain.changes import ChangeLine
-from models import Memory, Scope
-from services.memory_changes import Author, changes_of_run
-from services.memory_files.hand_effects import HandEffects
-from services.reports.names import UnknownName
-from services.review_cases import lock_scopes
-from services.runs import LEASE_SECONDS, Run, finish_run, start_run
 from slowwave.errors import InvalidMessage, SlowwaveError
 from slowwave.messages import MAX_CONTENT_CHARACTERS, clean_text
+from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.models import Memory, Scope
+from slowwave_server.services.memory_changes import Author, changes_of_run
+from slowwave_server.services.memory_files.hand_effects import HandEffects
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.review_cases import lock_scopes
+from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
 
 PLACE = "corrections"
 """Where such words are noted to have been written, as those of memory files are by their file."""

@@ -15,18 +15,18 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
 
-from domain.changes import ChangeLine
-from domain.consolidation.known import Known
-from domain.curation import LEAST_WORTH, Note, by_worth, worth
-from domain.local_days import bounds_of, local_day
-from domain.similarity import judge, read
-from domain.spoken_time import count_words
-from services.consolidation.batch import thresholds_of
-from services.consolidation.neighbours import candidates, index_blocks, load
-from services.consolidation.scope_lock import lock_scope
-from services.memory_changes import Author, Stale, change_memory, changes_of_run
-from services.runs import LEASE_SECONDS, Run, finish_run, start_run
 from slowwave.settings import Consolidation, Curation
+from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.curation import LEAST_WORTH, Note, by_worth, worth
+from slowwave_server.domain.local_days import bounds_of, local_day
+from slowwave_server.domain.similarity import judge, read
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.consolidation.batch import thresholds_of
+from slowwave_server.services.consolidation.neighbours import candidates, index_blocks, load
+from slowwave_server.services.consolidation.scope_lock import lock_scope
+from slowwave_server.services.memory_changes import Author, Stale, change_memory, changes_of_run
+from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
 
 LOOKED_AT = 10
 """For one line so many notes are looked at, at most: what is known already must not cost more and more."""

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 from sqlalchemy import text
 
-from domain.curation import LEAST_WORTH
-from domain.spoken_time import count_words
-from services.consolidation.jobs import page_scopes
-from services.curation import ELIGIBLE, CurationRules, curate
-from services.maintenance import JobContext, JobOutcome, JobRunner
+from slowwave_server.domain.curation import LEAST_WORTH
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.consolidation.jobs import page_scopes
+from slowwave_server.services.curation import ELIGIBLE, CurationRules, curate
+from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from services.maintenance_jobs import any_due
+from slowwave_server.services.maintenance_jobs import any_due
 
 
 class DueCheck:

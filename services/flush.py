@@ -26,16 +26,16 @@ from typing import Literal, Protocol, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
-from domain.candidates import ExtractionContext, Extractor, Window
-from domain.failures import Action, Decision, FailureKind, TransientError, decide
-from domain.noise import ends_a_run
-from domain.windows import cut_window
-from services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
 from slowwave.coordination.answers import Priority, Verdict
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.candidates import ExtractionContext, Extractor, Window
+from slowwave_server.domain.failures import Action, Decision, FailureKind, TransientError, decide
+from slowwave_server.domain.noise import ends_a_run
+from slowwave_server.domain.windows import cut_window
+from slowwave_server.services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
 
 T = TypeVar("T")
 

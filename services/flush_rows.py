@@ -7,10 +7,10 @@ import json
 from datetime import datetime
 from typing import Any
 
-from domain.candidates import Candidate, Window, first_status
-from domain.events import Event
-from domain.redaction import redact
-from domain.statements import content_hash
+from slowwave_server.domain.candidates import Candidate, Window, first_status
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.statements import content_hash
 
 MAX_ERROR_CHARACTERS = 2000
 

@@ -10,11 +10,11 @@ from typing import Literal
 
 from sqlalchemy import Connection, RowMapping
 
-from domain.candidates import Extraction, Extractor, Made, Window
-from domain.events import Event
-from services.flush_rows import candidates_json, clean_error, event_of, passages_json
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.candidates import Extraction, Extractor, Made, Window
+from slowwave_server.domain.events import Event
+from slowwave_server.services.flush_rows import candidates_json, clean_error, event_of, passages_json
 
 MAX_FAILURES = 30_000
 """A column of two bytes counts no further, and an outage may last for months."""

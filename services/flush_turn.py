@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from redis.exceptions import RedisError
 
-from services.flush import Flusher, FlushResult
-from services.work_ids import bind
 from slowwave.coordination.answers import Taken
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.tracing import flush_span
+from slowwave_server.services.flush import Flusher, FlushResult
+from slowwave_server.services.work_ids import bind
 
 log = logging.getLogger(__name__)
 

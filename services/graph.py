@@ -22,7 +22,7 @@ from typing import Any
 import networkx as nx
 from sqlalchemy import Connection, Row, TextClause, text
 
-from services.reports.names import NAMES_COMPARED, find_agent, find_scope, unknown_name
+from slowwave_server.services.reports.names import NAMES_COMPARED, find_agent, find_scope, unknown_name
 
 MAX_NODES = 100
 RELATIONS_A_NODE = 20

@@ -18,9 +18,11 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from domain.model_calls import AskModel
-from domain.schedule import InvalidSchedule
-from services.maintenance_jobs import (
+from slowwave.messages import clean_text
+from slowwave.settings import Settings
+from slowwave_server.domain.model_calls import AskModel
+from slowwave_server.domain.schedule import InvalidSchedule
+from slowwave_server.services.maintenance_jobs import (
     Claim,
     Job,
     bury_dead_runs,
@@ -31,11 +33,9 @@ from services.maintenance_jobs import (
     read_jobs,
     settle_job,
 )
-from services.reports.check import first_line
-from services.run_heartbeat import RunHeartbeat
-from services.runs import AlreadyRunning, Run, RunEnd, finish_run
-from slowwave.messages import clean_text
-from slowwave.settings import Settings
+from slowwave_server.services.reports.check import first_line
+from slowwave_server.services.run_heartbeat import RunHeartbeat
+from slowwave_server.services.runs import AlreadyRunning, Run, RunEnd, finish_run
 
 log = logging.getLogger(__name__)
 

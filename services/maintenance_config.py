@@ -12,11 +12,11 @@ from zoneinfo import available_timezones
 
 from sqlalchemy import Connection, update
 
-from domain.schedule import CADENCES, InvalidSchedule, compute_next_due
-from models import MaintenanceJob
-from services.maintenance_jobs import Job, lock_job, read_jobs
-from services.reports.names import UnknownName
 from slowwave.errors import SlowwaveError
+from slowwave_server.domain.schedule import CADENCES, InvalidSchedule, compute_next_due
+from slowwave_server.models import MaintenanceJob
+from slowwave_server.services.maintenance_jobs import Job, lock_job, read_jobs
+from slowwave_server.services.reports.names import UnknownName
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NONE = "none"

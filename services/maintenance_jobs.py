@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, text, update
 from sqlalchemy.sql.elements import KeyedColumnElement
 
-from domain.schedule import InvalidSchedule, Schedule, compute_next_due, is_beyond_a_period
-from models import MaintenanceJob, MaintenanceRun
-from services.runs import Run, RunKind, start_run
+from slowwave_server.domain.schedule import InvalidSchedule, Schedule, compute_next_due, is_beyond_a_period
+from slowwave_server.models import MaintenanceJob, MaintenanceRun
+from slowwave_server.services.runs import Run, RunKind, start_run
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from uuid import UUID
 from sqlalchemy import Connection, bindparam, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
-from domain.changes import ChangeLine
-from domain.statements import content_hash
-from models import Memory, MemoryChange
+from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.models import Memory, MemoryChange
 
 DECIDED = ("status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason")
 """The fields that runs and people decide. All others follow from the sources (slowwave.weigh_memory)."""

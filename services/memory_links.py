@@ -9,8 +9,8 @@ from uuid import UUID
 from sqlalchemy import Connection, update
 from sqlalchemy.dialects.postgresql import insert
 
-from models import MemoryLink
-from services.memory_changes import Author
+from slowwave_server.models import MemoryLink
+from slowwave_server.services.memory_changes import Author
 
 
 def add_link(

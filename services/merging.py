@@ -11,9 +11,9 @@ from uuid import UUID
 
 from sqlalchemy import Connection, select, text
 
-from models import Memory
-from services.memory_changes import Author, change_memory, note_change, weigh
-from services.memory_links import add_link, end_links
+from slowwave_server.models import Memory
+from slowwave_server.services.memory_changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memory_links import add_link, end_links
 
 EVIDENCE = ("memory_sources", "memory_notes", "memory_imports")
 """The tables of what a memory rests on. A row whose `via` is NULL is the memory's own, any other a copy."""

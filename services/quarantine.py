@@ -9,11 +9,11 @@ from typing import Literal
 
 from sqlalchemy import Engine
 
-from domain.candidates import Extraction, ExtractionContext, Extractor, Made
-from domain.windows import cut_window
-from services.flush_rows import candidates_json, event_of
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Made
+from slowwave_server.domain.windows import cut_window
+from slowwave_server.services.flush_rows import candidates_json, event_of
 
 _READ = """
 SELECT s.id AS session_id, s.scope_id, a.time_zone,

@@ -12,9 +12,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from models import DeadLetter
-from services.reports.dead_letters import of_tenant
 from slowwave.errors import SlowwaveError
+from slowwave_server.models import DeadLetter
+from slowwave_server.services.reports.dead_letters import of_tenant
 
 AT_ONCE = 1000
 

@@ -12,13 +12,14 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 
-from domain import review
-from domain.changes import ChangeLine
-from domain.review import Answer, Statement
-from domain.spoken_time import count_words
-from models import ReviewItem
-from services.memory_changes import Author, Stale, changes_of_run
-from services.review_cases import (
+from slowwave.errors import SlowwaveError
+from slowwave_server.domain import review
+from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.domain.review import Answer, Statement
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.models import ReviewItem
+from slowwave_server.services.memory_changes import Author, Stale, changes_of_run
+from slowwave_server.services.review_cases import (
     Case,
     Kind,
     conflict_case,
@@ -28,9 +29,8 @@ from services.review_cases import (
     scopes_of,
     statements,
 )
-from services.review_effects import carry_out
-from services.runs import LEASE_SECONDS, Run, finish_run, start_run
-from slowwave.errors import SlowwaveError
+from slowwave_server.services.review_effects import carry_out
+from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
 
 ATTEMPTS = 3
 """So often a decision is made anew where a pass changed the memories meanwhile."""

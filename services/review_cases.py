@@ -12,8 +12,8 @@ from uuid import UUID
 from sqlalchemy import Connection, Row, bindparam, func, or_, select, text
 from sqlalchemy.orm import aliased
 
-from domain.review import Statement
-from models import Memory, MemoryConflict, ReviewItem, Scope
+from slowwave_server.domain.review import Statement
+from slowwave_server.models import Memory, MemoryConflict, ReviewItem, Scope
 
 Kind = Literal["item", "conflict"]
 

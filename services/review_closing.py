@@ -9,9 +9,9 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Connection, select, update
 
-from domain.review import ConflictStatus, ItemState
-from models import MemoryConflict, ReviewItem
-from services.memory_changes import Author, as_json, note_change
+from slowwave_server.domain.review import ConflictStatus, ItemState
+from slowwave_server.models import MemoryConflict, ReviewItem
+from slowwave_server.services.memory_changes import Author, as_json, note_change
 
 
 def close_conflict(

@@ -10,13 +10,13 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from domain.review import Answer, ConflictStatus, ItemState, tier_of
-from services.conflicts import open_review
-from services.memory_changes import Author, change_memory
-from services.memory_links import add_link
-from services.merging import merge_into
-from services.review_cases import Case, OpenConflict, open_conflicts, open_items
-from services.review_closing import close_conflict, close_item
+from slowwave_server.domain.review import Answer, ConflictStatus, ItemState, tier_of
+from slowwave_server.services.conflicts import open_review
+from slowwave_server.services.memory_changes import Author, change_memory
+from slowwave_server.services.memory_links import add_link
+from slowwave_server.services.merging import merge_into
+from slowwave_server.services.review_cases import Case, OpenConflict, open_conflicts, open_items
+from slowwave_server.services.review_closing import close_conflict, close_item
 
 _CLOSES: dict[str, ItemState] = {
     "accepted": "accepted",

@@ -13,8 +13,8 @@ from typing import Self
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from services.reports.check import first_line
-from services.runs import Run, renew_run
+from slowwave_server.services.reports.check import first_line
+from slowwave_server.services.runs import Run, renew_run
 
 log = logging.getLogger(__name__)
 

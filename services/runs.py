@@ -12,8 +12,8 @@ from uuid import UUID, uuid4
 from sqlalchemy import Connection, insert, update
 from sqlalchemy.exc import IntegrityError
 
-from models import MaintenanceRun
-from services.work_ids import bind
+from slowwave_server.models import MaintenanceRun
+from slowwave_server.services.work_ids import bind
 
 RunKind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
 RunEnd = Literal["completed", "failed", "stopped"]

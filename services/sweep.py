@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Engine
 
-from domain.failures import LONGEST_RETRY_AFTER_SECONDS
 from slowwave.coordination.answers import Offer, Priority
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.failures import LONGEST_RETRY_AFTER_SECONDS
 
 _TAKE = "SELECT tenant, agent, session, boosted FROM slowwave.take_due(%s, %s, %s, %s, %s, %s)"
 # What is under way is looked at in each sweep: should its worker die, nobody else would tell of the mark for a rerun.

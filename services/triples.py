@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.triples import Relation
+from slowwave_server.domain.triples import Relation
 
 RULES = "rules 1"
 """What found the relations, with its version: noted beside each."""

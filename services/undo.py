@@ -17,15 +17,22 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, update
 from sqlalchemy.exc import IntegrityError
 
-from domain.spoken_time import count_words
-from models import MaintenanceRun
-from services.memory_changes import Author, mark_checked, note_change
-from services.merging import sync_copies
-from services.reprocess.undoing import unswitch
-from services.runs import LEASE_SECONDS, finish_run, start_run
-from services.undo_checks import CannotUndo, Touched, check_unused, lock_run, lock_touched, refuse_if_built_on
-from services.undo_fields import Made, changes_of, put_back, reindex, reopen
-from services.undo_rows import Removed, remove_made, remove_rows, reopen_items, unread, weigh_all
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.models import MaintenanceRun
+from slowwave_server.services.memory_changes import Author, mark_checked, note_change
+from slowwave_server.services.merging import sync_copies
+from slowwave_server.services.reprocess.undoing import unswitch
+from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.undo_checks import (
+    CannotUndo,
+    Touched,
+    check_unused,
+    lock_run,
+    lock_touched,
+    refuse_if_built_on,
+)
+from slowwave_server.services.undo_fields import Made, changes_of, put_back, reindex, reopen
+from slowwave_server.services.undo_rows import Removed, remove_made, remove_rows, reopen_items, unread, weigh_all
 
 _COPIED = frozenset({"sourced", "repeated"})
 

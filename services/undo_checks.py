@@ -13,12 +13,12 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Row, func, select
 
-from models import MaintenanceRun, Memory, MemoryChange, MemoryNote, Scope, WorkingItem
-from services.consolidation.scope_lock import lock_scope
-from services.memory_changes import DECIDED
-from services.reports.names import UnknownName
-from services.undo_rows import made_by_others
 from slowwave.errors import SlowwaveError
+from slowwave_server.models import MaintenanceRun, Memory, MemoryChange, MemoryNote, Scope, WorkingItem
+from slowwave_server.services.consolidation.scope_lock import lock_scope
+from slowwave_server.services.memory_changes import DECIDED
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.undo_rows import made_by_others
 
 EXCERPT_CHARACTERS = 60
 _ALONE = frozenset({"linked"})

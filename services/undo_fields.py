@@ -12,12 +12,12 @@ from uuid import UUID
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
-from models import MaintenanceRun, MemoryBlock, MemoryChange, MemoryConflict, ReviewItem
-from services.changed_fields import field_value, of_fields
-from services.consolidation.neighbours import index_blocks, load
-from services.memory_changes import Author, change_memory, note_change
-from services.undo_checks import CannotUndo, Touched, excerpt
-from services.undo_rows import Removed
+from slowwave_server.models import MaintenanceRun, MemoryBlock, MemoryChange, MemoryConflict, ReviewItem
+from slowwave_server.services.changed_fields import field_value, of_fields
+from slowwave_server.services.consolidation.neighbours import index_blocks, load
+from slowwave_server.services.memory_changes import Author, change_memory, note_change
+from slowwave_server.services.undo_checks import CannotUndo, Touched, excerpt
+from slowwave_server.services.undo_rows import Removed
 
 
 @dataclass(frozen=True, slots=True)

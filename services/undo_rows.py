@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, delete, or_, select, text, update
 
-from models import (
+from slowwave_server.models import (
     Memory,
     MemoryBlock,
     MemoryConflict,
@@ -23,8 +23,8 @@ from models import (
     Triple,
     WorkingItem,
 )
-from services.memory_changes import Author, note_change, weigh
-from services.merging import sync_copies
+from slowwave_server.services.memory_changes import Author, note_change, weigh
+from slowwave_server.services.merging import sync_copies
 
 _UNNOTE = text(
     "DELETE FROM slowwave.memory_notes n USING slowwave.working_memory w"

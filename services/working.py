@@ -16,14 +16,21 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from domain.spoken_time import count_words
-from domain.working import Note
-from services.memory_changes import Author
-from services.runs import LEASE_SECONDS, Run, finish_run, start_run
-from services.signals import consolidation_completed, consolidation_failed, consolidation_started
-from services.working_cycle import Cycle, Outcome
-from services.working_store import MAX_EXPIRED, cycle_lock, due_notes, end_dead_runs, expired_notes, settle
 from slowwave.settings import Consolidation
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.working import Note
+from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
+from slowwave_server.services.signals import consolidation_completed, consolidation_failed, consolidation_started
+from slowwave_server.services.working_cycle import Cycle, Outcome
+from slowwave_server.services.working_store import (
+    MAX_EXPIRED,
+    cycle_lock,
+    due_notes,
+    end_dead_runs,
+    expired_notes,
+    settle,
+)
 
 log = logging.getLogger(__name__)
 

@@ -16,16 +16,16 @@ from uuid import UUID
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from domain.blocking import block_keys
-from domain.redaction import redact
-from domain.similarity import Thresholds, read
-from domain.triples import triples
-from domain.working import MAX_LOOKED_AT, Note, Sieve, Sifted, memory_as_other
-from services.consolidation.neighbours import candidates, index_blocks, load
-from services.memory_changes import Author
-from services.triples import store_triples
-from services.working_store import Kept, keep, link, settle
 from slowwave.settings import Consolidation
+from slowwave_server.domain.blocking import block_keys
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.similarity import Thresholds, read
+from slowwave_server.domain.triples import triples
+from slowwave_server.domain.working import MAX_LOOKED_AT, Note, Sieve, Sifted, memory_as_other
+from slowwave_server.services.consolidation.neighbours import candidates, index_blocks, load
+from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.triples import store_triples
+from slowwave_server.services.working_store import Kept, keep, link, settle
 
 log = logging.getLogger(__name__)
 

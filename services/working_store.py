@@ -15,13 +15,13 @@ from sqlalchemy import Connection, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from domain.candidates import first_status
-from domain.extraction.entities import entities
-from domain.statements import content_hash
-from domain.working import NOTE_CONFIDENCE, NOTE_TRUST, Link, Note, Sifted
-from models import MaintenanceRun, MemoryChange, MemoryLink, Scope, WorkingItem
-from services.flush_rows import clean_error
-from services.memory_changes import Author
+from slowwave_server.domain.candidates import first_status
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.domain.working import NOTE_CONFIDENCE, NOTE_TRUST, Link, Note, Sifted
+from slowwave_server.models import MaintenanceRun, MemoryChange, MemoryLink, Scope, WorkingItem
+from slowwave_server.services.flush_rows import clean_error
+from slowwave_server.services.memory_changes import Author
 
 MAX_EXPIRED = 1000
 """So many items expire in one cycle; the next one takes the others."""

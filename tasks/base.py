@@ -18,21 +18,21 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
-from domain.model_calls import AskModel
-from services.dead_letters import bury
-from services.due_check import DueCheck
-from services.flush import Flusher
-from services.flush_turn import FlushTurn
-from services.llm.build import build_model
-from services.maintenance import JobRunner
-from services.sources.protocol import SessionSource
-from services.work_ids import bind, clear
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.forgetting import was_forgotten
 from slowwave.errors import InvalidSettings, SlowwaveError
 from slowwave.settings import Settings
 from slowwave.tracing import name_session
+from slowwave_server.domain.model_calls import AskModel
+from slowwave_server.services.dead_letters import bury
+from slowwave_server.services.due_check import DueCheck
+from slowwave_server.services.flush import Flusher
+from slowwave_server.services.flush_turn import FlushTurn
+from slowwave_server.services.llm.build import build_model
+from slowwave_server.services.maintenance import JobRunner
+from slowwave_server.services.sources.protocol import SessionSource
+from slowwave_server.services.work_ids import bind, clear
 
 log = logging.getLogger(__name__)
 

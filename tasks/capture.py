@@ -10,7 +10,7 @@ from celery import shared_task
 from slowwave.errors import SlowwaveError
 from slowwave.messages import PROMPT_ARRIVED, RECORD_TURN, PromptArrived, RecordTurn
 from slowwave.waited import record_turn as record
-from tasks.base import SlowwaveTask
+from slowwave_server.tasks.base import SlowwaveTask
 
 
 @shared_task(name=RECORD_TURN, base=SlowwaveTask, bind=True)

@@ -9,19 +9,19 @@ from typing import Any
 from celery import shared_task
 from celery.exceptions import Reject
 
-from services.consolidation.asking import ModelUse
-from services.consolidation.scope_pass import Order
-from services.consolidation.whole import consolidate_whole
-from services.reports.names import find_scope
-from services.working import consolidate_working
-from services.working_store import due_scopes
 from slowwave.coordination.consolidation_queue import ask_for_pass, begin_pass
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.messages import CONSOLIDATE_SCOPE, CONSOLIDATE_WORKING, REMEMBER
 from slowwave.waited import remember as keep
 from slowwave.working import ConsolidateScope, Remember, scope_of
-from tasks.base import REST_SECONDS, Runtime, SlowwaveTask
+from slowwave_server.services.consolidation.asking import ModelUse
+from slowwave_server.services.consolidation.scope_pass import Order
+from slowwave_server.services.consolidation.whole import consolidate_whole
+from slowwave_server.services.reports.names import find_scope
+from slowwave_server.services.working import consolidate_working
+from slowwave_server.services.working_store import due_scopes
+from slowwave_server.tasks.base import REST_SECONDS, Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)
 

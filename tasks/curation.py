@@ -8,12 +8,12 @@ from typing import Any
 
 from celery import shared_task
 
-from services.curation import CurationRules, curate
-from services.reports.names import find_scope
 from slowwave.curation import CurateScope
 from slowwave.messages import CURATE_SCOPE
 from slowwave.working import scope_of
-from tasks.base import SlowwaveTask
+from slowwave_server.services.curation import CurationRules, curate
+from slowwave_server.services.reports.names import find_scope
+from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)
 

@@ -19,23 +19,23 @@ from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
-from services.days.book import (
-    DayEntry,
-    DayRef,
-    day_book,
-)
-from services.days.due import due_days, due_days_of_sessions
-from services.days.finalize import settle_ended
-from services.days.model_summarizer import choose_summarizer
-from services.days.summarize import summarize_day as make_summary
-from services.flush import FlushResult
-from services.reports.names import UnknownName
 from slowwave.coordination.day_queue import ask_for_finalize, ask_for_summary, begin_summary
 from slowwave.coordination.keys import DAYS_QUEUE
 from slowwave.days import SummarizeDay
 from slowwave.identity import SessionRef
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
-from tasks.base import Runtime, SlowwaveTask
+from slowwave_server.services.days.book import (
+    DayEntry,
+    DayRef,
+    day_book,
+)
+from slowwave_server.services.days.due import due_days, due_days_of_sessions
+from slowwave_server.services.days.finalize import settle_ended
+from slowwave_server.services.days.model_summarizer import choose_summarizer
+from slowwave_server.services.days.summarize import summarize_day as make_summary
+from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.tasks.base import Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)
 

@@ -11,11 +11,11 @@ import time
 
 from celery import shared_task
 
-from services.embeddings.indexing import Indexing, index
-from services.embeddings.spaces import VectorsUnavailable
 from slowwave.embedding import EmbeddingFailed
 from slowwave.messages import INDEX_VECTORS
-from tasks.base import SlowwaveTask
+from slowwave_server.services.embeddings.indexing import Indexing, index
+from slowwave_server.services.embeddings.spaces import VectorsUnavailable
+from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)
 

@@ -12,14 +12,6 @@ from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
-from services.flush import FlushResult
-from services.mem0_backend.choosing import feed_chosen
-from services.mem0_backend.delivery import copies_due, try_delivery
-from services.memory_files.delivery import DeliveryReport, FileRules, deliver
-from services.memory_files.disk import Disk
-from services.memory_files.outbox import WaitingScope
-from services.memory_files.sync import due_scopes, waiting_for_session
-from services.reports.names import find_scope
 from slowwave.coordination.files_queue import ask_for_delivery, begin_delivery
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.files import DeliverOutbox
@@ -27,7 +19,15 @@ from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
 from slowwave.settings import MemorySettings
 from slowwave.working import scope_of
-from tasks.base import Runtime, SlowwaveTask
+from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.mem0_backend.choosing import feed_chosen
+from slowwave_server.services.mem0_backend.delivery import copies_due, try_delivery
+from slowwave_server.services.memory_files.delivery import DeliveryReport, FileRules, deliver
+from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.memory_files.outbox import WaitingScope
+from slowwave_server.services.memory_files.sync import due_scopes, waiting_for_session
+from slowwave_server.services.reports.names import find_scope
+from slowwave_server.tasks.base import Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)
 

@@ -12,16 +12,16 @@ from celery import shared_task
 from redis import Redis
 from redis.exceptions import RedisError
 
-from services.flush import FlushResult
-from services.sweep import request_flush
 from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.coordination.task_counts import note_reclaimed
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION, FlushSession
-from tasks import days, files
-from tasks.base import Runtime, SlowwaveTask
-from tasks.chain import continue_sweep
-from tasks.maintenance import tick_after_write
+from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.sweep import request_flush
+from slowwave_server.tasks import days, files
+from slowwave_server.tasks.base import Runtime, SlowwaveTask
+from slowwave_server.tasks.chain import continue_sweep
+from slowwave_server.tasks.maintenance import tick_after_write
 
 log = logging.getLogger(__name__)
 

@@ -10,10 +10,6 @@ from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
-from services.maintenance import Scheduler
-from services.retention.sessions import bound_sessions
-from services.search_statistics import refresh_grown_scopes
-from services.sweep import sweep, wake_stale
 from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.maintenance import RunMaintenance
@@ -24,8 +20,12 @@ from slowwave.messages import (
     SWEEP_SESSIONS,
     WAKE_STALE,
 )
-from tasks.base import Runtime, SlowwaveTask
-from tasks.chain import continue_sweep, is_next_link
+from slowwave_server.services.maintenance import Scheduler
+from slowwave_server.services.retention.sessions import bound_sessions
+from slowwave_server.services.search_statistics import refresh_grown_scopes
+from slowwave_server.services.sweep import sweep, wake_stale
+from slowwave_server.tasks.base import Runtime, SlowwaveTask
+from slowwave_server.tasks.chain import continue_sweep, is_next_link
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ import logging
 
 from celery import shared_task
 
-from services.session_logs import write_session_logs
 from slowwave.messages import LOG_EVENTS
-from tasks.base import SlowwaveTask
+from slowwave_server.services.session_logs import write_session_logs
+from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)
 

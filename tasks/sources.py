@@ -11,13 +11,13 @@ from typing import Any
 
 from celery import shared_task
 
-from services.sources.reading import SessionReader
-from services.sources.store import take_due
 from slowwave.coordination.keys import CAPTURE_QUEUE
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.identity import SessionRef
 from slowwave.unread import READ_SESSION, READ_SESSIONS, ReadSession
-from tasks.base import SlowwaveTask
+from slowwave_server.services.sources.reading import SessionReader
+from slowwave_server.services.sources.store import take_due
+from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)
 

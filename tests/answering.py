@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from domain.model_calls import Answer, Prompt, Spender
+from slowwave_server.domain.model_calls import Answer, Prompt, Spender
 
 Reply = Callable[[Prompt], Any]
 

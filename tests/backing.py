@@ -10,19 +10,19 @@ from uuid import UUID
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.memory_files import parse_document, scope_folder
-from services.forget.forget import Forgetter, Report
-from services.forget.target import Target
-from services.mem0_backend.choosing import feed_chosen
-from services.mem0_backend.delivery import Mem0Report, deliver_to_mem0
-from services.memory_changes import Author, change_memory
-from services.memory_files.delivery import DeliveryReport, FileRules, deliver
-from services.memory_files.disk import Disk
-from services.runs import finish_run, start_run
 from slowwave import Memory, Settings
 from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner, connect
 from slowwave.mem0_backend.copies import Found
 from slowwave.recall import Hit
+from slowwave_server.domain.memory_files import parse_document, scope_folder
+from slowwave_server.services.forget.forget import Forgetter, Report
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.mem0_backend.choosing import feed_chosen
+from slowwave_server.services.mem0_backend.delivery import Mem0Report, deliver_to_mem0
+from slowwave_server.services.memory_changes import Author, change_memory
+from slowwave_server.services.memory_files.delivery import DeliveryReport, FileRules, deliver
+from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.runs import finish_run, start_run
 from tests.consolidating import NOW, Hearer
 
 BACKENDS = ("postgres", "file", "mem0")

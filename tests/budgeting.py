@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Engine, text
 
-from domain.model_calls import Spender
-from services.llm.budget import Budget, Reservation, Wanted
 from slowwave.settings import Llm
+from slowwave_server.domain.model_calls import Spender
+from slowwave_server.services.llm.budget import Budget, Reservation, Wanted
 
 THURSDAY = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

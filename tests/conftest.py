@@ -20,9 +20,9 @@ from hypothesis import settings
 from sqlalchemy import Engine
 from sqlalchemy.util import LRUCache
 
-from models.engine import make_engine
-from models.schema import migrate
-from workers.stack.ports import settle_ports
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.workers.stack.ports import settle_ports
 
 # A slow moment of the machine is no failure; what must be fast is measured in bench/.
 settings.register_profile("patient", deadline=None)

@@ -10,10 +10,10 @@ from uuid import UUID
 
 from sqlalchemy import Engine, text
 
-from domain.statements import content_hash
-from services.consolidation.batches import PassKind
-from services.consolidation.scope_pass import Order, PassReport, consolidate
 from slowwave.settings import Consolidation
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.consolidation.batches import PassKind
+from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 _STORE = text(

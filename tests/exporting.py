@@ -9,12 +9,12 @@ from uuid import UUID
 
 from sqlalchemy import Engine, text
 
-from domain.memory_files import scope_folder
-from domain.memory_files.lines import STATUSES, TRUSTS, TYPES
-from domain.statements import content_hash
-from services.memory_files.export import ExportReport, export_scope
-from services.memory_files.importing import ImportReport, Target, import_scope
 from slowwave.settings import Days
+from slowwave_server.domain.memory_files import scope_folder
+from slowwave_server.domain.memory_files.lines import STATUSES, TRUSTS, TYPES
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.memory_files.export import ExportReport, export_scope
+from slowwave_server.services.memory_files.importing import ImportReport, Target, import_scope
 from tests.emptying import emptying
 
 NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)

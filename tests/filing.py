@@ -8,12 +8,12 @@ from uuid import UUID
 
 from sqlalchemy import Engine
 
-from domain.memory_files import parse_document
-from services.memory_changes import Author, change_memory
-from services.memory_files.backends import choose_backend
-from services.memory_files.delivery import DeliveryReport, FileRules, deliver
-from services.memory_files.disk import Disk
-from services.runs import finish_run, start_run
+from slowwave_server.domain.memory_files import parse_document
+from slowwave_server.services.memory_changes import Author, change_memory
+from slowwave_server.services.memory_files.backends import choose_backend
+from slowwave_server.services.memory_files.delivery import DeliveryReport, FileRules, deliver
+from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.runs import finish_run, start_run
 from tests.consolidating import NOW, Hearer
 
 CURATED = "MEMORY.md"

@@ -12,13 +12,13 @@ from typing import Any
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from domain.candidates import Candidate, Extraction, ExtractionContext, Window
-from models.engine import make_engine
-from services.flush import Flusher, FlushResult
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
-from workers.leases import LeaseThread
+from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.flush import Flusher, FlushResult
+from slowwave_server.workers.leases import LeaseThread
 
 
 @dataclass

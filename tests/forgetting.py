@@ -9,7 +9,7 @@ from typing import Any
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from models import Base
+from slowwave_server.models import Base
 
 
 def dump_tables(engine: Engine, left_out: Iterable[str] = ()) -> dict[str, str]:

@@ -7,13 +7,13 @@ from typing import Any
 
 from redis import Redis
 
-from domain.extraction.rules import RulesExtractor
-from models.engine import make_engine
-from services.working import consolidate_working
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.spool import spooled
 from slowwave.working import scope_of
+from slowwave_server.domain.extraction.rules import RulesExtractor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.working import consolidate_working
 from tests.capturing import memory_on, rows
 from tests.flushing import Clock
 from tests.fundamentals.stage import Stage

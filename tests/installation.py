@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Engine, func, insert, select, update
 
-from models import Agent, DeadLetter, Event, Flush, Memory, MemoryChange, MemorySource, Scope, Session
+from slowwave_server.models import Agent, DeadLetter, Event, Flush, Memory, MemoryChange, MemorySource, Scope, Session
 
 NOW = datetime(2026, 3, 5, 14, 0, 0, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Engine, delete, insert, select
 
-from models import MaintenanceJob, MaintenanceRun
-from services.maintenance import JobContext, JobOutcome, JobRunner, Scheduler
 from slowwave.settings import Maintenance, MemorySettings, Settings
+from slowwave_server.models import MaintenanceJob, MaintenanceRun
+from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner, Scheduler
 from tests.flushing import Clock
 
 # A Tuesday.

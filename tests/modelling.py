@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from domain.candidates import Extraction, ExtractionContext, Window
-from domain.events import Event, EventKind
-from domain.extraction import RulesExtractor
-from domain.model_calls import Answer, Prompt, Spender
-from domain.model_extraction import Known
-from services.extraction.model_extractor import ModelExtractor
+from slowwave_server.domain.candidates import Extraction, ExtractionContext, Window
+from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.model_calls import Answer, Prompt, Spender
+from slowwave_server.domain.model_extraction import Known
+from slowwave_server.services.extraction.model_extractor import ModelExtractor
 
 NOON = datetime(2025, 3, 3, 12, tzinfo=UTC)  # a Monday
 

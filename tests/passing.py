@@ -14,14 +14,14 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, insert, select, text, update
 
-from domain.statements import content_hash
-from models import Agent, Event, Flush, Memory, MemoryNote, Scope, Session, Triple, WorkingItem
-from services.conflicts import open_review, register_conflict
-from services.memory_changes import Author, change_memory, note_change, weigh
-from services.memory_links import add_link
-from services.merging import merge_into, part_again, sync_copies
-from services.review_closing import close_conflict, close_item
-from services.runs import RunKind, finish_run, start_run
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.models import Agent, Event, Flush, Memory, MemoryNote, Scope, Session, Triple, WorkingItem
+from slowwave_server.services.conflicts import open_review, register_conflict
+from slowwave_server.services.memory_changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memory_links import add_link
+from slowwave_server.services.merging import merge_into, part_again, sync_copies
+from slowwave_server.services.review_closing import close_conflict, close_item
+from slowwave_server.services.runs import RunKind, finish_run, start_run
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 # What is bookkeeping and history stays out: when a pass last looked, how often a row changed, changes, runs.

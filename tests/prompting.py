@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from domain.model_calls import Prompt
-from services.llm.openai_driver import OpenAIDriver
+from slowwave_server.domain.model_calls import Prompt
+from slowwave_server.services.llm.openai_driver import OpenAIDriver
 from tests.fake_model import FakeModel
 
 KEY = "sk-Tested-4815162342"

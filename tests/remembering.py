@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Engine, text
 
-from services.working import CycleReport, consolidate_working
 from slowwave import Memory, Settings
 from slowwave.settings import Consolidation
+from slowwave_server.services.working import CycleReport, consolidate_working
 from tests.flushing import Clock
 
 

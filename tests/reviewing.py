@@ -7,11 +7,11 @@ from uuid import UUID
 
 from sqlalchemy import Engine, text
 
-from domain.review import Tier
-from domain.statements import content_hash
-from services.conflicts import open_review, register_conflict
-from services.memory_changes import Author, change_memory
-from services.runs import finish_run, start_run
+from slowwave_server.domain.review import Tier
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.conflicts import open_review, register_conflict
+from slowwave_server.services.memory_changes import Author, change_memory
+from slowwave_server.services.runs import finish_run, start_run
 from tests.installation import NOW, Installation, ago
 
 DAY = 86_400

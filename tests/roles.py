@@ -10,9 +10,9 @@ import psycopg
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
-from models.engine import make_engine
-from services.access.grants import apply_grants
-from services.access.logins import Role, add_login, remove_login
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.grants import apply_grants
+from slowwave_server.services.access.logins import Role, add_login, remove_login
 
 PARTS: Mapping[str, tuple[Role, str | None]] = {
     "worker": ("worker", None),

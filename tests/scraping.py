@@ -11,15 +11,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 from sqlalchemy import Engine, insert
 
-from models import LlmUsage, MaintenanceRun
-from services.reports.metrics.reading import Sources, from_broker, from_postgres
-from services.reports.spool_check import measure_spool
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Llm, MemorySettings, Settings
 from slowwave.spool import Spooled
+from slowwave_server.models import LlmUsage, MaintenanceRun
+from slowwave_server.services.reports.metrics.reading import Sources, from_broker, from_postgres
+from slowwave_server.services.reports.spool_check import measure_spool
+from slowwave_server.workers.exporter.collector import FiguresCollector
+from slowwave_server.workers.exporter.server import metrics_text, registry_of
 from tests.installation import NOW, Installation, ago
-from workers.exporter.collector import FiguresCollector
-from workers.exporter.server import metrics_text, registry_of
 
 MODEL = Llm(
     driver="openai", model="tiny", base_url="http://127.0.0.1:9/v1", daily_token_budget=1000, max_output_tokens=100

@@ -17,19 +17,19 @@ from typing import Any
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from domain.extraction.rules import RulesExtractor
-from services.flush import Flusher
-from services.maintenance import Scheduler
-from services.reports.names import find_scope
-from services.working import consolidate_working
-from services.working_store import due_scopes
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, Consolidation, Files, MemorySettings, Settings
+from slowwave_server.domain.extraction.rules import RulesExtractor
+from slowwave_server.services.flush import Flusher
+from slowwave_server.services.maintenance import Scheduler
+from slowwave_server.services.reports.names import find_scope
+from slowwave_server.services.working import consolidate_working
+from slowwave_server.services.working_store import due_scopes
+from slowwave_server.workers.jobs import job_runners
+from slowwave_server.workers.leases import LeaseThread
 from tests.flushing import Clock
 from tests.passing import STATE
-from workers.jobs import job_runners
-from workers.leases import LeaseThread
 
 # A Monday.
 START = datetime(2026, 6, 1, tzinfo=UTC)

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import Engine, text
 
-from domain.events import Event
-from domain.summaries import DaySummary
-from services.days.book import DayEntry, DayRef, day_book, find_days
-from services.days.summarize import RULES, DayReport, summarize_day
-from services.days.summarizers import Lines, Summarizer, Told
 from slowwave.settings import Days
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.summaries import DaySummary
+from slowwave_server.services.days.book import DayEntry, DayRef, day_book, find_days
+from slowwave_server.services.days.summarize import RULES, DayReport, summarize_day
+from slowwave_server.services.days.summarizers import Lines, Summarizer, Told
 
 NOON = datetime(2024, 5, 10, 12, tzinfo=UTC)
 _CAPTURE = text(

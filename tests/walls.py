@@ -15,19 +15,19 @@ from uuid import UUID
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from domain.extraction import RulesExtractor
-from services.consolidation.scope_pass import Order, consolidate
-from services.days.book import find_days
-from services.days.summarize import summarize_day
-from services.dead_letters import bury
-from services.flush import Flusher
-from services.reports.names import find_scope
-from services.working import consolidate_working
 from slowwave import Memory, Settings
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.settings import Consolidation, Days
-from workers.leases import LeaseThread
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
+from slowwave_server.services.days.book import find_days
+from slowwave_server.services.days.summarize import summarize_day
+from slowwave_server.services.dead_letters import bury
+from slowwave_server.services.flush import Flusher
+from slowwave_server.services.reports.names import find_scope
+from slowwave_server.services.working import consolidate_working
+from slowwave_server.workers.leases import LeaseThread
 
 RULES = Consolidation(min_age_days=0)
 
@@ -111,7 +111,7 @@ def settle(world: World, places: Sequence[Place] = PLACES) -> None:
 
 def told(answer: Any) -> str:
     """All that an answer holds, as text."""
-    from workers.shell.output import document  # noqa: PLC0415 (as the shell itself prints it)
+    from slowwave_server.workers.shell.output import document  # noqa: PLC0415 (as the shell itself prints it)
 
     try:
         return json.dumps(document(answer), ensure_ascii=False, default=str)

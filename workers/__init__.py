@@ -1,27 +1,17 @@
-"""Slowwave's workers: `celery -A workers worker`, `celery -A workers beat`, `celery -A workers flower`.
+"""Workers, beat and Flower. `celery -A workers …` works in the repository; `celery -A slowwave_server …` everywhere.
 
-Must not know: nothing; this is where everything is put together.
+Must not know: which process it is loaded in.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from workers.app import SlowwaveApp
+import slowwave_server
 
 __all__ = ["celery"]
 
 
 def __getattr__(name: str) -> Any:
-    """Make the app on first use: the shell imports this package too, and its help must not wait for Celery."""
+    """Answer the Celery app of `slowwave_server`, which makes it on first use."""
     if name in {"app", "celery"}:
-        celery: SlowwaveApp = _default_app()
-        return celery
+        return slowwave_server.celery
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _default_app() -> "SlowwaveApp":
-    from workers.app import default_app  # noqa: PLC0415 - see __getattr__
-    from workers.flower_access import guard_flower  # noqa: PLC0415 - as above
-
-    guard_flower()
-    return default_app()

@@ -21,16 +21,6 @@ from celery.concurrency.prefork import TaskPool as PreforkPool
 from celery.signals import beat_init, worker_init, worker_process_shutdown, worker_ready, worker_shutdown
 from sqlalchemy.exc import OperationalError
 
-from domain.candidates import Extractor
-from models.engine import make_engine
-from models.schema import WrongSchema, require_current
-from services.due_check import DueCheck
-from services.extraction.build import build_extractor
-from services.flush import Flusher
-from services.flush_turn import FlushTurn
-from services.maintenance import JobRunner
-from services.mem0_backend.choosing import feed_chosen
-from services.sources.build import build_source
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.coordination.flush_queue import FlushQueue
@@ -38,13 +28,23 @@ from slowwave.coordination.keys import HIGH_QUEUE
 from slowwave.errors import InvalidSettings
 from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
-from tasks.base import Runtime
-from workers.celery_settings import celery_settings
-from workers.jobs import job_runners
-from workers.leases import LeaseThread
-from workers.liveness import LoopTurns
-from workers.observed import send_last_spans
-from workers.task_counting import count_tasks
+from slowwave_server.domain.candidates import Extractor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import WrongSchema, require_current
+from slowwave_server.services.due_check import DueCheck
+from slowwave_server.services.extraction.build import build_extractor
+from slowwave_server.services.flush import Flusher
+from slowwave_server.services.flush_turn import FlushTurn
+from slowwave_server.services.maintenance import JobRunner
+from slowwave_server.services.mem0_backend.choosing import feed_chosen
+from slowwave_server.services.sources.build import build_source
+from slowwave_server.tasks.base import Runtime
+from slowwave_server.workers.celery_settings import celery_settings
+from slowwave_server.workers.jobs import job_runners
+from slowwave_server.workers.leases import LeaseThread
+from slowwave_server.workers.liveness import LoopTurns
+from slowwave_server.workers.observed import send_last_spans
+from slowwave_server.workers.task_counting import count_tasks
 
 log = logging.getLogger(__name__)
 
@@ -146,16 +146,16 @@ def make_app(
     by their type; None: those of this version. clock: the time now, aware.
     """
     tasks = [
-        "tasks.capture",
-        "tasks.consolidate",
-        "tasks.curation",
-        "tasks.days",
-        "tasks.embeddings",
-        "tasks.files",
-        "tasks.flush",
-        "tasks.maintenance",
-        "tasks.retention",
-        "tasks.sources",
+        "slowwave_server.tasks.capture",
+        "slowwave_server.tasks.consolidate",
+        "slowwave_server.tasks.curation",
+        "slowwave_server.tasks.days",
+        "slowwave_server.tasks.embeddings",
+        "slowwave_server.tasks.files",
+        "slowwave_server.tasks.flush",
+        "slowwave_server.tasks.maintenance",
+        "slowwave_server.tasks.retention",
+        "slowwave_server.tasks.sources",
     ]
     app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, clock, include=tasks)
     app.conf.update(celery_settings(settings))

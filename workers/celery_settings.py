@@ -7,7 +7,6 @@ from typing import Any
 
 from kombu import Queue
 
-from beat_schedule import celery_schedule
 from slowwave.coordination.broker import sentinels_of, tls_options
 from slowwave.coordination.keys import QUEUES
 from slowwave.messages import (
@@ -24,6 +23,7 @@ from slowwave.messages import (
 )
 from slowwave.settings import Settings
 from slowwave.unread import READ_SESSION
+from slowwave_server.beat_schedule import celery_schedule
 
 # A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has
 # long offered the session again. (A maintenance job may run longer: its message comes back meanwhile, finds the job no
@@ -33,8 +33,8 @@ VISIBILITY_SECONDS = 180.0
 # A worker that is told to stop gives its work this long before it hands the messages back.
 SOFT_SHUTDOWN_SECONDS = 3.0
 
-_ONE_SERVER = "workers.transport:Transport"
-_SENTINELS = "workers.sentinel_transport:SentinelTransport"
+_ONE_SERVER = "slowwave_server.workers.transport:Transport"
+_SENTINELS = "slowwave_server.workers.sentinel_transport:SentinelTransport"
 
 _FIXED: dict[str, Any] = {
     # Only these queues: a typo in a route must not make a queue that nobody reads.
@@ -94,7 +94,7 @@ _TRANSPORT: dict[str, Any] = {
     # A worker that dies inside a restore blocks all others for this long (300 s as shipped).
     "unacked_mutex_expire": 30,
     # Queues in the order of `-Q`, strictly, but no endless row of urgent ones keeps the next queue waiting for ever.
-    "queue_order_strategy": "workers.queue_order:BoundedPriority",
+    "queue_order_strategy": "slowwave_server.workers.queue_order:BoundedPriority",
     # No call waits for ever on a half-open connection.
     "socket_timeout": 10,
     "socket_connect_timeout": 3,

@@ -18,19 +18,19 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
-from models.engine import make_engine
-from services.reports.explain import explain_memory
-from services.reports.why import why_waiting
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.recall.hits import Hit
 from slowwave.settings import PREFIX
-from workers import demo_story as story
-from workers.app import utc_now
-from workers.stack.errors import StackError
-from workers.stack.stack import Stack, StackOptions
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.reports.explain import explain_memory
+from slowwave_server.services.reports.why import why_waiting
+from slowwave_server.workers import demo_story as story
+from slowwave_server.workers.app import utc_now
+from slowwave_server.workers.stack.errors import StackError
+from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 DEADLINE_SECONDS = 60.0
 

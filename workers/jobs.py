@@ -5,11 +5,11 @@ Must not know: when jobs are due; the work itself.
 
 from collections.abc import Mapping
 
-from services.consolidation.jobs import RUNNERS as CONSOLIDATION
-from services.curation_job import RUNNERS as CURATION
-from services.days.jobs import RUNNERS as DAYS
-from services.maintenance import JobRunner
-from services.retention.job import RUNNERS as RETENTION
+from slowwave_server.services.consolidation.jobs import RUNNERS as CONSOLIDATION
+from slowwave_server.services.curation_job import RUNNERS as CURATION
+from slowwave_server.services.days.jobs import RUNNERS as DAYS
+from slowwave_server.services.maintenance import JobRunner
+from slowwave_server.services.retention.job import RUNNERS as RETENTION
 
 
 def job_runners() -> Mapping[str, JobRunner]:

@@ -21,9 +21,9 @@ from celery import bootsteps
 from celery.signals import after_task_publish, beat_init, worker_init
 from redis.exceptions import RedisError
 
-from beat_schedule import schedule
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Settings
+from slowwave_server.beat_schedule import schedule
 
 log = logging.getLogger(__name__)
 

@@ -15,10 +15,10 @@ from typing import Any
 from celery import current_task
 from pythonjsonlogger.json import JsonFormatter
 
-from services.work_ids import current
 from slowwave.tracing import span_ids
+from slowwave_server.services.work_ids import current
 
-_OURS = frozenset(("slowwave", "services", "tasks", "workers", "models"))
+_OURS = frozenset(("slowwave", "slowwave_server"))
 _OF_FAILED_TASKS = "celery.app.trace"
 _MAX_CHARACTERS = 2000
 _PLACES = 12

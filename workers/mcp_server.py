@@ -17,10 +17,10 @@ from pydantic import Field
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from models.schema import WrongSchema
 from slowwave.errors import SlowwaveError
 from slowwave.working import NoteType
-from workers.mcp_tools import AgentTools, Told
+from slowwave_server.models.schema import WrongSchema
+from slowwave_server.workers.mcp_tools import AgentTools, Told
 
 P = ParamSpec("P")
 

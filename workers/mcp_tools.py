@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from domain.spoken_time import count_words
-from services.reports.explain import ChangeMade, Explanation, SourceEvent
-from services.reports.names import UnknownName
 from slowwave import Memory
 from slowwave.errors import InvalidName, InvalidQuery
 from slowwave.recall import Hit
 from slowwave.recall.rendering import Block, fenced, one_line, shorten
 from slowwave.working import NoteType
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.reports.explain import ChangeMade, Explanation, SourceEvent
+from slowwave_server.services.reports.names import UnknownName
 
 SAID_CHARACTERS = 500
 SOURCES_TOLD = 20

@@ -41,7 +41,7 @@ def refuse_tracing_without_its_packages(sender: Any = None, **_: Any) -> None:
     settings = _settings(getattr(sender, "app", None))
     if settings is not None and settings.tracing:
         try:
-            import workers.tracing  # noqa: F401, PLC0415 (where it is off, nothing of it is loaded)
+            import slowwave_server.workers.tracing  # noqa: F401, PLC0415 (where it is off, nothing of it is loaded)
         except ImportError as error:
             raise _missing("tracing", error, "tracing") from None
 
@@ -61,7 +61,7 @@ def trace_threads(sender: Any = None, **_: Any) -> None:
 
 def _trace(settings: Settings | None) -> None:
     if settings is not None and settings.tracing:
-        from workers.tracing import start_tracing  # noqa: PLC0415 (as above)
+        from slowwave_server.workers.tracing import start_tracing  # noqa: PLC0415 (as above)
 
         _providers.append(start_tracing())
 
@@ -69,7 +69,7 @@ def _trace(settings: Settings | None) -> None:
 def send_last_spans() -> None:
     """For the end of a process: a child ends without Python's own, at which the exporter would do so."""
     if _providers:
-        from workers.tracing import close_tracing  # noqa: PLC0415 (as above)
+        from slowwave_server.workers.tracing import close_tracing  # noqa: PLC0415 (as above)
 
         close_tracing(_providers.pop())
 
@@ -81,7 +81,7 @@ def write_json(logger: logging.Logger, **_: Any) -> None:
     settings = _settings()
     if settings is not None and settings.log_format == "json":
         try:
-            from workers.log_lines import JsonLines  # noqa: PLC0415 (as above)
+            from slowwave_server.workers.log_lines import JsonLines  # noqa: PLC0415 (as above)
         except ImportError as error:
             raise _missing("log_format: json", error, "json-logs") from None
         for handler in logger.handlers:

@@ -5,7 +5,7 @@ Must not know: tasks, settings.
 
 from kombu.transport import TRANSPORT_ALIASES, redis
 
-from workers.transport import Channel, Transport
+from slowwave_server.workers.transport import Channel, Transport
 
 
 class SentinelChannel(Channel, redis.SentinelChannel):

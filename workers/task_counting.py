@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from slowwave.coordination.task_counts import note_task
 from slowwave.messages import FLUSH_SESSION
-from tasks.base import SlowwaveTask
+from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)
 

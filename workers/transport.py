@@ -19,7 +19,7 @@ from kombu.transport import redis, virtual
 from redis.exceptions import NoPermissionError, RedisError
 
 from slowwave.coordination.keys import QUEUES
-from workers.admission import Inadmissible, admit
+from slowwave_server.workers.admission import Inadmissible, admit
 
 log = logging.getLogger(__name__)
 

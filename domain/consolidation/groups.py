@@ -6,8 +6,8 @@ Must not know: how alike two statements are, where memories are stored.
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
-from domain.consolidation.known import TRUSTS, Known
-from domain.similarity import read
+from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.similarity import read
 
 Mergeable = Callable[[Known, Known], bool]
 Group = tuple[Known, ...]

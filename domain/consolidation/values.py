@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.consolidation.known import TRUSTS, Known
-from domain.review import ends_at
-from domain.similarity import Claim, read
+from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.review import ends_at
+from slowwave_server.domain.similarity import Claim, read
 
 Pinned = Callable[[UUID, UUID], bool]
 

@@ -3,6 +3,6 @@
 Must not know: Celery, the database, models of language; everything here is a pure function of its arguments.
 """
 
-from domain.extraction.rules import RulesExtractor
+from slowwave_server.domain.extraction.rules import RulesExtractor
 
 __all__ = ["RulesExtractor"]

@@ -5,7 +5,7 @@ Must not know: pronouns inside the sentence, and which sentences are worth keepi
 
 import re
 
-from domain.extraction import verbs
+from slowwave_server.domain.extraction import verbs
 
 _OPENER = re.compile(
     r"^(?:(?:(?:oh|ooh|ah|aw+|wow|woah|whoa|hey|hi|hello|yes|yeah|yea|yep|yup|ya|nope|nah|ok|okay|alright|well|um+|"

@@ -9,8 +9,8 @@ Must not know: which sentences are worth keeping, and when they were said.
 import re
 from dataclasses import dataclass, field
 
-from domain.extraction import verbs
-from domain.extraction.edges import trim, with_subject
+from slowwave_server.domain.extraction import verbs
+from slowwave_server.domain.extraction.edges import trim, with_subject
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|_+|\s+|[^\w\s]")
 _CLOSED = ('."', '!"', '?"', ".)", "!)", "?)")

@@ -10,20 +10,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
-from domain.candidates import Candidate, Extraction, ExtractionContext, Window
-from domain.dates import annotate, local_day, mentions
-from domain.events import Event
-from domain.extraction.answers import statement
-from domain.extraction.edges import without_vocative
-from domain.extraction.entities import entities
-from domain.extraction.kinds import kind_of
-from domain.extraction.person import third_person
-from domain.extraction.sentences import MAX_SENTENCE, sentences
-from domain.extraction.signals import Seen, signals
-from domain.extraction.speech import Speech, speeches
-from domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, confidence, importance, keep_score
-from domain.noise import is_chatter, is_noise, without_machinery
-from domain.redaction import redact
+from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
+from slowwave_server.domain.dates import annotate, local_day, mentions
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction.answers import statement
+from slowwave_server.domain.extraction.edges import without_vocative
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.extraction.kinds import kind_of
+from slowwave_server.domain.extraction.person import third_person
+from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
+from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.speech import Speech, speeches
+from slowwave_server.domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, confidence, importance, keep_score
+from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
+from slowwave_server.domain.redaction import redact
 
 MAX_PER_EVENT = 12
 """Candidates. A pasted document must not flood the memory: of more, those with the highest scores stay."""

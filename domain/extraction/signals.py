@@ -8,8 +8,8 @@ Must not know: the weights, and which sentences are kept.
 import re
 from dataclasses import dataclass
 
-from domain.extraction import verbs
-from domain.extraction.words import WORDS
+from slowwave_server.domain.extraction import verbs
+from slowwave_server.domain.extraction.words import WORDS
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _DIGIT = re.compile(r"\d")

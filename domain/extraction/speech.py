@@ -6,9 +6,9 @@ Must not know: which sentences are worth keeping.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from domain.events import Event
-from domain.extraction.person import Speaker
-from domain.noise import is_noise
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction.person import Speaker
+from slowwave_server.domain.noise import is_noise
 
 UNNAMED_USER = "The user"
 MAX_NAME = 80

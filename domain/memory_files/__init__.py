@@ -3,13 +3,13 @@
 Must not know: where files stand, how they are written, who reads them.
 """
 
-from domain.memory_files.documents import Document, Entry, decode_bytes, encode_document, parse_document
-from domain.memory_files.headers import FileHeader
-from domain.memory_files.lines import BadMark, FileMemory, parse_line, render_line
-from domain.memory_files.names import LongName, decode_name, encode_name, scope_folder
-from domain.memory_files.rendering import render_daily, render_memory_md
-from domain.memory_files.rewriting import rewrite
-from domain.memory_files.summaries import FileSummary
+from slowwave_server.domain.memory_files.documents import Document, Entry, decode_bytes, encode_document, parse_document
+from slowwave_server.domain.memory_files.headers import FileHeader
+from slowwave_server.domain.memory_files.lines import BadMark, FileMemory, parse_line, render_line
+from slowwave_server.domain.memory_files.names import LongName, decode_name, encode_name, scope_folder
+from slowwave_server.domain.memory_files.rendering import render_daily, render_memory_md
+from slowwave_server.domain.memory_files.rewriting import rewrite
+from slowwave_server.domain.memory_files.summaries import FileSummary
 
 __all__ = [
     "BadMark",

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from domain.memory_files.headers import FileHeader, is_header, parse_header
-from domain.memory_files.lines import BadMark, FileMemory, has_mark, parse_line, storable, without_mark
-from domain.memory_files.summaries import BEGIN, END, FileSummary, parse_summary
+from slowwave_server.domain.memory_files.headers import FileHeader, is_header, parse_header
+from slowwave_server.domain.memory_files.lines import BadMark, FileMemory, has_mark, parse_line, storable, without_mark
+from slowwave_server.domain.memory_files.summaries import BEGIN, END, FileSummary, parse_summary
 
 SECTIONS = {
     "Facts": "fact",

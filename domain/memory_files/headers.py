@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from domain.memory_files.escapes import comment_json, escape
-from domain.memory_files.lines import BadMark, storable
+from slowwave_server.domain.memory_files.escapes import comment_json, escape
+from slowwave_server.domain.memory_files.lines import BadMark, storable
 
 HEAD = "<!-- slowwave file "
 FORMAT = 1

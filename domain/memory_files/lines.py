@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from domain.memory_files.escapes import comment_json, escape, unescape
 from slowwave.messages import YEARS
+from slowwave_server.domain.memory_files.escapes import comment_json, escape, unescape
 
 TYPES = ("fact", "preference", "decision", "task", "event", "summary")
 STATUSES = ("inbox", "episode", "active", "archived", "review")

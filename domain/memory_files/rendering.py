@@ -8,9 +8,9 @@ Must not know: what stands in a file already (rewriting), which memories belong 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from domain.memory_files.headers import FileHeader, render_header
-from domain.memory_files.lines import FileMemory, render_line
-from domain.memory_files.summaries import FileSummary, render_summary
+from slowwave_server.domain.memory_files.headers import FileHeader, render_header
+from slowwave_server.domain.memory_files.lines import FileMemory, render_line
+from slowwave_server.domain.memory_files.summaries import FileSummary, render_summary
 
 TITLES = {
     "fact": "Facts",

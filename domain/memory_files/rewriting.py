@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from uuid import UUID
 
-from domain.memory_files.documents import Document, Entry
-from domain.memory_files.headers import FileHeader, is_header, render_header
-from domain.memory_files.lines import FileMemory, render_line
-from domain.memory_files.rendering import section_of, section_order
-from domain.memory_files.summaries import FileSummary, render_summary
+from slowwave_server.domain.memory_files.documents import Document, Entry
+from slowwave_server.domain.memory_files.headers import FileHeader, is_header, render_header
+from slowwave_server.domain.memory_files.lines import FileMemory, render_line
+from slowwave_server.domain.memory_files.rendering import section_of, section_order
+from slowwave_server.domain.memory_files.summaries import FileSummary, render_summary
 
 _FIRST = UUID(int=0)
 _BLANK_SECTION = 3

@@ -13,8 +13,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from domain.memory_files.escapes import comment_json, escape, escape_lines, unescape
-from domain.memory_files.lines import BadMark, parse_time, render_time, storable
+from slowwave_server.domain.memory_files.escapes import comment_json, escape, escape_lines, unescape
+from slowwave_server.domain.memory_files.lines import BadMark, parse_time, render_time, storable
 
 BEGIN = "<!-- slowwave summary "
 LINES = "<!-- slowwave lines"

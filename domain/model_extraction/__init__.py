@@ -3,7 +3,7 @@
 Must not know: which model answers, how it is reached, what it costs, and where memories are kept.
 """
 
-from domain.model_extraction.answers import Checked, UnusableAnswer, read_answer
-from domain.model_extraction.asking import PROMPT, Asked, Known, Said, prompt_of, read_window
+from slowwave_server.domain.model_extraction.answers import Checked, UnusableAnswer, read_answer
+from slowwave_server.domain.model_extraction.asking import PROMPT, Asked, Known, Said, prompt_of, read_window
 
 __all__ = ["PROMPT", "Asked", "Checked", "Known", "Said", "UnusableAnswer", "prompt_of", "read_answer", "read_window"]

@@ -20,15 +20,15 @@ from datetime import date, datetime, time
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from domain.candidates import Candidate, ExtractionContext, MemoryType
-from domain.dates import Mention, annotate, local_day, mentions
-from domain.extraction.entities import entities
-from domain.extraction.person import Speaker, third_person
-from domain.model_extraction.asking import MOST_MEMORIES, TYPES, Asked, Known, Said
-from domain.model_extraction.grounding import Evidence, repeats, says
-from domain.redaction import redact
-from domain.statements import normal_form
 from slowwave.recall.rendering import one_line
+from slowwave_server.domain.candidates import Candidate, ExtractionContext, MemoryType
+from slowwave_server.domain.dates import Mention, annotate, local_day, mentions
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.extraction.person import Speaker, third_person
+from slowwave_server.domain.model_extraction.asking import MOST_MEMORIES, TYPES, Asked, Known, Said
+from slowwave_server.domain.model_extraction.grounding import Evidence, repeats, says
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.statements import normal_form
 
 MOST_READ = 3 * MOST_MEMORIES
 """So many memories of an answer are looked at: each takes a while, and a window has only so long."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from domain.candidates import ExtractionContext, Window
-from domain.events import Event
-from domain.extraction.speech import Speech, name_of, speeches
-from domain.model_calls import Prompt
-from domain.noise import is_chatter, is_noise, without_machinery
-from domain.prompts import prompt_text
-from domain.redaction import redact
 from slowwave.recall.rendering import Block, fenced, one_line, shorten
+from slowwave_server.domain.candidates import ExtractionContext, Window
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
+from slowwave_server.domain.model_calls import Prompt
+from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
+from slowwave_server.domain.prompts import prompt_text
+from slowwave_server.domain.redaction import redact
 
 PROMPT = "extract/1"
 MOST_MEMORIES = 20

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from domain.similarity.lexicon import is_common_word
-from domain.similarity.tokens import Token, tokenise
+from slowwave_server.domain.similarity.lexicon import is_common_word
+from slowwave_server.domain.similarity.tokens import Token, tokenise
 
 _MUST_OCCUR = frozenset({"name", "number", "date", "time"})
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")

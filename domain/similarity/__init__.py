@@ -3,8 +3,8 @@
 Must not know: where statements are stored.
 """
 
-from domain.similarity.judge import judge
-from domain.similarity.reading import Reading, read
-from domain.similarity.verdicts import Claim, Judgement, Thresholds, Verdict
+from slowwave_server.domain.similarity.judge import judge
+from slowwave_server.domain.similarity.reading import Reading, read
+from slowwave_server.domain.similarity.verdicts import Claim, Judgement, Thresholds, Verdict
 
 __all__ = ["Claim", "Judgement", "Reading", "Thresholds", "Verdict", "judge", "read"]

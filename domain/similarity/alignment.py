@@ -6,8 +6,8 @@ Must not know: what follows from it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.similarity.lexicon import are_synonyms, is_kind_of
-from domain.similarity.tokens import Token
+from slowwave_server.domain.similarity.lexicon import are_synonyms, is_kind_of
+from slowwave_server.domain.similarity.tokens import Token
 
 MOST_PAIRS = 400
 """Pairs of words that are looked at for synonyms and opposites: two long texts that differ in more are not the same."""

@@ -6,11 +6,11 @@ Must not know: any second statement.
 import re
 from collections.abc import Iterable
 
-from domain.similarity.frames import SECTIONS, Frame
-from domain.similarity.lexicon import is_kind_of, kind_of_name, lemma, stem, wider_words
-from domain.similarity.stopwords import NEGATORS
-from domain.similarity.tokens import tokenise
-from domain.similarity.verdicts import Claim
+from slowwave_server.domain.similarity.frames import SECTIONS, Frame
+from slowwave_server.domain.similarity.lexicon import is_kind_of, kind_of_name, lemma, stem, wider_words
+from slowwave_server.domain.similarity.stopwords import NEGATORS
+from slowwave_server.domain.similarity.tokens import tokenise
+from slowwave_server.domain.similarity.verdicts import Claim
 
 MAX_CLAIMS = 8
 MAX_CLAUSE = 300

@@ -6,8 +6,8 @@ Must not know: what the words mean.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.similarity.lexicon import lemma, parts_of_speech
-from domain.similarity.tokens import Token
+from slowwave_server.domain.similarity.lexicon import lemma, parts_of_speech
+from slowwave_server.domain.similarity.tokens import Token
 
 AUXILIARIES = frozenset(
     "am is are was were be been 'm 're has have had does do did will would shall should can could may might "

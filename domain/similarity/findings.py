@@ -6,7 +6,7 @@ Must not know: how it was found, and what follows from it.
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.similarity.verdicts import Claim
+from slowwave_server.domain.similarity.verdicts import Claim
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ Must not know: scores, thresholds, and how a finding is acted on.
 
 from itertools import pairwise
 
-from domain.similarity.alignment import Alignment
-from domain.similarity.claims import excludes
-from domain.similarity.findings import Finding
-from domain.similarity.lexicon import are_kin, are_synonyms, is_kind_of
-from domain.similarity.opposition import find_opposition
-from domain.similarity.reading import Doer, Reading
-from domain.similarity.tokens import Token
+from slowwave_server.domain.similarity.alignment import Alignment
+from slowwave_server.domain.similarity.claims import excludes
+from slowwave_server.domain.similarity.findings import Finding
+from slowwave_server.domain.similarity.lexicon import are_kin, are_synonyms, is_kind_of
+from slowwave_server.domain.similarity.opposition import find_opposition
+from slowwave_server.domain.similarity.reading import Doer, Reading
+from slowwave_server.domain.similarity.tokens import Token
 
 _MUTUAL = frozenset(
     "marri engag friend sibl colleagu partner neighbour neighbor roommat cousin meet date twin divorc".split()

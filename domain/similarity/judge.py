@@ -6,11 +6,11 @@ Must not know: where statements are stored.
 from rapidfuzz.distance import Jaro
 from rapidfuzz.fuzz import ratio
 
-from domain.similarity.alignment import Alignment, align
-from domain.similarity.findings import Finding
-from domain.similarity.guard import find_difference
-from domain.similarity.reading import Reading
-from domain.similarity.verdicts import Judgement, Thresholds, Verdict
+from slowwave_server.domain.similarity.alignment import Alignment, align
+from slowwave_server.domain.similarity.findings import Finding
+from slowwave_server.domain.similarity.guard import find_difference
+from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.verdicts import Judgement, Thresholds, Verdict
 
 DEFAULTS = Thresholds()
 _BELOW = 0.01

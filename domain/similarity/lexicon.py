@@ -94,7 +94,7 @@ def kind_of_name(name: str) -> str:
 
 
 def _lines(name: str) -> Iterator[str]:
-    text = (files("domain.similarity") / name).read_text("utf-8")
+    text = (files("slowwave_server.domain.similarity") / name).read_text("utf-8")
     return (line for line in text.splitlines() if line and not line.startswith("#"))
 
 

@@ -5,11 +5,11 @@ Must not know: scores, thresholds, and how a finding is acted on.
 
 from collections import Counter
 
-from domain.similarity.alignment import MOST_PAIRS, Alignment
-from domain.similarity.findings import Finding
-from domain.similarity.lexicon import are_opposites, parts_of_speech
-from domain.similarity.reading import Reading
-from domain.similarity.tokens import Token
+from slowwave_server.domain.similarity.alignment import MOST_PAIRS, Alignment
+from slowwave_server.domain.similarity.findings import Finding
+from slowwave_server.domain.similarity.lexicon import are_opposites, parts_of_speech
+from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.tokens import Token
 
 _OF_ONE = frozenset({"be", "prefer", "live", "work"})
 """Verbs that say of their object that it is the one."""

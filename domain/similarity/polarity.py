@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.similarity.clause import AUXILIARIES
-from domain.similarity.tokens import Token, uncontracted
+from slowwave_server.domain.similarity.clause import AUXILIARIES
+from slowwave_server.domain.similarity.tokens import Token, uncontracted
 
 _REWRITES = tuple(
     (re.compile(rf"(?i)\b(?:{pattern})"), instead)

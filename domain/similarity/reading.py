@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from domain.similarity.claims import claims_of
-from domain.similarity.clause import AUXILIARIES, Clause, parse
-from domain.similarity.lexicon import parts_of_speech
-from domain.similarity.polarity import Polarity, plainly, polarity
-from domain.similarity.tokens import Token, tokenise
-from domain.similarity.verdicts import Claim
-from domain.statements import normal_form
+from slowwave_server.domain.similarity.claims import claims_of
+from slowwave_server.domain.similarity.clause import AUXILIARIES, Clause, parse
+from slowwave_server.domain.similarity.lexicon import parts_of_speech
+from slowwave_server.domain.similarity.polarity import Polarity, plainly, polarity
+from slowwave_server.domain.similarity.tokens import Token, tokenise
+from slowwave_server.domain.similarity.verdicts import Claim
+from slowwave_server.domain.statements import normal_form
 
 MAX_LENGTH = 4000
 """Characters; what lies behind is no statement any more and isn't read."""

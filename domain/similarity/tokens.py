@@ -8,8 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.similarity.lexicon import is_common_word, lemma, stem
-from domain.similarity.stopwords import FUNCTION_WORDS, NEGATORS, NUMBERS, ORDINALS, PREPOSITIONS, TITLES, UNITS
+from slowwave_server.domain.similarity.lexicon import is_common_word, lemma, stem
+from slowwave_server.domain.similarity.stopwords import (
+    FUNCTION_WORDS,
+    NEGATORS,
+    NUMBERS,
+    ORDINALS,
+    PREPOSITIONS,
+    TITLES,
+    UNITS,
+)
 
 Kind = Literal["word", "name", "number", "date", "time", "function", "preposition", "negator", "possessive"]
 

@@ -6,10 +6,10 @@ together within a number of words.
 Must not know: where events and summaries are stored, and when a day is due.
 """
 
-from domain.summaries.lines import FACETS, DaySummary, Facet, Line
-from domain.summaries.merging import merge_lines
-from domain.summaries.segment import MAX_SEGMENT_LINES, SUMMARIZER, summarize_segment
-from domain.summaries.segments import MAX_SEGMENT_CHARACTERS, MAX_SEGMENT_EVENTS, Segment, cut_segments
+from slowwave_server.domain.summaries.lines import FACETS, DaySummary, Facet, Line
+from slowwave_server.domain.summaries.merging import merge_lines
+from slowwave_server.domain.summaries.segment import MAX_SEGMENT_LINES, SUMMARIZER, summarize_segment
+from slowwave_server.domain.summaries.segments import MAX_SEGMENT_CHARACTERS, MAX_SEGMENT_EVENTS, Segment, cut_segments
 
 __all__ = [
     "FACETS",

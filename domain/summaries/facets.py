@@ -7,8 +7,8 @@ Must not know: how sentences are weighed, and who else said what.
 import re
 from collections.abc import Collection
 
-from domain.extraction.kinds import kind_of
-from domain.summaries.lines import Facet
+from slowwave_server.domain.extraction.kinds import kind_of
+from slowwave_server.domain.summaries.lines import Facet
 
 _OPEN = re.compile(
     r"\b(?:still (?:need|needs|open|missing|fails?|failing|broken|have to|has to|waiting|to do)|next steps?|to-?dos?|"

@@ -5,8 +5,8 @@ Must not know: events, and how lines are compared.
 
 from collections.abc import Iterable, Sequence
 
-from domain.summaries.lines import HEADING_WORDS, DaySummary, Line, as_markdown, in_order, words_of
-from domain.summaries.picking import pick
+from slowwave_server.domain.summaries.lines import HEADING_WORDS, DaySummary, Line, as_markdown, in_order, words_of
+from slowwave_server.domain.summaries.picking import pick
 
 GROUP = 8
 """Parts that are merged at once: n parts take ceil(log8 n) levels, at least one."""

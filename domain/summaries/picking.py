@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from domain.summaries.lines import Line
-from domain.summaries.ranking import Item, choose, terms
-from domain.summaries.weights import EARLY_STATE, LEAST, SUPERSEDED, SURE
+from slowwave_server.domain.summaries.lines import Line
+from slowwave_server.domain.summaries.ranking import Item, choose, terms
+from slowwave_server.domain.summaries.weights import EARLY_STATE, LEAST, SUPERSEDED, SURE
 
 _MILESTONE = re.compile(r"Run (queued|finished|failed|blocked): (.*)", re.DOTALL)
 _OF_OUTCOMES = terms(

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from domain.similarity.lexicon import stem
-from domain.similarity.stopwords import FUNCTION_WORDS, NEGATORS, PREPOSITIONS
+from slowwave_server.domain.similarity.lexicon import stem
+from slowwave_server.domain.similarity.stopwords import FUNCTION_WORDS, NEGATORS, PREPOSITIONS
 
 COVERAGE = 0.2
 """What a new word adds, times the logarithm of how many sentences have it."""

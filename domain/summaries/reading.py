@@ -8,20 +8,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from domain.dates import annotate, local_day, mentions
-from domain.events import Event
-from domain.extraction.answers import statement
-from domain.extraction.edges import trim, without_vocative
-from domain.extraction.person import Speaker, third_person
-from domain.extraction.sentences import MAX_SENTENCE, normalise, sentences
-from domain.extraction.signals import Seen, signals
-from domain.extraction.speech import Speech, name_of, speeches
-from domain.noise import is_chatter, is_noise, without_machinery
-from domain.redaction import redact
-from domain.summaries.facets import facet_of, tells_outcome
-from domain.summaries.lines import Facet
-from domain.summaries.requests import asked_to
-from domain.summaries.segments import MAX_EVENT_CHARACTERS
+from slowwave_server.domain.dates import annotate, local_day, mentions
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction.answers import statement
+from slowwave_server.domain.extraction.edges import trim, without_vocative
+from slowwave_server.domain.extraction.person import Speaker, third_person
+from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, normalise, sentences
+from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
+from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.summaries.facets import facet_of, tells_outcome
+from slowwave_server.domain.summaries.lines import Facet
+from slowwave_server.domain.summaries.requests import asked_to
+from slowwave_server.domain.summaries.segments import MAX_EVENT_CHARACTERS
 
 TASK = "task"
 """The speaker of a milestone that bears no name."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC
 
-from domain.events import Event
-from domain.redaction import redact
-from domain.summaries.lines import Line, in_order
-from domain.summaries.picking import pick
-from domain.summaries.reading import Sentence, read
-from domain.summaries.weights import weight_of
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.summaries.lines import Line, in_order
+from slowwave_server.domain.summaries.picking import pick
+from slowwave_server.domain.summaries.reading import Sentence, read
+from slowwave_server.domain.summaries.weights import weight_of
 
 SUMMARIZER = "rules/1"
 """Name and version. Segments that another version made are made anew."""

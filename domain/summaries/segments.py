@@ -9,7 +9,7 @@ Must not know: what a summary says of a segment.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from domain.events import Event
+from slowwave_server.domain.events import Event
 
 MAX_SEGMENT_EVENTS = 100
 MAX_SEGMENT_CHARACTERS = 24_000

@@ -8,8 +8,8 @@ Must not know: how properties are found, and how many sentences are chosen.
 
 from collections.abc import Collection
 
-from domain.extraction.weights import HAND_SET, keep_score
-from domain.summaries.lines import Facet
+from slowwave_server.domain.extraction.weights import HAND_SET, keep_score
+from slowwave_server.domain.summaries.lines import Facet
 
 KEEP = 0.6
 """Of the log-odds that people would keep the sentence, cut at `_LEAST` and `_MOST`."""

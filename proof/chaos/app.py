@@ -13,14 +13,14 @@ from datetime import datetime
 from pathlib import Path
 from random import Random
 
-from domain.candidates import Extraction, ExtractionContext, Extractor, Window
-from domain.extraction import RulesExtractor
-from models.engine import make_engine
 from proof.chaos.places import FOLDER_VARIABLE, MODEL_AGENTS, VISIBILITY_VARIABLE, FaultyClock, Places
-from services.extraction.build import build_extractor
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Settings, load_settings
-from workers.app import make_app
+from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Window
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.extraction.build import build_extractor
+from slowwave_server.workers.app import make_app
 
 # Most windows take a few hundredths of a second; a few take longer than a lease lives.
 _USUAL_SECONDS = 0.12

@@ -6,9 +6,9 @@ Must not know: what a summary says.
 from collections import Counter
 from datetime import date
 
-from domain.local_days import local_day
 from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding, none_of, rows, some
+from slowwave_server.domain.local_days import local_day
 
 _EVENTS = """
     SELECT e.session_id, e.happened_at, e.day, a.time_zone, a.cutoff_hour FROM slowwave.events e

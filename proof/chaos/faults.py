@@ -20,7 +20,7 @@ from proof.chaos.places import put
 from proof.chaos.plan import KINDS, Fault
 from proof.chaos.world import WORKERS, World
 from proof.servers import children_of, until
-from workers.stack.child import Child
+from slowwave_server.workers.stack.child import Child
 
 Making = Callable[[World, Fault], AbstractContextManager[str]]
 

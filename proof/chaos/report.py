@@ -14,7 +14,7 @@ from proof.chaos.progress import Resumed
 from proof.chaos.run import Outcome
 from proof.chaos.world import shortened
 from slowwave.settings import Settings
-from workers.celery_settings import VISIBILITY_SECONDS
+from slowwave_server.workers.celery_settings import VISIBILITY_SECONDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "proof" / "chaos.md"
 _LEGEND = (

@@ -17,17 +17,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
-from models.engine import make_engine
 from proof.chaos.cast import conversations
 from proof.chaos.journal import Writer, read
 from proof.chaos.pace import Pace
 from proof.chaos.places import Places
 from proof.chaos.talkers import Talker
-from services.forget.forget import Forgetter
 from slowwave import Memory, Settings
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import load_settings
 from slowwave.spool import spooled
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.forget.forget import Forgetter
 
 _DELIVER_SECONDS = 120.0
 

@@ -18,13 +18,13 @@ from proof.chaos.cast import Conversation
 from proof.chaos.journal import Call, CallKind, Line, Told, Writer, forgets
 from proof.chaos.sayings import milestone, note, turn
 from proof.chaos.words import word
-from services.forget.forget import Forgetter
-from services.forget.target import CannotForget, Target
-from services.reports.names import UnknownName
 from slowwave import Memory
 from slowwave.coordination.consolidation_queue import ask_for_pass
 from slowwave.errors import SpoolFull, StoreUnavailable
 from slowwave.identity import shared_scope
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.target import CannotForget, Target
+from slowwave_server.services.reports.names import UnknownName
 
 log = logging.getLogger(__name__)
 

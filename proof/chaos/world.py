@@ -15,16 +15,16 @@ from typing import Self
 import redis
 from sqlalchemy import Engine
 
-from models.engine import make_engine
-from models.schema import migrate
 from proof.chaos.places import FOLDER_VARIABLE, VISIBILITY_VARIABLE, Places
 from proof.servers import Servers, until
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE, DAYS_QUEUE, HIGH_QUEUE, QUEUES
 from slowwave.settings import variable_of
 from slowwave.spool import spooled
-from workers.stack.child import Child, Program, Say
-from workers.stack.programs import CeleryPrograms, Worker
-from workers.stack.supervisor import Supervisor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.workers.stack.child import Child, Program, Say
+from slowwave_server.workers.stack.programs import CeleryPrograms, Worker
+from slowwave_server.workers.stack.supervisor import Supervisor
 
 ROOT = Path(__file__).parents[2]
 APP = "proof.chaos.app"

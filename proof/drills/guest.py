@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from random import Random
 
-from models.engine import make_engine
 from proof.chaos.cast import Conversation
 from proof.chaos.journal import Line, Writer, read
 from proof.chaos.places import Places
 from proof.chaos.talkers import Talker
-from services.forget.forget import Forgetter
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Settings
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.forget.forget import Forgetter
 
 PRODUCER = 8
 PLACE = Conversation(None, "guest", "visit", None)

@@ -137,7 +137,7 @@ class Programs:
             process.kill()
 
     def _celery(self, version: Version, name: str, *command: str) -> Process:
-        return self._start(version, name, "celery", "-A", "workers", *command, REMAP_SIGTERM="SIGQUIT")
+        return self._start(version, name, "celery", "-A", "slowwave_server", *command, REMAP_SIGTERM="SIGQUIT")
 
     def _start(self, version: Version, name: str, module: str, *words: str, **variables: str) -> Process:
         environment = version.environment() | self.variables() | variables

@@ -24,7 +24,6 @@ from pathlib import Path
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Engine, text
 
-from models.schema import migrate
 from proof.chaos.checks import Finding
 from proof.chaos.journal import forgets, read
 from proof.drills import guest
@@ -34,6 +33,7 @@ from proof.drills.versions import ROOT, THIS
 from proof.servers import Servers, until
 from slowwave.settings import load_settings
 from slowwave.spool import spooled
+from slowwave_server.models.schema import migrate
 
 TALKERS = 2
 SCRIPTS = ROOT / "deploy" / "backup"

@@ -12,7 +12,6 @@ import redis
 from celery import Celery
 from sqlalchemy import Engine, text
 
-from models.engine import make_engine
 from proof.chaos.checks import Finding, check_all
 from proof.chaos.evidence import Evidence
 from proof.chaos.journal import events_of, read
@@ -22,6 +21,7 @@ from proof.drills.processes import Process, Programs
 from proof.servers import until
 from slowwave.coordination.keys import DAYS_QUEUE
 from slowwave.messages import SUMMARIZE_DUE_DAYS
+from slowwave_server.models.engine import make_engine
 
 _FLUSHES = "SELECT count(*) FROM slowwave.flushes WHERE started_at > :since"
 _TALK_SECONDS = 120.0

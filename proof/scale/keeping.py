@@ -7,30 +7,30 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from domain.similarity import read
-from domain.statements import content_hash
 from proof.scale.measuring import Operation
 from proof.scale.place import Place
 from proof.scale.world import TEAM, TEAM_SCOPE, TENANT
 from proof.scale.writing import TURN, flush, make_dirty
-from services.consolidation.scope_pass import Order, consolidate
-from services.days.book import DayRef
-from services.days.due import due_days
-from services.days.finalize import settle_ended
-from services.days.summarize import summarize_day
-from services.forget.forget import Forgetter
-from services.forget.target import Target
-from services.maintenance import Scheduler
-from services.memory_files.outbox import mark_delivered, take_waiting, waiting_scopes
-from services.reports.conflicts import list_conflicts
-from services.reports.review import Asked, list_questions
-from services.retention.events import remove_old_events
-from services.retention.sessions import bound_sessions
-from services.search_statistics import scopes_to_refresh
-from services.sweep import wake_stale
-from services.working import consolidate_working
 from slowwave.identity import SessionRef
-from workers.jobs import job_runners
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
+from slowwave_server.services.days.book import DayRef
+from slowwave_server.services.days.due import due_days
+from slowwave_server.services.days.finalize import settle_ended
+from slowwave_server.services.days.summarize import summarize_day
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.maintenance import Scheduler
+from slowwave_server.services.memory_files.outbox import mark_delivered, take_waiting, waiting_scopes
+from slowwave_server.services.reports.conflicts import list_conflicts
+from slowwave_server.services.reports.review import Asked, list_questions
+from slowwave_server.services.retention.events import remove_old_events
+from slowwave_server.services.retention.sessions import bound_sessions
+from slowwave_server.services.search_statistics import scopes_to_refresh
+from slowwave_server.services.sweep import wake_stale
+from slowwave_server.services.working import consolidate_working
+from slowwave_server.workers.jobs import job_runners
 
 BACKEND = "file"
 WAITING = 50

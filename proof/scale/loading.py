@@ -19,9 +19,6 @@ import psycopg
 from psycopg.rows import TupleRow
 from sqlalchemy import Engine
 
-from domain.blocking import block_keys
-from domain.similarity import read
-from domain.statements import content_hash
 from proof.scale.derived import AFTER, OF_MEMORIES, OF_SESSIONS
 from proof.scale.vectors import Stems
 from proof.scale.world import (
@@ -38,7 +35,10 @@ from proof.scale.world import (
     statements,
     talks,
 )
-from services.search_statistics import refresh_statistics
+from slowwave_server.domain.blocking import block_keys
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.search_statistics import refresh_statistics
 
 Connection = psycopg.Connection[TupleRow]
 Say = Callable[[str], None]

@@ -16,16 +16,16 @@ from psycopg.rows import TupleRow
 from redis import Redis
 from sqlalchemy import Engine
 
-from models.engine import make_engine
 from proof.scale.world import RARE, TEAM_SCOPE, TENANT, Sizes
-from services.extraction.build import build_extractor
-from services.flush import Flusher
 from slowwave import Memory, Settings
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
 from slowwave.postgres import Statement
 from slowwave.settings import MemorySettings
-from workers.leases import LeaseThread
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.extraction.build import build_extractor
+from slowwave_server.services.flush import Flusher
+from slowwave_server.workers.leases import LeaseThread
 
 SAMPLE = 1500
 POOLED = 2

@@ -9,13 +9,18 @@ from typing import Any
 from proof.scale.measuring import Operation
 from proof.scale.place import Place
 from proof.scale.world import TEAM, TENANT
-from services.reports.jobs_check import check_maintenance
-from services.reports.servers import check_postgres
-from services.reports.status import read_status
-from services.reports.sweeping import check_backlog, check_stranded
-from services.reports.waiting_for_people import check_budget, check_decisions, check_letters, check_quarantine
-from services.reports.why import why_waiting
 from slowwave.recall import context, search
+from slowwave_server.services.reports.jobs_check import check_maintenance
+from slowwave_server.services.reports.servers import check_postgres
+from slowwave_server.services.reports.status import read_status
+from slowwave_server.services.reports.sweeping import check_backlog, check_stranded
+from slowwave_server.services.reports.waiting_for_people import (
+    check_budget,
+    check_decisions,
+    check_letters,
+    check_quarantine,
+)
+from slowwave_server.services.reports.why import why_waiting
 
 SCOPES = (f"team:{TEAM}",)
 COMMON = ("Maya", "painted", "borrowed", "teapot")

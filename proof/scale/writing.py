@@ -9,8 +9,8 @@ from typing import Any
 from proof.scale.measuring import Operation
 from proof.scale.place import Place
 from proof.scale.world import LARGEST, TEAM, TENANT
-from services.sweep import sweep
 from slowwave.identity import SessionRef
+from slowwave_server.services.sweep import sweep
 
 TURN = (
     {"role": "user", "content": "I adopted a dog from the shelter on Saturday, and we named him Biscuit."},

@@ -14,14 +14,14 @@ from statistics import mean, median, pstdev
 from typing import TypedDict
 
 from bench.due_sessions import LINES
-from models.engine import make_engine
 from proof.sizing.costs import Cost, Costs
 from proof.sizing.cpu import Spent, descendants, resident_bytes, spent
 from proof.sizing.site import FLUSHES, Site
-from services.sweep import request_flush, sweep
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.sweep import request_flush, sweep
 
 LONG = 5
 WARM = 40

@@ -18,12 +18,12 @@ from typing import Self
 
 import psycopg
 
-from models.engine import make_engine
-from models.schema import migrate
 from proof.servers import Servers, until
 from slowwave.coordination.broker import connect_broker
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import PREFIX, Settings, load_settings, variable_of
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
 
 FLUSHES = "SELECT count(*) FROM slowwave.flushes"
 DIRTY = "SELECT count(*) FROM slowwave.sessions WHERE last_seq > processed_until"
@@ -111,7 +111,7 @@ class Site:
     def _start(self, log: Path, *command: str) -> int:
         with log.open("wb") as out:
             program = subprocess.Popen(
-                [sys.executable, "-m", "celery", "-A", "workers", *command],
+                [sys.executable, "-m", "celery", "-A", "slowwave_server", *command],
                 env=self._environment,
                 stdout=out,
                 stderr=out,

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from domain.console_roles import role_of
-from models import ConsoleSession, ConsoleUser
-from services.access.console_users import User
+from slowwave_server.domain.console_roles import role_of
+from slowwave_server.models import ConsoleSession, ConsoleUser
+from slowwave_server.services.access.console_users import User
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from domain.console_roles import EVERY_TENANT, UserRole, role_of
-from models import Agent, ConsoleSession, ConsoleUser
 from slowwave.errors import SlowwaveError
 from slowwave.identity import check_name
+from slowwave_server.domain.console_roles import EVERY_TENANT, UserRole, role_of
+from slowwave_server.models import Agent, ConsoleSession, ConsoleUser
 
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 1000

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from psycopg import sql
 from sqlalchemy import Connection, text
 
-from services.access.figures import exporters, figure_statements, has_group, lacking_figures
-from services.access.privileges import (
+from slowwave_server.services.access.figures import exporters, figure_statements, has_group, lacking_figures
+from slowwave_server.services.access.privileges import (
     DEFINING,
     ENTRANCES,
     GROUPS,

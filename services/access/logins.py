@@ -12,12 +12,12 @@ from psycopg import sql
 from sqlalchemy import Connection, Row, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from models import Login
-from services.access.figures import EXPORTER, exporters, figure_statements, has_group
-from services.access.grants import as_caller
-from services.access.privileges import GROUPS
 from slowwave.errors import InvalidName, SlowwaveError
 from slowwave.identity import check_name
+from slowwave_server.models import Login
+from slowwave_server.services.access.figures import EXPORTER, exporters, figure_statements, has_group
+from slowwave_server.services.access.grants import as_caller
+from slowwave_server.services.access.privileges import GROUPS
 
 Role = Literal["producer", "console", "worker", "exporter"]
 LONGEST = 63

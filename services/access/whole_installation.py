@@ -5,9 +5,9 @@ Must not know: pages, what is changed.
 
 from sqlalchemy import Connection, select
 
-from domain.console_roles import EVERY_TENANT
-from models import Agent
-from services.access.console_users import User
+from slowwave_server.domain.console_roles import EVERY_TENANT
+from slowwave_server.models import Agent
+from slowwave_server.services.access.console_users import User
 
 
 def sees_everything(connection: Connection, user: User) -> bool:

@@ -25,7 +25,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, Row, text
 from sqlalchemy.exc import OperationalError
 
-from domain.model_adjudication import (
+from slowwave_server.domain.model_adjudication import (
     VERSION,
     Evidence,
     Ruling,
@@ -37,16 +37,16 @@ from domain.model_adjudication import (
     state_of,
     verdict_of,
 )
-from domain.review import Answer, Statement, keep_both, keep_one, newer_first
-from services.consolidation.asking import Asking, ModelUse, spender_of
-from services.memory_changes import Author, Stale
-from services.reports.names import UnknownName
-from services.reports.sides import read_sides
-from services.review_cases import Case, conflict_case, lock_scopes, statements
-from services.review_effects import carry_out
-from services.runs import LEASE_SECONDS, finish_run, start_run
-from services.undo import undo
-from services.undo_checks import CannotUndo
+from slowwave_server.domain.review import Answer, Statement, keep_both, keep_one, newer_first
+from slowwave_server.services.consolidation.asking import Asking, ModelUse, spender_of
+from slowwave_server.services.memory_changes import Author, Stale
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.sides import read_sides
+from slowwave_server.services.review_cases import Case, conflict_case, lock_scopes, statements
+from slowwave_server.services.review_effects import carry_out
+from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.undo import undo
+from slowwave_server.services.undo_checks import CannotUndo
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ from typing import Literal
 
 from sqlalchemy import Engine, select
 
-from domain.failures import TransientError
-from domain.model_calls import Answer, AskModel, BudgetReached, ModelFailed, Prompt, Spender
-from models import Scope
-from services.llm.drivers import AccessRefused
 from slowwave.settings import Llm
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import Answer, AskModel, BudgetReached, ModelFailed, Prompt, Spender
+from slowwave_server.models import Scope
+from slowwave_server.services.llm.drivers import AccessRefused
 
 log = logging.getLogger(__name__)
 

@@ -11,18 +11,18 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.blocking import claim_keys
-from domain.consolidation.groups import Group, groups, survivor
-from domain.consolidation.known import Known
-from domain.consolidation.values import Valued, settle_values, valued
-from domain.similarity import Thresholds, read
-from domain.triples import triples
-from services.consolidation.effects import Effects
-from services.consolidation.neighbours import index_blocks, load
-from services.consolidation.world import MAX_COMPONENT, World
-from services.memory_changes import Author, mark_checked
-from services.triples import store_triples
 from slowwave.settings import Consolidation
+from slowwave_server.domain.blocking import claim_keys
+from slowwave_server.domain.consolidation.groups import Group, groups, survivor
+from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.values import Valued, settle_values, valued
+from slowwave_server.domain.similarity import Thresholds, read
+from slowwave_server.domain.triples import triples
+from slowwave_server.services.consolidation.effects import Effects
+from slowwave_server.services.consolidation.neighbours import index_blocks, load
+from slowwave_server.services.consolidation.world import MAX_COMPONENT, World
+from slowwave_server.services.memory_changes import Author, mark_checked
+from slowwave_server.services.triples import store_triples
 
 MAX_LINKS = 5
 MAX_VALUES = 200

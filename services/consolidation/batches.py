@@ -15,18 +15,18 @@ from uuid import UUID
 from sqlalchemy import Connection, Row, func, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from domain.consolidation.known import LIVE, Known
-from domain.similarity import judge, read
-from models import Memory
-from services.consolidation.asking import Asking
-from services.consolidation.batch import Batch, promote, settle
-from services.consolidation.effects import Effects
-from services.consolidation.neighbours import load
-from services.consolidation.relating import relate, unread
-from services.consolidation.synthesis import Outcome, Pair, keep, propose
-from services.memory_changes import Author, Stale
-from services.runs import Run, renew_run
 from slowwave.settings import Consolidation
+from slowwave_server.domain.consolidation.known import LIVE, Known
+from slowwave_server.domain.similarity import judge, read
+from slowwave_server.models import Memory
+from slowwave_server.services.consolidation.asking import Asking
+from slowwave_server.services.consolidation.batch import Batch, promote, settle
+from slowwave_server.services.consolidation.effects import Effects
+from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.consolidation.relating import relate, unread
+from slowwave_server.services.consolidation.synthesis import Outcome, Pair, keep, propose
+from slowwave_server.services.memory_changes import Author, Stale
+from slowwave_server.services.runs import Run, renew_run
 
 log = logging.getLogger(__name__)
 

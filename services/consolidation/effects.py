@@ -11,15 +11,15 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from domain.candidates import first_status
-from domain.consolidation.known import Known
-from domain.consolidation.values import Ended
-from domain.review import Tier, doubtful, tier_of
-from services.conflicts import open_review, register_conflict
-from services.consolidation.neighbours import load
-from services.memory_changes import Author, change_memory, note_change
-from services.memory_links import add_link, end_links
-from services.merging import merge_into, part_again
+from slowwave_server.domain.candidates import first_status
+from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.values import Ended
+from slowwave_server.domain.review import Tier, doubtful, tier_of
+from slowwave_server.services.conflicts import open_review, register_conflict
+from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.memory_changes import Author, change_memory, note_change
+from slowwave_server.services.memory_links import add_link, end_links
+from slowwave_server.services.merging import merge_into, part_again
 
 
 @dataclass

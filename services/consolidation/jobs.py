@@ -15,15 +15,15 @@ from typing import Any
 
 from sqlalchemy import Engine, TextClause, text
 
-from domain.spoken_time import count_words
-from services.consolidation.adjudication import adjudicate
-from services.consolidation.asking import ModelUse
-from services.consolidation.batches import DUE, PassKind
-from services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
-from services.llm.build import with_command
-from services.maintenance import JobContext, JobOutcome, JobRunner
-from services.review import expire_due
 from slowwave.errors import InvalidSettings
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.consolidation.adjudication import adjudicate
+from slowwave_server.services.consolidation.asking import ModelUse
+from slowwave_server.services.consolidation.batches import DUE, PassKind
+from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
+from slowwave_server.services.llm.build import with_command
+from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
+from slowwave_server.services.review import expire_due
 
 log = logging.getLogger(__name__)
 

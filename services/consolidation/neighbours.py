@@ -25,10 +25,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from domain.blocking import block_keys
-from domain.consolidation.known import TRUSTS, Known
-from domain.similarity import Reading, read
-from models import Memory
+from slowwave_server.domain.blocking import block_keys
+from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.similarity import Reading, read
+from slowwave_server.models import Memory
 
 PER_KEY = 24
 """So many of the newest memories of a key are looked at: a key that very many share says little."""

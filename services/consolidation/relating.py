@@ -10,14 +10,14 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.consolidation.known import Known
-from domain.model_triples import AT_ONCE, VERSION, question, relations_of
-from domain.similarity import read
-from domain.triples import Relation, triples
-from services.consolidation.asking import Asking
-from services.consolidation.neighbours import load
-from services.memory_changes import Author
-from services.triples import store_triples
+from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.model_triples import AT_ONCE, VERSION, question, relations_of
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.triples import Relation, triples
+from slowwave_server.services.consolidation.asking import Asking
+from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.triples import store_triples
 
 _UNREAD = text(
     "SELECT m.id FROM slowwave.memories m"

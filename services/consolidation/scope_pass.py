@@ -11,19 +11,26 @@ from typing import Literal
 
 from sqlalchemy import Connection, Engine, func, select
 
-from domain.changes import ChangeLine
-from domain.consolidation.known import LIVE
-from domain.model_calls import Spender
-from domain.spoken_time import count_words
-from models import Memory, MemoryConflict, ReviewItem
-from services.consolidation.asking import Asking, ModelUse, spender_of
-from services.consolidation.batches import LeaseLost, Pass, PassKind, RunawayStopped, Transaction, next_due
-from services.consolidation.scope_lock import scope_lock
-from services.memory_changes import Author, changes_of_run
-from services.run_heartbeat import RunHeartbeat
-from services.runs import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
-from services.signals import consolidation_completed, consolidation_failed, consolidation_started
 from slowwave.settings import Consolidation
+from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.domain.consolidation.known import LIVE
+from slowwave_server.domain.model_calls import Spender
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.models import Memory, MemoryConflict, ReviewItem
+from slowwave_server.services.consolidation.asking import Asking, ModelUse, spender_of
+from slowwave_server.services.consolidation.batches import (
+    LeaseLost,
+    Pass,
+    PassKind,
+    RunawayStopped,
+    Transaction,
+    next_due,
+)
+from slowwave_server.services.consolidation.scope_lock import scope_lock
+from slowwave_server.services.memory_changes import Author, changes_of_run
+from slowwave_server.services.run_heartbeat import RunHeartbeat
+from slowwave_server.services.runs import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
+from slowwave_server.services.signals import consolidation_completed, consolidation_failed, consolidation_started
 
 CHANGES_SHOWN = 10_000
 _ONE = {"conflicts": "conflict", "triples": "triple"}

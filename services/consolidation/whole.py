@@ -9,9 +9,9 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from services.consolidation.adjudication import adjudicate
-from services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
 from slowwave.settings import Consolidation
+from slowwave_server.services.consolidation.adjudication import adjudicate
+from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
 
 
 def consolidate_whole(

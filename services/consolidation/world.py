@@ -8,11 +8,11 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.consolidation.groups import connected
-from domain.consolidation.known import Known
-from domain.similarity import Judgement, Thresholds, judge, read
-from services.consolidation.neighbours import candidates, load_with_merged
-from services.consolidation.synthesis import REASON
+from slowwave_server.domain.consolidation.groups import connected
+from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.similarity import Judgement, Thresholds, judge, read
+from slowwave_server.services.consolidation.neighbours import candidates, load_with_merged
+from slowwave_server.services.consolidation.synthesis import REASON
 
 MAX_COMPONENT = 64
 """So many memories are grouped at once; what is connected beyond that waits for a person."""

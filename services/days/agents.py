@@ -10,8 +10,8 @@ from zoneinfo import available_timezones
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from services.reports.names import find_agent
 from slowwave.errors import SlowwaveError
+from slowwave_server.services.reports.names import find_agent
 
 LAST_HOUR = 23
 _READ = text("SELECT a.name, a.time_zone, a.cutoff_hour FROM slowwave.agents a WHERE a.id = :id")

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, text
 
-from domain.failures import LONGEST_DELAY_SECONDS
-from services.days.book import NAMES, NOT_IN_BACK_OFF, DayRef
 from slowwave.identity import SessionRef
 from slowwave.settings import Days
+from slowwave_server.domain.failures import LONGEST_DELAY_SECONDS
+from slowwave_server.services.days.book import NAMES, NOT_IN_BACK_OFF, DayRef
 
 _PAGE = 1000
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)

@@ -14,7 +14,9 @@ from itertools import chain
 
 from sqlalchemy import Connection, Engine
 
-from services.days.book import (
+from slowwave.errors import SlowwaveError
+from slowwave.settings import Days
+from slowwave_server.services.days.book import (
     DayRef,
     day_book,
     days_for_want_of_budget,
@@ -22,11 +24,9 @@ from services.days.book import (
     find_days,
     mark_settling,
 )
-from services.days.model_summarizer import ChooseSummarizer, by_rules
-from services.days.store import describe, read_day
-from services.days.summarize import DayReport, summarize_day
-from slowwave.errors import SlowwaveError
-from slowwave.settings import Days
+from slowwave_server.services.days.model_summarizer import ChooseSummarizer, by_rules
+from slowwave_server.services.days.store import describe, read_day
+from slowwave_server.services.days.summarize import DayReport, summarize_day
 
 log = logging.getLogger(__name__)
 

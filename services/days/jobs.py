@@ -7,13 +7,13 @@ import logging
 from collections import Counter
 from collections.abc import Mapping
 
-from domain.model_calls import AskModel
-from domain.spoken_time import count_words
-from services.days.book import ended_days
-from services.days.finalize import FinalizeReport, finalize_ended
-from services.days.model_summarizer import choose_summarizer
-from services.maintenance import JobContext, JobOutcome, JobRunner
 from slowwave.errors import InvalidSettings
+from slowwave_server.domain.model_calls import AskModel
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.days.book import ended_days
+from slowwave_server.services.days.finalize import FinalizeReport, finalize_ended
+from slowwave_server.services.days.model_summarizer import choose_summarizer
+from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
 
 log = logging.getLogger(__name__)
 

@@ -6,13 +6,13 @@ Must not know: Postgres, when a day is due, which model it is, where budgets are
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from domain.events import Event
-from domain.model_calls import AskModel, ModelFailed, Spender
-from domain.model_summaries import VERSION, SegmentText
-from domain.summaries import DaySummary, merge_lines
-from services.days.book import DayRef
-from services.days.summarizers import FAULTS, RULES, Lines, Summarizer, Told
 from slowwave.settings import Days
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.model_calls import AskModel, ModelFailed, Spender
+from slowwave_server.domain.model_summaries import VERSION, SegmentText
+from slowwave_server.domain.summaries import DaySummary, merge_lines
+from slowwave_server.services.days.book import DayRef
+from slowwave_server.services.days.summarizers import FAULTS, RULES, Lines, Summarizer, Told
 
 ChooseSummarizer = Callable[[DayRef], Summarizer]
 

@@ -19,11 +19,11 @@ from typing import Any
 
 from sqlalchemy import Engine, text
 
-from domain.events import Event
-from domain.summaries import MAX_SEGMENT_EVENTS, Line, Segment, cut_segments
-from services.days.book import DayRef
-from services.days.store import SessionCount, fenced, key_of
-from services.days.summarizers import RULES, Lines, Made, Summarizer, Told, instead_of, make_lines
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.summaries import MAX_SEGMENT_EVENTS, Line, Segment, cut_segments
+from slowwave_server.services.days.book import DayRef
+from slowwave_server.services.days.store import SessionCount, fenced, key_of
+from slowwave_server.services.days.summarizers import RULES, Lines, Made, Summarizer, Told, instead_of, make_lines
 
 PAGE_EVENTS = 100
 AT_ONCE = 20

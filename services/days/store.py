@@ -17,9 +17,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from domain.failures import backoff
-from domain.summaries import DaySummary
-from services.days.book import DayRef, DayStatus
+from slowwave_server.domain.failures import backoff
+from slowwave_server.domain.summaries import DaySummary
+from slowwave_server.services.days.book import DayRef, DayStatus
 
 _AGENT = text("""
 SELECT a.epoch, a.time_zone, CAST(:day AS date) < slowwave.local_day(:now, a.time_zone, a.cutoff_hour) AS over

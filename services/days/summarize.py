@@ -25,9 +25,10 @@ from typing import Literal
 
 from sqlalchemy import Engine
 
-from services.days.book import DayRef, DayStatus
-from services.days.segments import Part, SessionParts, kept_segments
-from services.days.store import (
+from slowwave.settings import Days
+from slowwave_server.services.days.book import DayRef, DayStatus
+from slowwave_server.services.days.segments import Part, SessionParts, kept_segments
+from slowwave_server.services.days.store import (
     Forgotten,
     Reading,
     SessionCount,
@@ -38,8 +39,7 @@ from services.days.store import (
     read_day,
     settle_empty,
 )
-from services.days.summarizers import RULES, Folded, Summarizer, Told, waiting_for
-from slowwave.settings import Days
+from slowwave_server.services.days.summarizers import RULES, Folded, Summarizer, Told, waiting_for
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.events import Event
-from domain.model_calls import BudgetReached, ModelFailed
-from domain.redaction import redact
-from domain.summaries import SUMMARIZER, DaySummary, Line, merge_lines, summarize_segment
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.model_calls import BudgetReached, ModelFailed
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.summaries import SUMMARIZER, DaySummary, Line, merge_lines, summarize_segment
 
 log = logging.getLogger(__name__)
 

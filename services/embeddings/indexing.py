@@ -14,9 +14,9 @@ from typing import Literal, Protocol
 
 from sqlalchemy import Engine, text
 
-from services.embeddings import rows, spaces
-from services.embeddings.spaces import Space
 from slowwave.embedding import Embedder, EmbeddingFailed
+from slowwave_server.services.embeddings import rows, spaces
+from slowwave_server.services.embeddings.spaces import Space
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, RowMapping, text
 
-from services.embeddings.texts import event_text, memory_text
+from slowwave_server.services.embeddings.texts import event_text, memory_text
 
 SESSIONS_AT_ONCE = 50
 Vector = Sequence[float]

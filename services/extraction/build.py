@@ -10,14 +10,14 @@ from datetime import datetime
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.candidates import Extractor
-from domain.extraction import RulesExtractor
-from domain.model_calls import AskModel
-from services.extraction.memory_context import ScopeKnowledge
-from services.extraction.model_extractor import KnowsAlready, ModelExtractor
-from services.llm.build import build_model, with_llm
-from services.llm.calling import Caller
 from slowwave.settings import Settings
+from slowwave_server.domain.candidates import Extractor
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.model_calls import AskModel
+from slowwave_server.services.extraction.memory_context import ScopeKnowledge
+from slowwave_server.services.extraction.model_extractor import KnowsAlready, ModelExtractor
+from slowwave_server.services.llm.build import build_model, with_llm
+from slowwave_server.services.llm.calling import Caller
 
 
 def build_extractor(settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> Extractor:

@@ -15,15 +15,15 @@ import psycopg
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError
 
-from domain.candidates import ExtractionContext
-from domain.dates import local_day
-from domain.failures import TransientError
-from domain.model_extraction import Known
 from slowwave.recall.finding import find_steps, library_steps
 from slowwave.recall.rendering import one_line, shorten
 from slowwave.recall.scopes import Reader
 from slowwave.recall.steps import run
 from slowwave.settings import MemoryContext
+from slowwave_server.domain.candidates import ExtractionContext
+from slowwave_server.domain.dates import local_day
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_extraction import Known
 
 _SCOPE = text("SELECT k.kind, k.name FROM slowwave.scopes k WHERE k.id = :scope AND k.tenant = :tenant")
 # One day's, so that the number of a scope's memories doesn't matter.

@@ -15,9 +15,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from domain.candidates import Extraction, ExtractionContext, Extractor, Fallback, Made, Window
-from domain.model_calls import AskModel, BudgetReached, ModelFailed, Spender
-from domain.model_extraction import PROMPT, Asked, Checked, Known, UnusableAnswer, prompt_of, read_answer, read_window
+from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Fallback, Made, Window
+from slowwave_server.domain.model_calls import AskModel, BudgetReached, ModelFailed, Spender
+from slowwave_server.domain.model_extraction import (
+    PROMPT,
+    Asked,
+    Checked,
+    Known,
+    UnusableAnswer,
+    prompt_of,
+    read_answer,
+    read_window,
+)
 
 log = logging.getLogger(__name__)
 

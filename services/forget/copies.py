@@ -11,13 +11,13 @@ from datetime import datetime
 
 from sqlalchemy import Engine, text
 
-from domain.spoken_time import count_words
-from services.mem0_backend.delivery import deliver_to_mem0
-from services.memory_files.backends import MEM0
-from services.memory_files.outbox import backlog
 from slowwave.errors import SlowwaveError
 from slowwave.mem0_backend import CopyStore, connect, needs_rows
 from slowwave.settings import Settings
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.mem0_backend.delivery import deliver_to_mem0
+from slowwave_server.services.memory_files.backends import MEM0
+from slowwave_server.services.memory_files.outbox import backlog
 
 _LEFT = text(
     "SELECT o.scope_id, count(*) AS copies FROM slowwave.outbox o JOIN slowwave.scopes k ON k.id = o.scope_id"

@@ -22,12 +22,12 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.candidates import first_status
-from domain.redaction import redact
-from domain.statements import content_hash
-from services.consolidation.neighbours import index_blocks, load
-from services.memory_changes import as_json, weigh
-from services.merging import sync_copies
+from slowwave_server.domain.candidates import first_status
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.consolidation.neighbours import index_blocks, load
+from slowwave_server.services.memory_changes import as_json, weigh
+from slowwave_server.services.merging import sync_copies
 
 REASON = "something that it had to do with was forgotten"
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from sqlalchemy import Engine, text
 
-from domain.memory_files import scope_folder
-from services.memory_files.delivery import FileRules, deliver
-from services.memory_files.disk import Disk
-from services.memory_files.locks import FilesBusy, file_lock
-from services.session_logs.folders import remove_session_logs
 from slowwave.settings import MemorySettings
+from slowwave_server.domain.memory_files import scope_folder
+from slowwave_server.services.memory_files.delivery import FileRules, deliver
+from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.memory_files.locks import FilesBusy, file_lock
+from slowwave_server.services.session_logs.folders import remove_session_logs
 
 # A delivery that was under way at the forget may have noted what it wrote after it.
 _NOTES = tuple(

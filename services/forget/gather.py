@@ -12,7 +12,7 @@ Must not know: what is deleted, and in which order.
 
 from sqlalchemy import Connection, text
 
-from services.forget.target import Target
+from slowwave_server.services.forget.target import Target
 
 LOCK_MILLISECONDS = 700
 """Less than Postgres waits before it looks for a deadlock: so it is the forget that gives up, and never a hook."""

@@ -8,8 +8,8 @@ Must not know: which tasks there are.
 
 from sqlalchemy import Connection, text
 
-from services.forget.gather import parameters
-from services.forget.target import Target
+from slowwave_server.services.forget.gather import parameters
+from slowwave_server.services.forget.target import Target
 
 _NAMES = (
     "(jsonb_path_exists(l.payload, CAST('$.* ? (@ == $n)' AS jsonpath), jsonb_build_object('n', {0}))"

@@ -12,21 +12,21 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from services.forget.copies import Mem0Cleaner
-from services.forget.files import (
+from slowwave.coordination.forgetting import take_keys, take_messages
+from slowwave.forgetting import Forgotten
+from slowwave.settings import Settings
+from slowwave.spool_forgetting import clear_spool
+from slowwave_server.services.forget.copies import Mem0Cleaner
+from slowwave_server.services.forget.files import (
     remove_logs,
     remove_logs_of_agent,
     remove_scope_files,
     scopes_with_files,
     write_anew,
 )
-from services.forget.target import Target
-from services.forget.transaction import Erased
-from services.memory_files.locks import FilesBusy
-from slowwave.coordination.forgetting import take_keys, take_messages
-from slowwave.forgetting import Forgotten
-from slowwave.settings import Settings
-from slowwave.spool_forgetting import clear_spool
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.forget.transaction import Erased
+from slowwave_server.services.memory_files.locks import FilesBusy
 
 
 @dataclass

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, text, update
 
-from models import Erasure
-from services.forget.target import Target
+from slowwave_server.models import Erasure
+from slowwave_server.services.forget.target import Target
 
 _FENCE = (
     " ON CONFLICT (tenant, agent, session) DO UPDATE SET erased_at = greatest(n.erased_at, excluded.erased_at),"

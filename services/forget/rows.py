@@ -9,7 +9,7 @@ from collections import Counter
 
 from sqlalchemy import Connection, text
 
-from services.forget.gather import count_rows
+from slowwave_server.services.forget.gather import count_rows
 
 # What histories of memories that stay may go on telling: numbers, times and ids, never words.
 _WORDLESS = (

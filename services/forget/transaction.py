@@ -12,13 +12,13 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from services.forget.evidence import REASON, Remains
-from services.forget.gather import gather
-from services.forget.letters import take_letters
-from services.forget.receipts import sessions_before, was_forgotten, write_receipt
-from services.forget.rows import CONVERSATIONS, MEMORIES, close_runs, mark_runs, take_away
-from services.forget.statistics import STATISTICS
-from services.forget.target import CannotForget, Target
+from slowwave_server.services.forget.evidence import REASON, Remains
+from slowwave_server.services.forget.gather import gather
+from slowwave_server.services.forget.letters import take_letters
+from slowwave_server.services.forget.receipts import sessions_before, was_forgotten, write_receipt
+from slowwave_server.services.forget.rows import CONVERSATIONS, MEMORIES, close_runs, mark_runs, take_away
+from slowwave_server.services.forget.statistics import STATISTICS
+from slowwave_server.services.forget.target import CannotForget, Target
 
 STATEMENT_MINUTES = 30
 PATIENCE_SECONDS = 60.0

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from domain.model_calls import Prompt
-from services.llm.drivers import UnfitAnswer
+from slowwave_server.domain.model_calls import Prompt
+from slowwave_server.services.llm.drivers import UnfitAnswer
 
 MAX_CHARACTERS = 1_000_000
 

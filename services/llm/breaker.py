@@ -14,9 +14,9 @@ from typing import Any, Literal, NoReturn
 from redis import Redis
 from redis.exceptions import RedisError
 
-from domain.failures import TransientError
-from services.llm.drivers import AccessRefused
 from slowwave.coordination.keys import model_breaker_key
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.services.llm.drivers import AccessRefused
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ KEPT_SECONDS = 3600.0
 
 Why = Literal["away", "refused"]
 
-_FOLDER = files("services.llm")
+_FOLDER = files("slowwave_server.services.llm")
 _ENTER = (_FOLDER / "enter_breaker.lua").read_text("utf-8")
 _FAIL = (_FOLDER / "fail_breaker.lua").read_text("utf-8")
 

@@ -15,9 +15,9 @@ from uuid import UUID, uuid4, uuid5
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from domain.failures import TransientError
-from domain.model_calls import BudgetReached, Spender
 from slowwave.settings import Llm
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import BudgetReached, Spender
 
 log = logging.getLogger(__name__)
 

@@ -11,14 +11,14 @@ from typing import Any
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.model_calls import AskModel
-from services.llm.budget import Budget
-from services.llm.calling import Caller
-from services.llm.command_driver import CommandDriver
-from services.llm.drivers import Driver
-from services.llm.gate import build_gate
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Llm, Settings
+from slowwave_server.domain.model_calls import AskModel
+from slowwave_server.services.llm.budget import Budget
+from slowwave_server.services.llm.calling import Caller
+from slowwave_server.services.llm.command_driver import CommandDriver
+from slowwave_server.services.llm.drivers import Driver
+from slowwave_server.services.llm.gate import build_gate
 
 
 def build_model(settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> AskModel | None:
@@ -67,7 +67,7 @@ def _openai_driver(llm: Llm, clock: Callable[[], datetime]) -> Driver:
         )
     if not llm.model:
         raise InvalidSettings("memory.llm.driver is openai, and memory.llm.model names no model")
-    from services.llm.openai_driver import OpenAIDriver  # noqa: PLC0415 (an optional extra)
+    from slowwave_server.services.llm.openai_driver import OpenAIDriver  # noqa: PLC0415 (an optional extra)
 
     return OpenAIDriver(base_url=llm.base_url, model=llm.model, api_key=llm.api_key, clock=clock)
 

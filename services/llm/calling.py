@@ -18,10 +18,10 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.model_calls import Answer, ModelFailed, Prompt, Spender, Unanswered
-from services.llm.budget import Budget, Reservation, Wanted
-from services.llm.drivers import Driver, RequestRefused, UnfitAnswer, prompt_tokens
 from slowwave.tracing import model_span
+from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt, Spender, Unanswered
+from slowwave_server.services.llm.budget import Budget, Reservation, Wanted
+from slowwave_server.services.llm.drivers import Driver, RequestRefused, UnfitAnswer, prompt_tokens
 
 log = logging.getLogger(__name__)
 

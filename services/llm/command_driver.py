@@ -22,9 +22,9 @@ from pathlib import PurePath
 from threading import Thread
 from typing import IO
 
-from domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
-from services.llm.answers import read_answer, schema_words
 from slowwave.recall.tokens import estimate
+from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
+from slowwave_server.services.llm.answers import read_answer, schema_words
 
 MAX_ANSWER_BYTES = 4_000_000
 _BAD_SETTING = "the command can't be read ({}): look at memory.llm.command, or the job's llm_command"

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from domain.model_calls import Prompt
-from services.llm.answers import schema_words
+from slowwave_server.domain.model_calls import Prompt
+from slowwave_server.services.llm.answers import schema_words
 
 _SHAPES = ("json_schema", "json_object with schema", "json_object", "words")
 _FORMAT = re.compile(r"response_format|json_schema|json_object|structured.output|grammar", re.IGNORECASE)

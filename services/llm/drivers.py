@@ -15,8 +15,8 @@ Must not know: budgets, slots, who asks.
 import json
 from typing import Protocol
 
-from domain.model_calls import Answer, ModelFailed, Prompt
 from slowwave.recall.tokens import estimate
+from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt
 
 _TOKENS_A_MESSAGE = 8
 """What endpoints add around each message, rather too many."""

@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from domain.model_calls import ModelFailed, Unanswered
-from services.llm.drivers import AccessRefused
+from slowwave_server.domain.model_calls import ModelFailed, Unanswered
+from slowwave_server.services.llm.drivers import AccessRefused
 
 MAX_RETRY_AFTER_SECONDS = 3600.0
 """Whoever asks for more is asked again after this."""

@@ -16,11 +16,11 @@ from uuid import uuid4
 
 from redis import Redis
 
-from domain.model_calls import ModelFailed, Unanswered
-from services.llm.breaker import Breaker
-from services.llm.drivers import AccessRefused
-from services.llm.slots import Slots
 from slowwave.settings import Llm
+from slowwave_server.domain.model_calls import ModelFailed, Unanswered
+from slowwave_server.services.llm.breaker import Breaker
+from slowwave_server.services.llm.drivers import AccessRefused
+from slowwave_server.services.llm.slots import Slots
 
 SLOT_WAIT_SECONDS = 5.0
 LEASE_MARGIN_SECONDS = 10.0

@@ -21,13 +21,13 @@ import httpx2
 import openai
 from pydantic import SecretStr
 
-from domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
-from services.llm.answers import read_answer
-from services.llm.dialect import Dialect, first_dialect
-from services.llm.drivers import RequestRefused, prompt_tokens
-from services.llm.endpoint_failures import Endpoint, refusal_words
-from services.llm.hanging_up import HangUp
 from slowwave.recall.tokens import estimate
+from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
+from slowwave_server.services.llm.answers import read_answer
+from slowwave_server.services.llm.dialect import Dialect, first_dialect
+from slowwave_server.services.llm.drivers import RequestRefused, prompt_tokens
+from slowwave_server.services.llm.endpoint_failures import Endpoint, refusal_words
+from slowwave_server.services.llm.hanging_up import HangUp
 
 MAX_ANSWER_BYTES = 4_000_000
 MAX_TOKENS = 100_000_000

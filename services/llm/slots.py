@@ -19,8 +19,8 @@ from uuid import uuid4
 from redis import Redis
 from redis.exceptions import RedisError
 
-from domain.failures import TransientError
 from slowwave.coordination.keys import MODEL_SLOTS_KEY
+from slowwave_server.domain.failures import TransientError
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ FIRST_PAUSE_SECONDS = 0.05
 LONGEST_PAUSE_SECONDS = 0.5
 """Between two looks for a free slot, twice as long each time, spread by chance. A call takes seconds."""
 
-_TAKE = (files("services.llm") / "take_slot.lua").read_text("utf-8")
+_TAKE = (files("slowwave_server.services.llm") / "take_slot.lua").read_text("utf-8")
 
 
 @dataclass

@@ -8,10 +8,10 @@ from datetime import datetime
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from services.memory_files.backends import MEM0, Change, choose_backend, note_identity
 from slowwave.errors import InvalidSettings
 from slowwave.mem0_backend import identity_of, needs_rows
 from slowwave.settings import Settings
+from slowwave_server.services.memory_files.backends import MEM0, Change, choose_backend, note_identity
 
 _PREPARE = text("SELECT slowwave.prepare_mem0()")
 

@@ -15,13 +15,19 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
 
-from services.mem0_backend.rows import copies_of, owner_of
-from services.memory_files.backends import MEM0, BackendName, registered
-from services.memory_files.locks import FilesBusy, file_lock
-from services.memory_files.outbox import WaitingScope, mark_delivered, mark_failed, take_waiting, waiting_scopes
 from slowwave.embedding import EmbeddingFailed
 from slowwave.errors import SlowwaveError
 from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner
+from slowwave_server.services.mem0_backend.rows import copies_of, owner_of
+from slowwave_server.services.memory_files.backends import MEM0, BackendName, registered
+from slowwave_server.services.memory_files.locks import FilesBusy, file_lock
+from slowwave_server.services.memory_files.outbox import (
+    WaitingScope,
+    mark_delivered,
+    mark_failed,
+    take_waiting,
+    waiting_scopes,
+)
 
 log = logging.getLogger(__name__)
 

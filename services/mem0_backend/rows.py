@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection, select, text
 
-from models import Scope
 from slowwave.mem0_backend import Copy, Owner
+from slowwave_server.models import Scope
 
 _COPIES = text(
     "SELECT m.id, m.content, m.type, m.status, m.confidence, m.importance, m.trust, m.valid_from, m.valid_to,"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from sqlalchemy import Connection, Engine, TextClause, select, text, update
 
-from models import MemoryBackend
+from slowwave_server.models import MemoryBackend
 
 FILE = "file"
 MEM0 = "mem0"

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, select
 
-from domain.memory_files import (
+from slowwave.errors import SlowwaveError
+from slowwave_server.domain.memory_files import (
     Document,
     Entry,
     FileHeader,
@@ -26,15 +27,14 @@ from domain.memory_files import (
     render_memory_md,
     rewrite,
 )
-from domain.spoken_time import count_words
-from models import Scope
-from services.memory_files.disk import CURATED, Disk, FileChanged, day_of_path, leads_out
-from services.memory_files.locks import file_lock
-from services.memory_files.manifest import NAME, Manifest, Written, file_digest, written
-from services.memory_files.ownership import read_owner
-from services.memory_files.shelf import Shelf, read_shelf
-from services.reports.names import find_agent, find_scope, unknown_name
-from slowwave.errors import SlowwaveError
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.models import Scope
+from slowwave_server.services.memory_files.disk import CURATED, Disk, FileChanged, day_of_path, leads_out
+from slowwave_server.services.memory_files.locks import file_lock
+from slowwave_server.services.memory_files.manifest import NAME, Manifest, Written, file_digest, written
+from slowwave_server.services.memory_files.ownership import read_owner
+from slowwave_server.services.memory_files.shelf import Shelf, read_shelf
+from slowwave_server.services.reports.names import find_agent, find_scope, unknown_name
 
 LINES_TOLD = 10
 

@@ -9,10 +9,11 @@ from datetime import date, datetime
 from hashlib import blake2b
 from pathlib import Path
 
-from domain.candidates import first_status
-from domain.extraction.entities import entities
-from domain.local_days import bounds_of
-from domain.memory_files import (
+from slowwave.errors import SlowwaveError
+from slowwave_server.domain.candidates import first_status
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.local_days import bounds_of
+from slowwave_server.domain.memory_files import (
     Document,
     Entry,
     FileHeader,
@@ -23,9 +24,8 @@ from domain.memory_files import (
     render_line,
     scope_folder,
 )
-from domain.redaction import redact
-from services.memory_files.disk import CURATED, DAILY, Disk, day_of_path, leads_out
-from slowwave.errors import SlowwaveError
+from slowwave_server.domain.redaction import redact
+from slowwave_server.services.memory_files.disk import CURATED, DAILY, Disk, day_of_path, leads_out
 
 IMPORT_CONFIDENCE = 0.7
 """What a statement in a file is worth as evidence where nothing says who wrote it."""

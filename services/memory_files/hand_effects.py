@@ -15,15 +15,15 @@ from uuid import UUID
 
 from sqlalchemy import Connection, select
 
-from domain.hand_edits import Edited, KnownLine, said_as, says_the_same
-from models import Memory
-from services.conflicts import open_review, register_conflict
-from services.memory_changes import Author, change_memory
-from services.memory_files.disk import CURATED
-from services.memory_files.hand_store import Handwritten, keep_handwritten
-from services.memory_links import add_link
-from services.review_cases import open_conflicts, open_items
-from services.review_closing import close_conflict, close_item
+from slowwave_server.domain.hand_edits import Edited, KnownLine, said_as, says_the_same
+from slowwave_server.models import Memory
+from slowwave_server.services.conflicts import open_review, register_conflict
+from slowwave_server.services.memory_changes import Author, change_memory
+from slowwave_server.services.memory_files.disk import CURATED
+from slowwave_server.services.memory_files.hand_store import Handwritten, keep_handwritten
+from slowwave_server.services.memory_links import add_link
+from slowwave_server.services.review_cases import open_conflicts, open_items
+from slowwave_server.services.review_closing import close_conflict, close_item
 
 EDITED = "edited by hand"
 REMOVED = "removed by hand"

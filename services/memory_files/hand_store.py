@@ -12,12 +12,12 @@ from uuid import UUID
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from domain.candidates import first_status
-from domain.extraction.entities import entities
-from domain.redaction import redact
-from domain.statements import content_hash
-from models import Memory, MemoryImport
-from services.memory_changes import Author, change_memory, note_change, weigh
+from slowwave_server.domain.candidates import first_status
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.models import Memory, MemoryImport
+from slowwave_server.services.memory_changes import Author, change_memory, note_change, weigh
 
 HAND_CONFIDENCE = 0.95
 """What a line that somebody typed is worth as evidence: nobody is surer, and people err."""

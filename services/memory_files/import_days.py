@@ -11,7 +11,7 @@ from datetime import date
 
 from sqlalchemy import Connection, text
 
-from domain.memory_files import FileSummary
+from slowwave_server.domain.memory_files import FileSummary
 
 _KNOWN = text(
     "SELECT s.text FROM slowwave.day_summaries s WHERE (s.agent_id, s.scope_id, s.day) = (:agent, :scope, :day)"

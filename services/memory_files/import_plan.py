@@ -10,9 +10,9 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from domain.statements import content_hash
-from services.memory_files import import_rows
-from services.memory_files.folder_reading import Statement
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.memory_files import import_rows
+from slowwave_server.services.memory_files.folder_reading import Statement
 
 
 @dataclass

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.statements import content_hash
-from services.memory_changes import Author, as_json, note_change, weigh
-from services.memory_files.folder_reading import Statement
-from services.merging import sync_copies
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.memory_changes import Author, as_json, note_change, weigh
+from slowwave_server.services.memory_files.folder_reading import Statement
+from slowwave_server.services.merging import sync_copies
 
 CHUNK = 1000
 

@@ -18,24 +18,24 @@ from zoneinfo import available_timezones
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import IntegrityError
 
-from domain.changes import ChangeLine
-from domain.review import tier_of
-from domain.spoken_time import count_words
-from services.conflicts import open_review
-from services.consolidation.neighbours import load
-from services.consolidation.scope_lock import lock_scope
-from services.memory_changes import Author, changes_of_run
-from services.memory_files import import_rows
-from services.memory_files.disk import Disk
-from services.memory_files.folder_reading import DayPart, Folder, Problem, read_folder
-from services.memory_files.import_days import take_over
-from services.memory_files.import_plan import Plan, make_plan, once
-from services.memory_files.ownership import Forgotten, Owner, hold_fence, read_owner
-from services.reports.names import find_scope
-from services.runs import LEASE_SECONDS, Run, finish_run, start_run
 from slowwave.errors import InvalidName, SlowwaveError
 from slowwave.identity import check_name
 from slowwave.settings import Days
+from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.domain.review import tier_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.conflicts import open_review
+from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.consolidation.scope_lock import lock_scope
+from slowwave_server.services.memory_changes import Author, changes_of_run
+from slowwave_server.services.memory_files import import_rows
+from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.memory_files.folder_reading import DayPart, Folder, Problem, read_folder
+from slowwave_server.services.memory_files.import_days import take_over
+from slowwave_server.services.memory_files.import_plan import Plan, make_plan, once
+from slowwave_server.services.memory_files.ownership import Forgotten, Owner, hold_fence, read_owner
+from slowwave_server.services.reports.names import find_scope
+from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
 
 REASON = "imported from files"
 WHY = "It waited for a decision where it was exported."

@@ -12,9 +12,9 @@ from uuid import UUID
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from domain.hand_edits import KnownLine
-from models import FileLine, FileState
-from services.memory_files.disk import Stamp
+from slowwave_server.domain.hand_edits import KnownLine
+from slowwave_server.models import FileLine, FileState
+from slowwave_server.services.memory_files.disk import Stamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from domain.hand_edits import HandEdits, KnownLine, hand_edits, ids_in
-from domain.memory_files import Document, decode_bytes, parse_document
-from services.memory_files.disk import Disk, FileContent, Stamp, day_of_path
-from services.memory_files.hand_store import existing
-from services.memory_files.known import KnownFile, hold, known_lines, note_file
-from services.memory_files.ownership import Owner
+from slowwave_server.domain.hand_edits import HandEdits, KnownLine, hand_edits, ids_in
+from slowwave_server.domain.memory_files import Document, decode_bytes, parse_document
+from slowwave_server.services.memory_files.disk import Disk, FileContent, Stamp, day_of_path
+from slowwave_server.services.memory_files.hand_store import existing
+from slowwave_server.services.memory_files.known import KnownFile, hold, known_lines, note_file
+from slowwave_server.services.memory_files.ownership import Owner
 
 _BULLETS = ("-", "*", "+")
 

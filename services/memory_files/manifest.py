@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from services.memory_files.disk import Disk
+from slowwave_server.services.memory_files.disk import Disk
 
 NAME = ".slowwave.json"
 _LINE_CHARACTERS = 8

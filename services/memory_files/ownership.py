@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, and_, func, or_, select
 
-from domain.memory_files import FileHeader, scope_folder
-from models import Agent, ErasedName, Erasure, Scope, Session
+from slowwave_server.domain.memory_files import FileHeader, scope_folder
+from slowwave_server.models import Agent, ErasedName, Erasure, Scope, Session
 
 
 class Forgotten(Exception):

@@ -11,17 +11,17 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from domain.hand_edits import Edited
-from domain.local_days import bounds_of, local_day
-from domain.memory_files import FileHeader
-from domain.spoken_time import count_words
-from services.memory_changes import Author
-from services.memory_files.disk import CURATED, day_of_path
-from services.memory_files.hand_effects import HandEffects
-from services.memory_files.hand_store import Handwritten
-from services.memory_files.looking import View, moved
-from services.memory_files.ownership import Owner, hold_fence
-from services.runs import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.domain.hand_edits import Edited
+from slowwave_server.domain.local_days import bounds_of, local_day
+from slowwave_server.domain.memory_files import FileHeader
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.memory_files.disk import CURATED, day_of_path
+from slowwave_server.services.memory_files.hand_effects import HandEffects
+from slowwave_server.services.memory_files.hand_store import Handwritten
+from slowwave_server.services.memory_files.looking import View, moved
+from slowwave_server.services.memory_files.ownership import Owner, hold_fence
+from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
 
 
 @dataclass

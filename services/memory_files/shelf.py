@@ -14,10 +14,10 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.memory_files import FileHeader, FileMemory, FileSummary
-from domain.memory_files.rendering import TITLES
-from services.memory_files.disk import CURATED
-from services.memory_files.standing import Standing, daily_path, paths_for, standing
+from slowwave_server.domain.memory_files import FileHeader, FileMemory, FileSummary
+from slowwave_server.domain.memory_files.rendering import TITLES
+from slowwave_server.services.memory_files.disk import CURATED
+from slowwave_server.services.memory_files.standing import Standing, daily_path, paths_for, standing
 
 BATCH = 1000
 _LIVE = text(

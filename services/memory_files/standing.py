@@ -10,8 +10,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.memory_files import FileHeader, FileMemory
-from services.memory_files.disk import CURATED, DAILY
+from slowwave_server.domain.memory_files import FileHeader, FileMemory
+from slowwave_server.services.memory_files.disk import CURATED, DAILY
 
 _READ = text(
     "SELECT m.id, m.type, m.content, m.status, m.confidence, m.importance, m.trust, m.entities, m.valid_from,"

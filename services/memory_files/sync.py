@@ -11,12 +11,12 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from domain.memory_files import scope_folder
-from models import Agent, FileState, OutboxItem, Scope, Session
-from services.memory_files.backends import FILE
-from services.memory_files.disk import Disk, Stamp
-from services.memory_files.outbox import HELD, WaitingScope, undelivered, waiting_scopes, waits
 from slowwave.identity import SessionRef
+from slowwave_server.domain.memory_files import scope_folder
+from slowwave_server.models import Agent, FileState, OutboxItem, Scope, Session
+from slowwave_server.services.memory_files.backends import FILE
+from slowwave_server.services.memory_files.disk import Disk, Stamp
+from slowwave_server.services.memory_files.outbox import HELD, WaitingScope, undelivered, waiting_scopes, waits
 
 
 def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, now: datetime) -> list[WaitingScope]:

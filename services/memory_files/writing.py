@@ -11,8 +11,8 @@ from uuid import UUID
 
 from sqlalchemy import Engine
 
-from domain.hand_edits import HandEdits, KnownLine, line_digest, says_the_same
-from domain.memory_files import (
+from slowwave_server.domain.hand_edits import HandEdits, KnownLine, line_digest, says_the_same
+from slowwave_server.domain.memory_files import (
     Document,
     Entry,
     FileMemory,
@@ -21,12 +21,12 @@ from domain.memory_files import (
     parse_document,
     rewrite,
 )
-from services.memory_files.disk import Disk, FileChanged, day_of_path, digest_of
-from services.memory_files.known import drop_file, known_lines, note_file, note_lines, note_writing
-from services.memory_files.locks import HeldLock
-from services.memory_files.looking import View, parse
-from services.memory_files.ownership import Owner
-from services.memory_files.standing import Standing
+from slowwave_server.services.memory_files.disk import Disk, FileChanged, day_of_path, digest_of
+from slowwave_server.services.memory_files.known import drop_file, known_lines, note_file, note_lines, note_writing
+from slowwave_server.services.memory_files.locks import HeldLock
+from slowwave_server.services.memory_files.looking import View, parse
+from slowwave_server.services.memory_files.ownership import Owner
+from slowwave_server.services.memory_files.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from domain.spoken_time import count_words, duration_words
-from services.reports.check import Check, problem
-from services.reports.metrics.deliveries import read_waiting
-from services.reports.metrics.sessions import age
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.services.reports.check import Check, problem
+from slowwave_server.services.reports.metrics.deliveries import read_waiting
+from slowwave_server.services.reports.metrics.sessions import age
 
 LATE_SYNCS = 10
 """What waits for longer than so many ticks is late."""

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
-from models import LlmCall, LlmUsage
-from services.reports.names import find_agent
 from slowwave.settings import Llm
+from slowwave_server.models import LlmCall, LlmUsage
+from slowwave_server.services.reports.names import find_agent
 
 Period = Literal["day", "week"]
 _OUTCOMES = ("answered", "failed", "unanswered", "lost")

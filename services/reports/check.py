@@ -9,8 +9,8 @@ from typing import Literal
 from sqlalchemy import Connection, Select
 from sqlalchemy.exc import DBAPIError
 
-from domain.spoken_time import count_words
-from domain.troubles import TROUBLES
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.troubles import TROUBLES
 
 TENANTS_NAMED = 10
 

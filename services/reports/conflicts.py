@@ -11,10 +11,10 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Connection, or_, select
 
-from domain.review import ConflictStatus, newer_first
-from models import MemoryConflict, ReviewItem, Scope
-from services.reports.names import UnknownName
-from services.reports.sides import Side, read_sides
+from slowwave_server.domain.review import ConflictStatus, newer_first
+from slowwave_server.models import MemoryConflict, ReviewItem, Scope
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.sides import Side, read_sides
 
 _PLAIN = ("id", "status", "reason", "evidence", "resolution", "decided_at", "decided_by")
 

@@ -8,11 +8,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from models import MemoryBackend, OutboxItem, Scope
-from services.memory_files.backends import MEM0, BackendName, mismatch
-from services.memory_files.outbox import undelivered
-from services.reports.backlog import check_backlog
-from services.reports.check import Check, fine, problem
+from slowwave_server.models import MemoryBackend, OutboxItem, Scope
+from slowwave_server.services.memory_files.backends import MEM0, BackendName, mismatch
+from slowwave_server.services.memory_files.outbox import undelivered
+from slowwave_server.services.reports.backlog import check_backlog
+from slowwave_server.services.reports.check import Check, fine, problem
 
 _WAITS = undelivered(MEM0)
 

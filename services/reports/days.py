@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, select, tuple_
 
-from models import Agent, DaySummary, Event, Session
-from services.days.book import DayEntry, DayStatus, day_book
-from services.reports.names import UnknownName
+from slowwave_server.models import Agent, DaySummary, Event, Session
+from slowwave_server.services.days.book import DayEntry, DayStatus, day_book
+from slowwave_server.services.reports.names import UnknownName
 
 SCOPES_READ = 1000
 

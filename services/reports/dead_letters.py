@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
-from models import DeadLetter
-from services.reports.names import UnknownName
+from slowwave_server.models import DeadLetter
+from slowwave_server.services.reports.names import UnknownName
 
 LetterState = Literal["open", "redriven", "dismissed"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Text, func, literal, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from models import Agent, Session
-from services.reports.names import find_agent
 from slowwave.identity import SessionRef
+from slowwave_server.models import Agent, Session
+from slowwave_server.services.reports.names import find_agent
 
 AT_ONCE = 2000
 """So many sessions are asked for in one query."""

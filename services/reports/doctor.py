@@ -13,19 +13,24 @@ from datetime import datetime
 from redis import Redis
 from sqlalchemy import Connection, Engine
 
-from services.reports.check import Check
-from services.reports.copies import check_copies
-from services.reports.files import check_files
-from services.reports.jobs_check import check_maintenance
-from services.reports.model_check import check_model
-from services.reports.roles import check_roles
-from services.reports.servers import check_broker, check_clocks, check_postgres
-from services.reports.source import check_source
-from services.reports.spool_check import check_spool, measure_spool
-from services.reports.sweeping import check_backlog, check_stranded, check_sweeps, check_workers
-from services.reports.waiting_for_people import check_budget, check_decisions, check_letters, check_quarantine
 from slowwave.settings import Settings
 from slowwave.spool import spooled
+from slowwave_server.services.reports.check import Check
+from slowwave_server.services.reports.copies import check_copies
+from slowwave_server.services.reports.files import check_files
+from slowwave_server.services.reports.jobs_check import check_maintenance
+from slowwave_server.services.reports.model_check import check_model
+from slowwave_server.services.reports.roles import check_roles
+from slowwave_server.services.reports.servers import check_broker, check_clocks, check_postgres
+from slowwave_server.services.reports.source import check_source
+from slowwave_server.services.reports.spool_check import check_spool, measure_spool
+from slowwave_server.services.reports.sweeping import check_backlog, check_stranded, check_sweeps, check_workers
+from slowwave_server.services.reports.waiting_for_people import (
+    check_budget,
+    check_decisions,
+    check_letters,
+    check_quarantine,
+)
 
 
 @dataclass(frozen=True, slots=True)

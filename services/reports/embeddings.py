@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 
-from services.embeddings.rows import count_left
-from services.embeddings.spaces import extension_version, read_spaces
+from slowwave_server.services.embeddings.rows import count_left
+from slowwave_server.services.embeddings.spaces import extension_version, read_spaces
 
 _COUNTS = text(
     "SELECT (SELECT count(*) FROM slowwave.memory_vectors v WHERE v.space_id = :space AND v.embedding IS NOT NULL),"

@@ -11,10 +11,20 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Select, select
 
-from models import Agent, Event, Flush, MaintenanceRun, Memory, MemoryChange, MemorySource, Scope, Session
-from services.reports import relations
-from services.reports.file_lines import ReadLine, lines_of
-from services.reports.names import UnknownName
+from slowwave_server.models import (
+    Agent,
+    Event,
+    Flush,
+    MaintenanceRun,
+    Memory,
+    MemoryChange,
+    MemorySource,
+    Scope,
+    Session,
+)
+from slowwave_server.services.reports import relations
+from slowwave_server.services.reports.file_lines import ReadLine, lines_of
+from slowwave_server.services.reports.names import UnknownName
 
 SOURCES_READ = 200
 CHANGES_READ = 500

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, select
 
-from models import MaintenanceRun, Memory, MemoryImport, Scope
+from slowwave_server.models import MaintenanceRun, Memory, MemoryImport, Scope
 
 READ = 200
 """At most so many lines of one memory."""

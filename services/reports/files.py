@@ -9,14 +9,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, select
 
-from domain.memory_files import scope_folder
-from domain.spoken_time import count_words
-from models import FileLine, FileState, OutboxItem, Scope
-from services.memory_files.backends import FILE, MEM0, BackendName, mismatch, registered
-from services.memory_files.outbox import HELD, undelivered
-from services.reports.backlog import check_backlog
-from services.reports.check import Check, fine, problem
-from services.reports.metrics.deliveries import files_held
+from slowwave_server.domain.memory_files import scope_folder
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.models import FileLine, FileState, OutboxItem, Scope
+from slowwave_server.services.memory_files.backends import FILE, MEM0, BackendName, mismatch, registered
+from slowwave_server.services.memory_files.outbox import HELD, undelivered
+from slowwave_server.services.reports.backlog import check_backlog
+from slowwave_server.services.reports.check import Check, fine, problem
+from slowwave_server.services.reports.metrics.deliveries import files_held
 
 
 @dataclass(frozen=True, slots=True)

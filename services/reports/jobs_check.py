@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from domain.spoken_time import count_words, duration_words
-from domain.troubles import FAILED_RUNS, LATE_TICKS
-from services.reports.check import Check, fine, problem
-from services.reports.metrics.runs import read_jobs
-from services.reports.metrics.sessions import age
 from slowwave.settings import Maintenance
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.troubles import FAILED_RUNS, LATE_TICKS
+from slowwave_server.services.reports.check import Check, fine, problem
+from slowwave_server.services.reports.metrics.runs import read_jobs
+from slowwave_server.services.reports.metrics.sessions import age
 
 
 def check_maintenance(connection: Connection, rules: Maintenance, *, now: datetime) -> Check:

@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from models import MaintenanceRun
-from services.maintenance_config import WEEKDAYS
-from services.maintenance_jobs import Job, read_jobs
+from slowwave_server.models import MaintenanceRun
+from slowwave_server.services.maintenance_config import WEEKDAYS
+from slowwave_server.services.maintenance_jobs import Job, read_jobs
 
 RUNS_LISTED = 100
 

@@ -17,12 +17,12 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal,
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
-from domain.candidates import MemoryStatus, MemoryType
-from models import Agent, Memory, MemorySource, Session
-from services.reports.file_lines import files_among
-from services.reports.names import find_agent, find_scope, find_session
-from services.reports.past import Then, known_then
-from services.reports.wording import Wording
+from slowwave_server.domain.candidates import MemoryStatus, MemoryType
+from slowwave_server.models import Agent, Memory, MemorySource, Session
+from slowwave_server.services.reports.file_lines import files_among
+from slowwave_server.services.reports.names import find_agent, find_scope, find_session
+from slowwave_server.services.reports.past import Then, known_then
+from slowwave_server.services.reports.wording import Wording
 
 Moment = date | datetime
 SOURCES_SHOWN = 20

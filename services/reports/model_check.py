@@ -12,14 +12,14 @@ from typing import Literal
 
 from redis import Redis
 
-from domain.failures import TransientError
-from domain.spoken_time import duration_words
-from services.llm.breaker import Breaker
-from services.llm.build import build_driver
-from services.llm.gate import build_gate
-from services.reports.check import Check, fine, problem, unknown
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Llm
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.spoken_time import duration_words
+from slowwave_server.services.llm.breaker import Breaker
+from slowwave_server.services.llm.build import build_driver
+from slowwave_server.services.llm.gate import build_gate
+from slowwave_server.services.reports.check import Check, fine, problem, unknown
 
 State = Literal["none", "fine", "not_set_up", "away", "refused", "unknown"]
 TROUBLES_OF: Mapping[State, str | None] = {

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from models import Agent, Scope, Session
 from slowwave.errors import SlowwaveError
+from slowwave_server.models import Agent, Scope, Session
 
 NAMES_COMPARED = 2000
 """So many of the newest names are compared with one that is not known."""

@@ -17,8 +17,9 @@ from sqlalchemy import Connection, Row, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
-from domain.evidence import Said, gathered, weighed
-from models import (
+from slowwave.errors import InvalidQuery
+from slowwave_server.domain.evidence import Said, gathered, weighed
+from slowwave_server.models import (
     Flush,
     MaintenanceRun,
     Memory,
@@ -29,9 +30,8 @@ from models import (
     Session,
     WorkingItem,
 )
-from services.changed_fields import field_value, of_fields
-from services.memory_changes import DECIDED
-from slowwave.errors import InvalidQuery
+from slowwave_server.services.changed_fields import field_value, of_fields
+from slowwave_server.services.memory_changes import DECIDED
 
 _COLUMNS = ("id", "type", "status", "content", "confidence", "importance", "trust", "valid_from", "valid_to")
 _MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")

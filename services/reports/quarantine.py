@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
-from models import Agent, Event, Flush, Session
+from slowwave_server.models import Agent, Event, Flush, Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, case, or_, select, text
 
-from models import (
+from slowwave_server.models import (
     MaintenanceRun,
     Memory,
     MemoryChange,

@@ -11,14 +11,14 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Connection, Select, literal_column, or_, select, tuple_
 
-from domain.review import ItemState, Tier, in_words
-from models import MemoryConflict, ReviewItem, Scope
-from models.consolidation import GRAVER_FIRST
-from services.reports.conflicts import ListedConflict, read_conflicts
-from services.reports.names import UnknownName
-from services.reports.sides import Side, read_sides
-from services.review import Decision, answer_to
-from services.review_cases import Case, Kind, conflict_case, item_case, revisions, scopes_of
+from slowwave_server.domain.review import ItemState, Tier, in_words
+from slowwave_server.models import MemoryConflict, ReviewItem, Scope
+from slowwave_server.models.consolidation import GRAVER_FIRST
+from slowwave_server.services.reports.conflicts import ListedConflict, read_conflicts
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.sides import Side, read_sides
+from slowwave_server.services.review import Decision, answer_to
+from slowwave_server.services.review_cases import Case, Kind, conflict_case, item_case, revisions, scopes_of
 
 CONFLICTS_READ = 1000
 _GRAVE: tuple[Tier, ...] = ("high", "medium", "low")

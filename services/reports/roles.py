@@ -5,9 +5,9 @@ Must not know: how findings are shown.
 
 from sqlalchemy import Connection
 
-from domain.spoken_time import count_words
-from services.access.grants import in_use, lacking
-from services.reports.check import Check, fine, problem
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.access.grants import in_use, lacking
+from slowwave_server.services.reports.check import Check, fine, problem
 
 NAMED = 5
 

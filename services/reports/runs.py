@@ -13,8 +13,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select
 
-from domain.changes import ChangeLine
-from models import (
+from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.models import (
     MaintenanceRun,
     Memory,
     MemoryChange,
@@ -28,9 +28,9 @@ from models import (
     Triple,
     WorkingItem,
 )
-from services.reports.file_lines import files_among
-from services.reports.names import UnknownName
-from services.runs import RunKind
+from slowwave_server.services.reports.file_lines import files_among
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.runs import RunKind
 
 EVIDENCE_SHOWN = 5
 CHANGES_READ = 10_000

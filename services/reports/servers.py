@@ -11,10 +11,10 @@ from redis.exceptions import NoPermissionError, RedisError
 from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
-from domain.troubles import CLOCKS_APART_SECONDS
-from models.schema import WrongSchema, head_revision, require_current
-from services.reports.check import Check, fine, first_line, problem, unknown
-from services.reports.refusals import cure_of_refusal
+from slowwave_server.domain.troubles import CLOCKS_APART_SECONDS
+from slowwave_server.models.schema import WrongSchema, head_revision, require_current
+from slowwave_server.services.reports.check import Check, fine, first_line, problem, unknown
+from slowwave_server.services.reports.refusals import cure_of_refusal
 
 Clock = Callable[[], datetime]
 

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection, func, select
 
-from models import Agent, Event, Memory, MemoryNote, MemorySource, Scope, Session
-from services.reports.file_lines import files_among
+from slowwave_server.models import Agent, Event, Memory, MemoryNote, MemorySource, Scope, Session
+from slowwave_server.services.reports.file_lines import files_among
 
 SOURCES_SHOWN = 3
 

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from domain.spoken_time import count_words, duration_words
-from services.reports.check import Check, fine, problem
-from services.reports.metrics.deliveries import read_sources
-from services.reports.metrics.sessions import age
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.services.reports.check import Check, fine, problem
+from slowwave_server.services.reports.metrics.deliveries import read_sources
+from slowwave_server.services.reports.metrics.sessions import age
 
 
 def check_source(connection: Connection, source: str, *, now: datetime) -> Check:

@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from models import LlmCall, LlmUsage
-from services.reports.names import find_agent
+from slowwave_server.models import LlmCall, LlmUsage
+from slowwave_server.services.reports.names import find_agent
 
 DAYS = 28
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from domain.spoken_time import count_words
-from domain.troubles import SPOOL_ROOM_BYTES
-from services.reports.check import Check, fine, problem
 from slowwave.spool import Spooled
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.troubles import SPOOL_ROOM_BYTES
+from slowwave_server.services.reports.check import Check, fine, problem
 
 
 @dataclass(frozen=True, slots=True)

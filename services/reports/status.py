@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from redis.exceptions import RedisError
 from sqlalchemy import Connection, Row, func, literal_column, select
 
-from models import Agent, Flush, MemoryBackend, OutboxItem, Scope, Session
-from services.reports.dead_letters import count_open
-from services.reports.quarantine import count_quarantined
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave_server.models import Agent, Flush, MemoryBackend, OutboxItem, Scope, Session
+from slowwave_server.services.reports.dead_letters import count_open
+from slowwave_server.services.reports.quarantine import count_quarantined
 
 FLUSHES_READ = 50_000
 """So many of the last hour's flushes, newest first, are read for the lag."""

@@ -10,15 +10,15 @@ from redis import Redis
 from redis.exceptions import RedisError
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from domain.spoken_time import count_words, duration_words
-from domain.troubles import BACKLOG_SECONDS
-from domain.waiting import SILENT_SWEEPS
-from models import Agent, Flush, Session
-from services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant, unknown
-from services.reports.metrics.sessions import FAILING, read_sessions
 from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.troubles import BACKLOG_SECONDS
+from slowwave_server.domain.waiting import SILENT_SWEEPS
+from slowwave_server.models import Agent, Flush, Session
+from slowwave_server.services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant, unknown
+from slowwave_server.services.reports.metrics.sessions import FAILING, read_sessions
 
 
 def check_sweeps(redis: Redis, rules: AutoFlush) -> Check:

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from domain.spoken_time import count_words, duration_words
-from domain.troubles import CONFLICT_OLD, REVIEW_OLD
-from models import Agent, DeadLetter, Event, Flush, Session
-from services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant
-from services.reports.metrics.aside import read_aside
-from services.reports.metrics.budgets import cap_of, is_spent, read_usage
 from slowwave.settings import Llm
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.troubles import CONFLICT_OLD, REVIEW_OLD
+from slowwave_server.models import Agent, DeadLetter, Event, Flush, Session
+from slowwave_server.services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant
+from slowwave_server.services.reports.metrics.aside import read_aside
+from slowwave_server.services.reports.metrics.budgets import cap_of, is_spent, read_usage
 
 SPENT_NAMED = 5
 

@@ -8,14 +8,14 @@ from datetime import datetime
 from redis.exceptions import RedisError
 from sqlalchemy import Connection, func, select
 
-from domain.waiting import waiting_for
-from domain.waiting_facts import Facts, Waiting
-from models import Agent, Event, Flush, Session
-from services.reports.names import find_session
 from slowwave.coordination.answers import Sighting
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.waiting import waiting_for
+from slowwave_server.domain.waiting_facts import Facts, Waiting
+from slowwave_server.models import Agent, Event, Flush, Session
+from slowwave_server.services.reports.names import find_session
 
 _COLUMNS = (
     Session.last_seq,

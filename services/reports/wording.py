@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Connection, String, bindparam, cast, text
 from sqlalchemy.dialects.postgresql import TSQUERY
 
-from models import Memory
+from slowwave_server.models import Memory
 
 LONGEST = 200
 """So many characters of what is asked for are looked at."""

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from sqlalchemy import Connection, RowMapping, select
 
-from domain.redaction import redact
-from models import Agent, MemoryNote, Scope, WorkingItem
 from slowwave.settings import Consolidation
+from slowwave_server.domain.redaction import redact
+from slowwave_server.models import Agent, MemoryNote, Scope, WorkingItem
 
 Treatment = Literal["keep", "wait", "expire", "settled"]
 

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.rebuilding import Statement, Witness
-from services.memory_changes import Author
-from services.reprocess.standing import IN_WINDOWS
+from slowwave_server.domain.rebuilding import Statement, Witness
+from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.reprocess.standing import IN_WINDOWS
 
 _COLUMNS = "memory_id, session_id, seq, confidence, importance, trust, holds_from"
 _NOTE = text(

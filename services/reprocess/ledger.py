@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, text
 
-from domain.candidates import ExtractionContext, Window
-from domain.windows import cut_window
-from services.flush_rows import event_of
+from slowwave_server.domain.candidates import ExtractionContext, Window
+from slowwave_server.domain.windows import cut_window
+from slowwave_server.services.flush_rows import event_of
 
 PRECEDING = 4
 _PAGE = 50

@@ -18,18 +18,18 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from domain.candidates import Extractor
-from domain.failures import TransientError
-from domain.model_calls import Unanswered
-from domain.rebuilding import pairs
-from domain.spoken_time import count_words
-from services.memory_changes import Author, changes_of_run
-from services.reports.names import find_scope
-from services.reprocess.ledger import Owner, count_windows, places, read_window
-from services.reprocess.staging import keep, open_staging, totals
-from services.reprocess.switching import CannotSwitch, Switched, switch
-from services.run_heartbeat import RunHeartbeat
-from services.runs import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
+from slowwave_server.domain.candidates import Extractor
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import Unanswered
+from slowwave_server.domain.rebuilding import pairs
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.memory_changes import Author, changes_of_run
+from slowwave_server.services.reports.names import find_scope
+from slowwave_server.services.reprocess.ledger import Owner, count_windows, places, read_window
+from slowwave_server.services.reprocess.staging import keep, open_staging, totals
+from slowwave_server.services.reprocess.switching import CannotSwitch, Switched, switch
+from slowwave_server.services.run_heartbeat import RunHeartbeat
+from slowwave_server.services.runs import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
 
 log = logging.getLogger(__name__)
 

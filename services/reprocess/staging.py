@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, text
 
-from domain.candidates import Extraction, Extractor, first_status
-from domain.rebuilding import Statement, Witness
-from services.flush_rows import candidates_json
-from services.reprocess.ledger import Owner, Place
+from slowwave_server.domain.candidates import Extraction, Extractor, first_status
+from slowwave_server.domain.rebuilding import Statement, Witness
+from slowwave_server.services.flush_rows import candidates_json
+from slowwave_server.services.reprocess.ledger import Owner, Place
 
 _OPEN = text(
     "SELECT r.id, r.extractor = :extractor AND r.extractor_version = :version AND r.only_fallback = :only_fallback"

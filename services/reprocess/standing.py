@@ -9,9 +9,9 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.rebuilding import Key, Standing, Statement, Witness
-from domain.statements import content_hash
-from services.memory_files.import_rows import known_contents
+from slowwave_server.domain.rebuilding import Key, Standing, Statement, Witness
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.memory_files.import_rows import known_contents
 
 IN_WINDOWS = (
     " FROM slowwave.rebuild_windows w JOIN slowwave.memory_sources x ON x.session_id = w.session_id"

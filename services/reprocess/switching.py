@@ -15,15 +15,15 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from domain.rebuilding import Plan, compare, together
-from services.consolidation.scope_lock import lock_scope
-from services.memory_changes import Author, change_memory, note_change, weigh
-from services.merging import EVIDENCE, sync_copies
-from services.reprocess import evidence
-from services.reprocess.staging import statements
-from services.reprocess.standing import known_elsewhere, scopes_of, standing
-from services.review_closing import close_conflict, close_item
 from slowwave.errors import SlowwaveError
+from slowwave_server.domain.rebuilding import Plan, compare, together
+from slowwave_server.services.consolidation.scope_lock import lock_scope
+from slowwave_server.services.memory_changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.merging import EVIDENCE, sync_copies
+from slowwave_server.services.reprocess import evidence
+from slowwave_server.services.reprocess.staging import statements
+from slowwave_server.services.reprocess.standing import known_elsewhere, scopes_of, standing
+from slowwave_server.services.review_closing import close_conflict, close_item
 
 REASON = "another extractor read the same events"
 

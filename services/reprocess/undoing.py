@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from services.reprocess.evidence import put_back
+from slowwave_server.services.reprocess.evidence import put_back
 
 _FAMILY = text("SELECT m.id FROM slowwave.memories m WHERE m.merged_into = ANY(:ids)")
 # A window that was rebuilt once more since keeps what that says.

@@ -6,12 +6,12 @@ Must not know: when the job is due, Celery.
 
 from collections.abc import Mapping
 
-from domain.spoken_time import count_words
-from services.maintenance import JobContext, JobOutcome, JobRunner
-from services.retention.calls import CallRemoval, remove_old_calls
-from services.retention.events import Removal, remove_old_events
-from services.retention.partitions import Kept, keep_partitions
-from services.session_logs import CleanUp, cleanup_session_logs_older_than
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
+from slowwave_server.services.retention.calls import CallRemoval, remove_old_calls
+from slowwave_server.services.retention.events import Removal, remove_old_events
+from slowwave_server.services.retention.partitions import Kept, keep_partitions
+from slowwave_server.services.session_logs import CleanUp, cleanup_session_logs_older_than
 
 
 def run_retention(context: JobContext) -> JobOutcome:

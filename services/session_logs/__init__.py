@@ -3,8 +3,13 @@
 Must not know: when logs are written, who asks for their removal.
 """
 
-from services.session_logs.folders import CleanUp, cleanup_session_logs_older_than, log_path, remove_session_logs
-from services.session_logs.writing import LogReport, write_session_logs
+from slowwave_server.services.session_logs.folders import (
+    CleanUp,
+    cleanup_session_logs_older_than,
+    log_path,
+    remove_session_logs,
+)
+from slowwave_server.services.session_logs.writing import LogReport, write_session_logs
 
 __all__ = [
     "CleanUp",

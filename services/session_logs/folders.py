@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
-from domain.memory_files import encode_name
+from slowwave_server.domain.memory_files import encode_name
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, text
 
-from services.session_logs.file import Disk, mend, open_log
-from services.session_logs.folders import log_path
+from slowwave_server.services.session_logs.file import Disk, mend, open_log
+from slowwave_server.services.session_logs.folders import log_path
 
 log = logging.getLogger(__name__)
 

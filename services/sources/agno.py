@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from domain.failures import TransientError
-from services.sources.protocol import KeptRun, KeptSession
 from slowwave.errors import InvalidSettings
 from slowwave.integrations.agno_runs import is_private, key_of, said_in
 from slowwave.settings import Agno
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.services.sources.protocol import KeptRun, KeptSession
 
 CONNECT_SECONDS = 5
 INSTALL = "memory.source is agno, and that package is missing: install the extra `agno` (slowwave-service[agno])"

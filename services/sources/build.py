@@ -3,9 +3,9 @@
 Must not know: how a source reads.
 """
 
-from services.sources.agno import AgnoSource
-from services.sources.protocol import SessionSource
 from slowwave.settings import MemorySettings
+from slowwave_server.services.sources.agno import AgnoSource
+from slowwave_server.services.sources.protocol import SessionSource
 
 
 def build_source(settings: MemorySettings) -> SessionSource | None:

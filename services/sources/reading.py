@@ -23,13 +23,20 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from domain.failures import TransientError, backoff
-from services.sources.protocol import KeptRun, KeptSession, SessionSource
-from services.sources.store import RETAKE_SECONDS, NamedRun, Postponed, Settled, named_runs, note_outcomes
 from slowwave.capture import Captured, Entry
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.identity import SessionRef
 from slowwave.messages import MAX_MESSAGES, turn_events
+from slowwave_server.domain.failures import TransientError, backoff
+from slowwave_server.services.sources.protocol import KeptRun, KeptSession, SessionSource
+from slowwave_server.services.sources.store import (
+    RETAKE_SECONDS,
+    NamedRun,
+    Postponed,
+    Settled,
+    named_runs,
+    note_outcomes,
+)
 
 log = logging.getLogger(__name__)
 

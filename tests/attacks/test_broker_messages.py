@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from slowwave.coordination.keys import QUEUES
 from slowwave.messages import FLUSH_SESSION, RUN_MAINTENANCE
+from slowwave_server.workers.admission import MAX_BODY_CHARACTERS, ON_CAPTURE, Inadmissible, admit
 from tests.forging import BODIES, CALLBACK, forged, turn
-from workers.admission import MAX_BODY_CHARACTERS, ON_CAPTURE, Inadmissible, admit
 
 HARMLESS = {
     "eta": None, "shadow": None, "group": None, "group_index": None, "retries": 0, "timelimit": [None, None],

@@ -12,7 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from domain.memory_files import (
+from slowwave import SlowwaveError
+from slowwave.settings import Days
+from slowwave_server.domain.memory_files import (
     FileHeader,
     FileMemory,
     FileSummary,
@@ -21,15 +23,13 @@ from domain.memory_files import (
     parse_document,
     render_line,
 )
-from domain.memory_files.headers import render_header
-from domain.memory_files.lines import STATUSES, TRUSTS, TYPES
-from domain.memory_files.summaries import END, LINES, render_summary
-from models.engine import make_engine
-from services.memory_files.disk import Disk
-from services.memory_files.importing import Target, import_scope
-from services.memory_files.manifest import Manifest
-from slowwave import SlowwaveError
-from slowwave.settings import Days
+from slowwave_server.domain.memory_files.headers import render_header
+from slowwave_server.domain.memory_files.lines import STATUSES, TRUSTS, TYPES
+from slowwave_server.domain.memory_files.summaries import END, LINES, render_summary
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.memory_files.importing import Target, import_scope
+from slowwave_server.services.memory_files.manifest import Manifest
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
 from tests.consolidating import NOW

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave import Memory
+from slowwave_server.workers.shell.mcp import tools_of
+from slowwave_server.workers.shell.state import Shell
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
 from tests.capturing import TURN, broken_sessions, settings_of
-from workers.shell.mcp import tools_of
-from workers.shell.state import Shell
 
 mcp = pytest.importorskip("mcp", reason="install the extra `mcp`")
-make_server = pytest.importorskip("workers.mcp_server").make_server
+make_server = pytest.importorskip("slowwave_server.workers.mcp_server").make_server
 
 pytestmark = pytest.mark.servers
 

@@ -7,14 +7,14 @@ from uuid import UUID
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain import model_adjudication, model_summaries, model_synthesis, model_triples
-from domain.candidates import ExtractionContext
-from domain.model_calls import Answer, Prompt
-from domain.model_extraction import Known, prompt_of, read_window
-from domain.model_extraction.asking import TYPES
-from domain.review import Statement
-from domain.summaries.lines import FACETS
-from services.llm.answers import UnfitAnswer, read_answer
+from slowwave_server.domain import model_adjudication, model_summaries, model_synthesis, model_triples
+from slowwave_server.domain.candidates import ExtractionContext
+from slowwave_server.domain.model_calls import Answer, Prompt
+from slowwave_server.domain.model_extraction import Known, prompt_of, read_window
+from slowwave_server.domain.model_extraction.asking import TYPES
+from slowwave_server.domain.review import Statement
+from slowwave_server.domain.summaries.lines import FACETS
+from slowwave_server.services.llm.answers import UnfitAnswer, read_answer
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import examples, tried
 from tests.modelling import NOON, extracted, turns

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from slowwave.messages import CONSOLIDATE_SCOPE, FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, RUN_MAINTENANCE
+from slowwave_server.workers.app import SlowwaveApp, make_app
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
 from tests.capturing import TURN, broken_sessions, rows, settings_of
-from workers.app import SlowwaveApp, make_app
 
 pytestmark = pytest.mark.servers
 

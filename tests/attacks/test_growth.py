@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
-from domain.candidates import ExtractionContext
-from domain.dates import mentions
-from domain.extraction import RulesExtractor
-from domain.extraction.entities import entities
-from domain.extraction.sentences import sentences
-from domain.memory_files import parse_document
-from domain.memory_files.escapes import escape, unescape
-from domain.noise import is_chatter, without_machinery
-from domain.redaction import redact
-from domain.similarity.reading import read
-from domain.summaries.reading import read as read_day
-from domain.triples import triples
 from slowwave.recall.masking import mask
 from slowwave.recall.terms import clean_question
+from slowwave_server.domain.candidates import ExtractionContext
+from slowwave_server.domain.dates import mentions
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.extraction.sentences import sentences
+from slowwave_server.domain.memory_files import parse_document
+from slowwave_server.domain.memory_files.escapes import escape, unescape
+from slowwave_server.domain.noise import is_chatter, without_machinery
+from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.similarity.reading import read
+from slowwave_server.domain.summaries.reading import read as read_day
+from slowwave_server.domain.triples import triples
 from tests.modelling import turns
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -14,17 +14,17 @@ import pytest
 from pydantic import SecretStr
 from redis import Redis
 
-from domain.memory_files import scope_folder
-from models.engine import make_engine
 from slowwave import Memory, Settings
 from slowwave.errors import InvalidMessage, InvalidName, SlowwaveError, TooLarge
 from slowwave.integrations.quiet import QuietMemory, Said
 from slowwave.settings import Llm, load_settings
+from slowwave_server.domain.memory_files import scope_folder
+from slowwave_server.models.engine import make_engine
+from slowwave_server.workers.app import make_app
+from slowwave_server.workers.shell.main import app as shell_app
 from tests.capturing import rows
 from tests.flushing import Scene, make_scene
 from tests.shelling import CliRunner
-from workers.app import make_app
-from workers.shell.main import app as shell_app
 
 NAMES = [
     "'; DROP TABLE slowwave.events; --", "' OR '1'='1", "\\'; SELECT pg_sleep(10); --",

@@ -22,18 +22,18 @@ import typer.main
 from redis import Redis
 
 import slowwave.integrations
-from models.engine import make_engine
-from services.reports.explain import explain_memory
-from services.reports.names import UnknownName
 from slowwave import AsyncMemory, Memory
 from slowwave.errors import SlowwaveError
 from slowwave.recall import Context
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.reports.explain import explain_memory
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.workers.app import make_app
+from slowwave_server.workers.mcp_tools import AgentTools
+from slowwave_server.workers.shell.main import app as shell_app
 from tests.forgetting import dump_redis, dump_tables
 from tests.shelling import CliRunner
 from tests.walls import PLACES, TODAY, World, open_world, settings_on, settle, words_in
-from workers.app import make_app
-from workers.mcp_tools import AgentTools
-from workers.shell.main import app as shell_app
 
 pytestmark = pytest.mark.servers
 

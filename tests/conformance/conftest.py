@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from redis import Redis
 
-from models.engine import make_engine
+from slowwave_server.models.engine import make_engine
 from tests.backing import BACKENDS, World
 
 MakeWorld = Callable[[str], World]

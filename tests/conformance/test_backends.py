@@ -6,14 +6,14 @@ from uuid import UUID
 
 import pytest
 
-from domain.memory_files import scope_folder
-from services.forget.target import Target
-from services.memory_files.export import export_scope
-from services.memory_files.importing import Target as ImportTarget
-from services.memory_files.importing import import_scope
-from services.undo import undo
 from slowwave.mem0_backend import Owner
 from slowwave.settings import Days
+from slowwave_server.domain.memory_files import scope_folder
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.memory_files.export import export_scope
+from slowwave_server.services.memory_files.importing import Target as ImportTarget
+from slowwave_server.services.memory_files.importing import import_scope
+from slowwave_server.services.undo import undo
 from tests.backing import Down, World
 
 pytestmark = pytest.mark.servers

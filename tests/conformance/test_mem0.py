@@ -12,11 +12,6 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from services.forget.target import Target
-from services.mem0_backend.delivery import Mem0Report, copies_due, deliver_to_mem0
-from services.mem0_backend.rows import copies_of
-from services.memory_files.backends import note_identity
-from services.reports.copies import check_copies
 from slowwave import Memory
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.embedding import EmbeddingFailed
@@ -26,10 +21,15 @@ from slowwave.mem0_backend.copies import Found
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
 from slowwave.patience import Patience
 from slowwave.settings import Settings
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.mem0_backend.delivery import Mem0Report, copies_due, deliver_to_mem0
+from slowwave_server.services.mem0_backend.rows import copies_of
+from slowwave_server.services.memory_files.backends import note_identity
+from slowwave_server.services.reports.copies import check_copies
+from slowwave_server.workers.app import SlowwaveApp, make_app
 from tests.backing import QDRANT, Down, World
 from tests.conformance.conftest import MakeWorld
 from tests.consolidating import NOW
-from workers.app import SlowwaveApp, make_app
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

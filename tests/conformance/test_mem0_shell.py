@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from slowwave_server.workers.shell.main import app
 from tests.backing import World
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

@@ -17,14 +17,14 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from domain.console_roles import ORDER, UserRole
-from models.engine import make_engine
-from services.access.console_users import Passwords, add_user
 from slowwave import Memory
 from slowwave.settings import Settings
+from slowwave_server.domain.console_roles import ORDER, UserRole
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.console_users import Passwords, add_user
+from slowwave_server.workers.console.app import make_app
+from slowwave_server.workers.console.serving import listen_on
 from tests.walls import open_world, settings_on
-from workers.console.app import make_app
-from workers.console.serving import listen_on
 
 CHROMIUM = shutil.which("chromium")
 PASSWORD = "correct horse battery"  # noqa: S105

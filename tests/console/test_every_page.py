@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import text
 
-from domain.console_roles import ORDER, may
+from slowwave_server.domain.console_roles import ORDER, may
+from slowwave_server.workers.console.app import HEADERS
+from slowwave_server.workers.console.pages import NAVIGATION, PAGES
+from slowwave_server.workers.console.routing import Page
 from tests.console.conftest import Console, token_of
 from tests.console.walking import GUARDED, WORDS, addresses, paths_of
-from workers.console.app import HEADERS
-from workers.console.pages import NAVIGATION, PAGES
-from workers.console.routing import Page
 
 pytestmark = [pytest.mark.servers, pytest.mark.long]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from models import Scope
-from services.memory_files.export import export_scope
+from slowwave_server.models import Scope
+from slowwave_server.services.memory_files.export import export_scope
 from tests.console.conftest import TENANT, Console
 from tests.passing import Past
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from services.forget.receipts import receipts
+from slowwave_server.services.forget.receipts import receipts
 from tests.console.conftest import TENANT, Console, log_in
 
 pytestmark = pytest.mark.servers

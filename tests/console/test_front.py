@@ -12,14 +12,14 @@ import redis
 from sqlalchemy import Engine, text
 from starlette.testclient import TestClient
 
-from domain.troubles import TROUBLES
-from models.engine import make_engine
-from models.schema import migrate
-from services.dead_letters import bury
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Settings
+from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.dead_letters import bury
+from slowwave_server.workers.console.app import make_app
 from tests.console.conftest import PASSWORD, TENANT, Console, open_console, token_of
-from workers.console.app import make_app
 
 pytestmark = pytest.mark.servers
 

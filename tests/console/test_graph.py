@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from playwright.sync_api import Page
 from sqlalchemy import Engine
 
-from domain.similarity import read
-from domain.triples import triples
-from services.triples import store_triples
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.triples import triples
+from slowwave_server.services.triples import store_triples
+from slowwave_server.workers.console.ring import draw_ring
+from slowwave_server.workers.console.spans import LABELS, RIGHT, WIDTH, Held, draw_spans
 from tests.console.conftest import TENANT, Console, log_in
 from tests.passing import Past, day
-from workers.console.ring import draw_ring
-from workers.console.spans import LABELS, RIGHT, WIDTH, Held, draw_spans
 
 # Of each name the two ends of the line on which it is written, turned as it is.
 LINES = """all => all.map(text => {

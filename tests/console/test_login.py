@@ -8,16 +8,16 @@ import redis
 from sqlalchemy import Engine, text
 from starlette.testclient import TestClient
 
-from services.access.console_users import UserRefused, add_user, known_users, remove_user, set_password
-from services.access.login_failures import MOST_OF_A_NAME, MOST_OF_AN_ADDRESS, LoginFailures
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.errors import InvalidName
 from slowwave.settings import Settings
+from slowwave_server.services.access.console_users import UserRefused, add_user, known_users, remove_user, set_password
+from slowwave_server.services.access.login_failures import MOST_OF_A_NAME, MOST_OF_AN_ADDRESS, LoginFailures
+from slowwave_server.workers.console.app import make_app
+from slowwave_server.workers.console.routing import COOKIE
 from tests.console.conftest import CHEAP, PASSWORD, TENANT, Console, token_of
 from tests.roles import deployed
-from workers.console.app import make_app
-from workers.console.routing import COOKIE
 
 pytestmark = pytest.mark.servers
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import pytest
 from sqlalchemy import Engine, text
 
-from services.maintenance_jobs import claim_job
+from slowwave_server.services.maintenance_jobs import claim_job
+from slowwave_server.workers.console.beside import Done, run_beside
+from slowwave_server.workers.console.journal import write_journal
 from tests.console.conftest import TENANT, Console
 from tests.maintaining import Host
-from workers.console.beside import Done, run_beside
-from workers.console.journal import write_journal
 
 pytestmark = pytest.mark.servers
 
@@ -98,7 +98,7 @@ def test_the_journal_says_who_did_what_and_nothing_that_was_said(
         try:
             int("Maya lives in Lisbon.")
         except ValueError:
-            logging.getLogger("workers.console.failures").exception("a page failed")
+            logging.getLogger("slowwave_server.workers.console.failures").exception("a page failed")
     finally:
         logging.getLogger().removeHandler(handler)
     written = stream.getvalue()

@@ -15,14 +15,14 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import Result
 
-from services.access.console_users import Passwords, check_password
 from slowwave import Memory
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
+from slowwave_server.services.access.console_users import Passwords, check_password
+from slowwave_server.workers.console.serving import Serving, address_of, is_loopback, listen_on
+from slowwave_server.workers.shell.main import app
 from tests.console.conftest import PASSWORD
 from tests.shelling import CliRunner
-from workers.console.serving import Serving, address_of, is_loopback, listen_on
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 
@@ -137,7 +137,14 @@ def test_no_page_waits_for_an_acknowledgement() -> None:
 
 @pytest.mark.long
 def test_the_command_serves_until_it_is_told_to_end(variables: dict[str, str]) -> None:
-    command = [sys.executable, "-c", "from workers.shell import main; main()", "console", "--listen", "127.0.0.1:0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from slowwave_server.workers.shell import main; main()",
+        "console",
+        "--listen",
+        "127.0.0.1:0",
+    ]
     with subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert "console-users add" in process.stderr.readline(), "nobody may log in yet"

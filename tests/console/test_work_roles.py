@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 import pytest
 import redis
 
-from models import DeadLetter, MaintenanceJob
-from services.access.console_users import add_user
 from slowwave import Memory
 from slowwave.settings import Settings
+from slowwave_server.models import DeadLetter, MaintenanceJob
+from slowwave_server.services.access.console_users import add_user
+from slowwave_server.workers.console.app import make_app
 from tests.console.conftest import CHEAP, PASSWORD, TENANT, Console
 from tests.installation import Installation
 from tests.passing import Past, day, state
 from tests.roles import Deployment, deployed
-from workers.console.app import make_app
 
 pytestmark = pytest.mark.servers
 

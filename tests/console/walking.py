@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import text
 
+from slowwave_server.workers.console.pages import PAGES
+from slowwave_server.workers.console.routing import Page
 from tests.console.conftest import Console
 from tests.walls import PLACES, TODAY
-from workers.console.pages import PAGES
-from workers.console.routing import Page
 
 MARKUP = "<img src=x onerror=alert(1)>{{7*7}}"
 WORDS = {tenant: [place.word for place in PLACES if place.tenant == tenant] for tenant in ("acme", "globex")}

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
-from domain.troubles import TROUBLES
-from workers.exporter.__main__ import files
-from workers.exporter.alerts import RULES, WITHOUT_ALERT
-from workers.exporter.catalogue import CATALOGUE
-from workers.exporter.panels import ROWS
+from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.workers.exporter.__main__ import files
+from slowwave_server.workers.exporter.alerts import RULES, WITHOUT_ALERT
+from slowwave_server.workers.exporter.catalogue import CATALOGUE
+from slowwave_server.workers.exporter.panels import ROWS
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"
@@ -130,7 +130,9 @@ def test_each_trouble_has_an_alert_or_a_reason_why_it_has_none() -> None:
 
 def test_the_files_are_what_the_code_writes() -> None:
     for place, text in files().items():
-        assert (ROOT / "deploy" / place).read_text(encoding="utf-8") == text, "run python -m workers.exporter"
+        assert (ROOT / "deploy" / place).read_text(encoding="utf-8") == text, (
+            "run python -m slowwave_server.workers.exporter"
+        )
 
 
 def test_an_alert_says_the_words_of_the_catalogue_and_names_its_page() -> None:

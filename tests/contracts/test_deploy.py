@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from services.access.broker_users import Part, broker_user
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import PREFIX, known_keys, variable_of
+from slowwave_server.services.access.broker_users import Part, broker_user
+from slowwave_server.workers.celery_settings import SOFT_SHUTDOWN_SECONDS
+from slowwave_server.workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
+from slowwave_server.workers.stack.programs import FLOWER_TASKS, default_workers
 from tests.compose import BESIDES, PASSWORDS, ROOT, SIZES, queues_of, resolved, run_config, services, tool, workers
-from workers.celery_settings import SOFT_SHUTDOWN_SECONDS
-from workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
-from workers.stack.programs import FLOWER_TASKS, default_workers
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 OURS = ("beat", "console", "exporter", "flower", "migrate", "worker-")

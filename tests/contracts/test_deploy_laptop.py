@@ -15,8 +15,8 @@ import pytest
 import typer
 
 from slowwave.settings import OTHER_VARIABLES
+from slowwave_server.workers.shell.main import app
 from tests.documents import ROOT
-from workers.shell.main import app
 
 SYSTEMD = ROOT / "deploy" / "systemd"
 UNITS = sorted(path for path in SYSTEMD.iterdir() if path.is_file())

@@ -17,17 +17,17 @@ from pydantic import BaseModel
 from redis import Redis
 
 import slowwave
-from domain.waiting_facts import Reason
 from slowwave import curation, days, errors, files, maintenance, messages, unread, working
 from slowwave.coordination.keys import QUEUES
 from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
 from slowwave.store import Store
+from slowwave_server.domain.waiting_facts import Reason
+from slowwave_server.workers.app import make_app
+from slowwave_server.workers.shell.main import app as shell
 from tests.compose import services
 from tests.documents import DOCUMENTS, ROOT, WRITTEN, Block, blocks, commands, curls, links, spans
 from tests.shelling import tree
-from workers.app import make_app
-from workers.shell.main import app as shell
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"

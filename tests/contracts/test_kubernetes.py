@@ -14,6 +14,11 @@ import yaml
 
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import PREFIX, Settings, known_keys, load_settings, variable_of
+from slowwave_server.workers.celery_settings import SOFT_SHUTDOWN_SECONDS, celery_settings
+from slowwave_server.workers.exporter.catalogue import CATALOGUE
+from slowwave_server.workers.exporter.catalogue import PREFIX as METRIC
+from slowwave_server.workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
+from slowwave_server.workers.shell.main import app as shell
 from tests.compose import queues_of
 from tests.documents import ROOT
 from tests.manifests import (
@@ -28,11 +33,6 @@ from tests.manifests import (
     variables,
 )
 from tests.shelling import tree
-from workers.celery_settings import SOFT_SHUTDOWN_SECONDS, celery_settings
-from workers.exporter.catalogue import CATALOGUE
-from workers.exporter.catalogue import PREFIX as METRIC
-from workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
-from workers.shell.main import app as shell
 
 FOLDERS = (*(f"overlays/{name}" for name in OVERLAYS), "migrate")
 VERSIONS = ("1.29", "1.37")

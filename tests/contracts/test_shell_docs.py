@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import typer
 
-from domain.waiting_facts import Reason
-from workers.shell.main import app
+from slowwave_server.domain.waiting_facts import Reason
+from slowwave_server.workers.shell.main import app
 
 ROOT = Path(__file__).parent.parent.parent
 # Not the pages that are made from the shell itself.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.similarity import judge, read
+from slowwave_server.domain.similarity import judge, read
 
 Counts = dict[str, Counter[str]]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.troubles import TROUBLES, Trouble
+from slowwave_server.domain.troubles import TROUBLES, Trouble
 
 ROOT = Path(__file__).parent.parent.parent
 REPORTS = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "services" / "reports").glob("*.py"))

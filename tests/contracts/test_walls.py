@@ -21,14 +21,17 @@ import pytest
 import redis
 from sqlalchemy import Connection, Engine
 
-import services.graph
-import services.reports.metrics
-from models.engine import make_engine
-from services import graph
-from services.days import agents, book, due
-from services.memory_files import export
-from services.reports import agents as listed
-from services.reports import (
+from slowwave import Memory
+from slowwave.errors import InvalidName
+from slowwave.identity import SessionRef
+from slowwave.recall import Context
+from slowwave.settings import Days, Llm
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services import graph, reports
+from slowwave_server.services.days import agents, book, due
+from slowwave_server.services.memory_files import export
+from slowwave_server.services.reports import agents as listed
+from slowwave_server.services.reports import (
     budget,
     conflicts,
     copies,
@@ -39,6 +42,7 @@ from services.reports import (
     file_lines,
     files,
     memories,
+    metrics,
     names,
     past,
     quarantine,
@@ -52,12 +56,7 @@ from services.reports import (
     why,
     working,
 )
-from services.reports.names import UnknownName
-from slowwave import Memory
-from slowwave.errors import InvalidName
-from slowwave.identity import SessionRef
-from slowwave.recall import Context
-from slowwave.settings import Days, Llm
+from slowwave_server.services.reports.names import UnknownName
 from tests.walls import PLACES, RULES, TODAY, YESTERDAY, Place, World, open_world, settings_on, words_in
 
 pytestmark = pytest.mark.servers
@@ -371,10 +370,10 @@ def _letter(world: World, place: Place) -> int:
 
 def modules() -> Iterator[ModuleType]:
     """Where reading functions stand."""
-    for package in (services.reports, services.reports.metrics):
+    for package in (reports, metrics):
         for found in pkgutil.iter_modules(package.__path__):
             yield import_module(f"{package.__name__}.{found.name}")
-    yield from (services.graph, book, due, agents, export)
+    yield from (graph, book, due, agents, export)
 
 
 def readers() -> dict[str, Callable[..., Any]]:

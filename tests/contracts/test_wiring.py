@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from celery.schedules import crontab
 
-from beat_schedule import celery_schedule, schedule
 from slowwave.coordination.keys import QUEUES
 from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import Settings
-from workers.app import AT_START, SlowwaveApp, make_app
+from slowwave_server.beat_schedule import celery_schedule, schedule
+from slowwave_server.workers.app import AT_START, SlowwaveApp, make_app
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = [

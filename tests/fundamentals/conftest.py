@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.extraction import RulesExtractor
-from models.engine import make_engine
 from slowwave import Memory, Settings
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.models.engine import make_engine
 from tests.flushing import Clock
 from tests.fundamentals.stage import Stage
 

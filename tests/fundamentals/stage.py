@@ -17,16 +17,16 @@ import psycopg
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from domain.candidates import Extractor
-from services.flush import Flusher, FlushResult
-from services.sweep import SweepReport, sweep
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
+from slowwave_server.domain.candidates import Extractor
+from slowwave_server.services.flush import Flusher, FlushResult
+from slowwave_server.services.sweep import SweepReport, sweep
+from slowwave_server.workers.leases import LeaseThread
 from tests.flushing import Clock
-from workers.leases import LeaseThread
 
 
 @dataclass

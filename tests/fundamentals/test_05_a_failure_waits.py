@@ -9,11 +9,11 @@ and the rest of the conversation goes on.
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from domain.candidates import Extraction, ExtractionContext, Window
-from domain.extraction import RulesExtractor
-from domain.failures import TransientError
-from services.quarantine import retry_quarantined
 from slowwave.identity import SessionRef
+from slowwave_server.domain.candidates import Extraction, ExtractionContext, Window
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.services.quarantine import retry_quarantined
 from tests.fundamentals.stage import Stage
 
 

@@ -7,10 +7,10 @@ follows from the same columns and keys by which the system itself decides.
 
 from uuid import UUID
 
-from domain.waiting_facts import Reason, Waiting
-from services.reports.explain import explain_memory
-from services.reports.why import why_waiting
 from slowwave.identity import SessionRef
+from slowwave_server.domain.waiting_facts import Reason, Waiting
+from slowwave_server.services.reports.explain import explain_memory
+from slowwave_server.services.reports.why import why_waiting
 from tests.fundamentals.stage import Stage
 
 MONDAY = SessionRef("default", "atlas", "monday")

@@ -8,22 +8,22 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.failures import TransientError
-from domain.model_calls import AskModel, BudgetReached, ModelFailed
-from services.consolidation.adjudication import adjudicate
-from services.consolidation.asking import Asking, ModelUse
-from services.consolidation.jobs import RUNNERS
-from services.consolidation.scope_pass import Order
-from services.consolidation.whole import consolidate_whole
-from services.forget.forget import Forgetter
-from services.forget.target import Target
-from services.llm.build import build_model
-from services.llm.drivers import AccessRefused
-from services.maintenance import Scheduler
-from services.reports.conflicts import ListedConflict, list_conflicts
-from services.undo import undo
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import AskModel, BudgetReached, ModelFailed
+from slowwave_server.services.consolidation.adjudication import adjudicate
+from slowwave_server.services.consolidation.asking import Asking, ModelUse
+from slowwave_server.services.consolidation.jobs import RUNNERS
+from slowwave_server.services.consolidation.scope_pass import Order
+from slowwave_server.services.consolidation.whole import consolidate_whole
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.llm.build import build_model
+from slowwave_server.services.llm.drivers import AccessRefused
+from slowwave_server.services.maintenance import Scheduler
+from slowwave_server.services.reports.conflicts import ListedConflict, list_conflicts
+from slowwave_server.services.undo import undo
 from tests.answering import Oracle, Reply
 from tests.consolidating import Hearer
 from tests.fake_model import FakeModel, rate_limited

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
-from domain.evidence import Said, weighed
-from services.reports.memories import ListedMemory, list_memories
-from services.undo import undo
 from slowwave.errors import InvalidQuery
+from slowwave_server.domain.evidence import Said, weighed
+from slowwave_server.services.reports.memories import ListedMemory, list_memories
+from slowwave_server.services.undo import undo
 from tests.emptying import emptying
 from tests.passing import Past, day
 

@@ -7,15 +7,15 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import Result
 
-from domain.model_calls import Spender
-from services.forget.target import Target
-from services.forget.transaction import erase
-from services.reports.budget import read_budget
 from slowwave import Memory, Settings
 from slowwave.settings import Llm
+from slowwave_server.domain.model_calls import Spender
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.forget.transaction import erase
+from slowwave_server.services.reports.budget import read_budget
+from slowwave_server.workers.shell.main import app
 from tests.budgeting import Purse, SetClock
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Connection, Engine
 
-from services.conflicts import open_review, register_conflict
-from services.memory_changes import Author
-from services.review import Decision, decide_conflicts
-from services.runs import start_run
+from slowwave_server.services.conflicts import open_review, register_conflict
+from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.review import Decision, decide_conflicts
+from slowwave_server.services.runs import start_run
 from tests.installation import NOW
 from tests.reviewing import Dispute
 

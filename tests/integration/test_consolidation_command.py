@@ -10,11 +10,11 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.model_calls import AskModel
-from services.consolidation.jobs import RUNNERS
-from services.llm.build import build_model
-from services.maintenance import JobReport, Scheduler
 from slowwave.settings import Settings
+from slowwave_server.domain.model_calls import AskModel
+from slowwave_server.services.consolidation.jobs import RUNNERS
+from slowwave_server.services.llm.build import build_model
+from slowwave_server.services.maintenance import JobReport, Scheduler
 from tests.consolidating import Hearer
 
 pytestmark = pytest.mark.servers

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from services.consolidation.jobs import RUNNERS
-from services.consolidation.scope_lock import scope_lock
-from services.maintenance import JobReport, Scheduler
-from services.undo import undo
 from slowwave.settings import Settings
+from slowwave_server.services.consolidation.jobs import RUNNERS
+from slowwave_server.services.consolidation.scope_lock import scope_lock
+from slowwave_server.services.maintenance import JobReport, Scheduler
+from slowwave_server.services.undo import undo
 from tests.consolidating import NOW, Hearer
 
 pytestmark = pytest.mark.servers

@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
-from domain.failures import TransientError
-from domain.model_calls import BudgetReached, ModelFailed
-from services.consolidation.asking import ModelUse
-from services.undo import undo
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import BudgetReached, ModelFailed
+from slowwave_server.services.consolidation.asking import ModelUse
+from slowwave_server.services.undo import undo
 from tests.answering import Oracle, Reply
 from tests.consolidating import Hearer
 

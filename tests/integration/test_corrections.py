@@ -6,12 +6,12 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine
 
-from services.corrections import CannotCorrect, Correction, correct, withdraw
-from services.reports.names import UnknownName
-from services.review import Decision, decide_conflicts, decide_items
-from services.review_cases import conflict_case, item_case, revisions
-from services.undo import undo
 from slowwave.errors import InvalidMessage
+from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.review import Decision, decide_conflicts, decide_items
+from slowwave_server.services.review_cases import conflict_case, item_case, revisions
+from slowwave_server.services.undo import undo
 from tests.installation import NOW
 from tests.reviewing import Dispute
 from tests.roles import deployed

@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from services.consolidation.scope_lock import scope_lock
-from services.curation import CurationReport, CurationRules, curate
-from services.curation_job import RUNNERS
-from services.maintenance import JobReport, Scheduler
-from services.undo import undo
 from slowwave.settings import AutoFlush, Consolidation, Curation, MemorySettings, Settings
+from slowwave_server.services.consolidation.scope_lock import scope_lock
+from slowwave_server.services.curation import CurationReport, CurationRules, curate
+from slowwave_server.services.curation_job import RUNNERS
+from slowwave_server.services.maintenance import JobReport, Scheduler
+from slowwave_server.services.undo import undo
 from tests.consolidating import NOW, Hearer
 
 pytestmark = pytest.mark.servers

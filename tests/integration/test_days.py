@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from domain.events import Event
-from services.days.book import ended_days
-from services.days.due import due_days, due_days_of_sessions
-from services.days.store import begin_attempt, read_day
 from slowwave.identity import SessionRef
 from slowwave.settings import Days
+from slowwave_server.domain.events import Event
+from slowwave_server.services.days.book import ended_days
+from slowwave_server.services.days.due import due_days, due_days_of_sessions
+from slowwave_server.services.days.store import begin_attempt, read_day
 from tests.summarizing import NOON, Diary, Interrupted, Killed
 
 pytestmark = pytest.mark.servers

@@ -5,13 +5,13 @@ from datetime import date, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from services.days.agents import InvalidDay, configure_agent
-from services.days.book import ended_days, mark_settling
-from services.days.finalize import DayNotOver, FinalizeReport, NoSuchDay, finalize_day, finalize_ended
-from services.days.jobs import RUNNERS
-from services.maintenance import Scheduler
-from services.reports.names import UnknownName
 from slowwave.settings import Settings
+from slowwave_server.services.days.agents import InvalidDay, configure_agent
+from slowwave_server.services.days.book import ended_days, mark_settling
+from slowwave_server.services.days.finalize import DayNotOver, FinalizeReport, NoSuchDay, finalize_day, finalize_ended
+from slowwave_server.services.days.jobs import RUNNERS
+from slowwave_server.services.maintenance import Scheduler
+from slowwave_server.services.reports.names import UnknownName
 from tests.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from sqlalchemy import Engine
 
-from domain.events import Event
-from domain.local_days import bounds_of, local_day
-from domain.summaries import Segment, cut_segments
-from services.days.agents import configure_agent
-from services.days.book import DayEntry, DayRef
-from services.days.due import due_days
-from services.days.finalize import finalize_ended
-from services.days.summarize import RULES, DayReport
-from services.days.summarizers import Told
 from slowwave.settings import Days
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.local_days import bounds_of, local_day
+from slowwave_server.domain.summaries import Segment, cut_segments
+from slowwave_server.services.days.agents import configure_agent
+from slowwave_server.services.days.book import DayEntry, DayRef
+from slowwave_server.services.days.due import due_days
+from slowwave_server.services.days.finalize import finalize_ended
+from slowwave_server.services.days.summarize import RULES, DayReport
+from slowwave_server.services.days.summarizers import Told
 from tests.emptying import emptying
 from tests.summarizing import Diary, Interrupted, Killed
 

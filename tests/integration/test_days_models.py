@@ -8,12 +8,12 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.failures import TransientError
-from domain.model_calls import AskModel, BudgetReached, ModelFailed, Prompt, Spender
-from services.days.finalize import FinalizeReport, finalize_ended
-from services.days.model_summarizer import ModelSummarizer, choose_summarizer
-from services.llm.build import build_model
 from slowwave.settings import Days, Settings
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import AskModel, BudgetReached, ModelFailed, Prompt, Spender
+from slowwave_server.services.days.finalize import FinalizeReport, finalize_ended
+from slowwave_server.services.days.model_summarizer import ModelSummarizer, choose_summarizer
+from slowwave_server.services.llm.build import build_model
 from tests.answering import Oracle, Reply
 from tests.fake_model import FakeModel
 from tests.summarizing import NOON, Diary

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Engine, text
 
-from models.engine import make_engine
+from slowwave_server.models.engine import make_engine
 from tests.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers

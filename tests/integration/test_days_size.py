@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import Engine
 
-from domain.events import Event
-from domain.summaries import MAX_SEGMENT_LINES, DaySummary, Line
-from services.days.summarize import RULES
-from services.days.summarizers import FAN, Folded, Lines, Told
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.summaries import MAX_SEGMENT_LINES, DaySummary, Line
+from slowwave_server.services.days.summarize import RULES
+from slowwave_server.services.days.summarizers import FAN, Folded, Lines, Told
 from tests.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers

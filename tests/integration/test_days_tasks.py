@@ -9,15 +9,15 @@ import pytest
 import redis
 from sqlalchemy import Engine, text
 
-from services.flush import FlushResult
 from slowwave import Memory
 from slowwave.coordination.keys import DAYS_QUEUE, FINALIZE_KEY, PREFIX
 from slowwave.identity import SessionRef
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
 from slowwave.settings import Settings
-from tasks.base import MAX_ASKED
-from tasks.days import ask_after_flushes
-from workers.app import SlowwaveApp, make_app
+from slowwave_server.services.flush import FlushResult
+from slowwave_server.tasks.base import MAX_ASKED
+from slowwave_server.tasks.days import ask_after_flushes
+from slowwave_server.workers.app import SlowwaveApp, make_app
 
 pytestmark = pytest.mark.servers
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Engine, text
 
-from domain.local_days import local_day
+from slowwave_server.domain.local_days import local_day
 from tests.zones import HARD_ZONES, changes
 
 pytestmark = pytest.mark.servers

@@ -7,12 +7,12 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, event
 
-from models.engine import make_engine
-from services.embeddings.indexing import Indexing, IndexReport, index
-from services.embeddings.spaces import VectorsUnavailable, require_extension, retire_all
-from services.reports.embeddings import read_embeddings
 from slowwave.embedding import EmbeddingFailed
 from slowwave.recall import Hit, Questions, context, search
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.embeddings.indexing import Indexing, IndexReport, index
+from slowwave_server.services.embeddings.spaces import VectorsUnavailable, require_extension, retire_all
+from slowwave_server.services.reports.embeddings import read_embeddings
 from tests.embedding import Meanings, Models
 from tests.recalling import NOW, Shelf
 

@@ -8,14 +8,14 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
-from services.days.book import day_book
-from services.memory_changes import Author
-from services.memory_files.disk import CURATED
-from services.memory_files.export import EditedLines
-from services.memory_files.folder_reading import NoFiles
-from services.merging import merge_into, part_again
-from services.undo import undo
 from slowwave.errors import SlowwaveError
+from slowwave_server.services.days.book import day_book
+from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.memory_files.disk import CURATED
+from slowwave_server.services.memory_files.export import EditedLines
+from slowwave_server.services.memory_files.folder_reading import NoFiles
+from slowwave_server.services.merging import merge_into, part_again
+from slowwave_server.services.undo import undo
 from tests.exporting import NOW, Scope, files
 
 pytestmark = pytest.mark.servers

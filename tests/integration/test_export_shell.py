@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import Result
 
+from slowwave_server.workers.shell.main import app
 from tests.exporting import Scope, files
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

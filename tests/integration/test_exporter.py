@@ -12,25 +12,34 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine, event, insert
 
-from models import MaintenanceRun, OutboxItem
-from models.engine import make_engine
-from models.schema import head_revision, migrate
-from services.memory_files.backends import choose_backend
-from services.reports.metrics import aside, broker, budgets, deliveries, flushes, reading, runs, sessions
-from services.reports.metrics.broker import FirstSeen, read_broker, read_leases
-from services.reports.spool_check import Spool
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.keys import QUEUES
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.coordination.task_counts import note_reclaimed, note_task
 from slowwave.identity import SessionRef
+from slowwave_server.models import MaintenanceRun, OutboxItem
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import head_revision, migrate
+from slowwave_server.services.memory_files.backends import choose_backend
+from slowwave_server.services.reports.metrics import (
+    aside,
+    broker,
+    budgets,
+    deliveries,
+    flushes,
+    reading,
+    runs,
+    sessions,
+)
+from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker, read_leases
+from slowwave_server.services.reports.spool_check import Spool
+from slowwave_server.workers.exporter.catalogue import CATALOGUE
+from slowwave_server.workers.exporter.collector import FiguresCollector
+from slowwave_server.workers.exporter.metrics_page import metrics_page
+from slowwave_server.workers.exporter.server import metrics_text, registry_of
 from tests.installation import NOW, Installation, ago
 from tests.scraping import filled, parsed, scrape, sources
-from workers.exporter.catalogue import CATALOGUE
-from workers.exporter.collector import FiguresCollector
-from workers.exporter.metrics_page import metrics_page
-from workers.exporter.server import metrics_text, registry_of
 
 pytestmark = pytest.mark.servers
 

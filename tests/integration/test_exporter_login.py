@@ -13,11 +13,6 @@ from redis.exceptions import NoPermissionError
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
-from models.engine import make_engine
-from services.access.broker_users import broker_user
-from services.access.figures import COLUMNS, EXPORTER, exporters, lacking_figures
-from services.access.grants import apply_grants, in_use, lacking
-from services.access.logins import KnownLogin, LoginRefused, add_login, known_logins, remove_login
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.keys import QUEUES
@@ -25,8 +20,13 @@ from slowwave.coordination.queue_messages import envelope, publish
 from slowwave.coordination.task_counts import note_task
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.broker_users import broker_user
+from slowwave_server.services.access.figures import COLUMNS, EXPORTER, exporters, lacking_figures
+from slowwave_server.services.access.grants import apply_grants, in_use, lacking
+from slowwave_server.services.access.logins import KnownLogin, LoginRefused, add_login, known_logins, remove_login
+from slowwave_server.workers.shell.listening import listening
 from tests.scraping import filled, scrape, sources
-from workers.shell.listening import listening
 
 pytestmark = pytest.mark.servers
 

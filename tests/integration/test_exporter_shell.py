@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from slowwave_server.workers.shell.main import app
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 
@@ -23,7 +23,14 @@ def variables(database_url: str, valkey_url: str) -> dict[str, str]:
 
 @pytest.fixture
 def exporter(variables: dict[str, str]) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    command = [sys.executable, "-c", "from workers.shell import main; main()", "exporter", "--listen", "127.0.0.1:0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from slowwave_server.workers.shell import main; main()",
+        "exporter",
+        "--listen",
+        "127.0.0.1:0",
+    ]
     process = subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     line = process.stderr.readline()

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from services.memory_files.backends import choose_backend
-from services.memory_files.disk import TEMPORARY_PREFIX, Disk
-from services.memory_files.outbox import BATCH
-from services.undo import undo
+from slowwave_server.services.memory_files.backends import choose_backend
+from slowwave_server.services.memory_files.disk import TEMPORARY_PREFIX, Disk
+from slowwave_server.services.memory_files.outbox import BATCH
+from slowwave_server.services.undo import undo
 from tests.filing import CURATED, Cabinet
 
 pytestmark = pytest.mark.servers

@@ -7,10 +7,10 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.memory_files import parse_document
-from services.memory_files.backends import choose_backend
-from services.memory_files.delivery import FileRules, deliver
-from services.memory_files.disk import CURATED, Disk
+from slowwave_server.domain.memory_files import parse_document
+from slowwave_server.services.memory_files.backends import choose_backend
+from slowwave_server.services.memory_files.delivery import FileRules, deliver
+from slowwave_server.services.memory_files.disk import CURATED, Disk
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from domain.memory_files import parse_document
-from services.memory_changes import Author
-from services.memory_files.disk import Disk
-from services.merging import merge_into
-from services.runs import finish_run, start_run
+from slowwave_server.domain.memory_files import parse_document
+from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.merging import merge_into
+from slowwave_server.services.runs import finish_run, start_run
 from tests.emptying import emptying
 from tests.filing import CURATED, Cabinet
 

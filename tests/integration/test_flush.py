@@ -10,13 +10,13 @@ import psycopg
 import pytest
 from redis import Redis
 
-from domain.candidates import Window
-from domain.extraction import RulesExtractor
-from domain.failures import TransientError
-from services.quarantine import RetryResult, retry_quarantined
 from slowwave.identity import SessionRef
 from slowwave.recall import search
 from slowwave.settings import AutoFlush, ExtractorSettings
+from slowwave_server.domain.candidates import Window
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.services.quarantine import RetryResult, retry_quarantined
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers

@@ -11,15 +11,15 @@ import redis
 from celery import states
 from sqlalchemy import Engine, text
 
-from services.flush import FlushResult
-from services.flush_turn import FlushTurn
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import DAYS_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.coordination.task_counts import TASKS_KEY, counts_of
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION
 from slowwave.settings import Settings
-from workers.app import SlowwaveApp, make_app
+from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.flush_turn import FlushTurn
+from slowwave_server.workers.app import SlowwaveApp, make_app
 
 pytestmark = pytest.mark.servers
 

@@ -10,16 +10,6 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from domain.memory_files import scope_folder
-from models.engine import make_engine
-from services.days.book import DayRef
-from services.days.summarize import summarize_day
-from services.forget.forget import Forgetter
-from services.forget.target import Target
-from services.memory_files.backends import choose_backend
-from services.memory_files.delivery import FileRules, deliver
-from services.memory_files.disk import Disk
-from services.reports.names import UnknownName
 from slowwave import Memory, Settings
 from slowwave.capture import Entry
 from slowwave.coordination.forgetting import was_forgotten
@@ -29,6 +19,16 @@ from slowwave.messages import RECORD_TURN, REMEMBER, RecordTurn
 from slowwave.spool import Spool
 from slowwave.waited import record_turn, remember
 from slowwave.working import Remember
+from slowwave_server.domain.memory_files import scope_folder
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.days.book import DayRef
+from slowwave_server.services.days.summarize import summarize_day
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.memory_files.backends import choose_backend
+from slowwave_server.services.memory_files.delivery import FileRules, deliver
+from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.reports.names import UnknownName
 from tests.flushing import make_scene
 from tests.forgetting import dump_files, dump_redis, dump_tables
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Connection, Engine, text
 
-from services.forget.evidence import REASON, Remains
-from services.forget.gather import gather
-from services.forget.rows import CONVERSATIONS, MEMORIES, mark_runs
-from services.forget.target import Target
+from slowwave_server.services.forget.evidence import REASON, Remains
+from slowwave_server.services.forget.gather import gather
+from slowwave_server.services.forget.rows import CONVERSATIONS, MEMORIES, mark_runs
+from slowwave_server.services.forget.target import Target
 from tests.installation import NOW
 
 pytestmark = pytest.mark.servers

@@ -3,14 +3,14 @@
 import pytest
 from sqlalchemy import Engine, text
 
-from models import Base
-from services.consolidation.neighbours import load
-from services.consolidation.synthesis import Pair, keep
-from services.forget.evidence import REASON
-from services.forget.plan import LEFT, TAKEN
-from services.forget.target import Target
-from services.forget.transaction import Erased, erase
-from services.undo import undo
+from slowwave_server.models import Base
+from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.consolidation.synthesis import Pair, keep
+from slowwave_server.services.forget.evidence import REASON
+from slowwave_server.services.forget.plan import LEFT, TAKEN
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.forget.transaction import Erased, erase
+from slowwave_server.services.undo import undo
 from tests.flushing import Clock
 from tests.forgetting import dump_tables
 from tests.passing import Past, day

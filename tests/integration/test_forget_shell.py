@@ -9,10 +9,10 @@ from redis import Redis
 from sqlalchemy import Engine
 from typer.testing import Result
 
+from slowwave_server.workers.shell.main import app
 from tests.forgetting import dump_tables
 from tests.passing import Past
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

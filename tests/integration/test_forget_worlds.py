@@ -11,12 +11,12 @@ from sqlalchemy import Engine, text
 
 from proof.chaos.checks_changes import changes_lead_to_what_is
 from proof.chaos.evidence import Evidence
-from services.consolidation.scope_pass import Order, consolidate
-from services.forget.target import Target
-from services.forget.transaction import erase
-from services.undo import undo
-from services.undo_checks import CannotUndo
 from slowwave.settings import Consolidation
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.forget.transaction import erase
+from slowwave_server.services.undo import undo
+from slowwave_server.services.undo_checks import CannotUndo
 from tests.flushing import Clock
 from tests.forgetting import dump_tables
 from tests.integration.test_undo_sequences import NOTED, RUNS, Hand, Move, begin, perform

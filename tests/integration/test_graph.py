@@ -10,15 +10,15 @@ import pytest
 from sqlalchemy import Engine, delete, func, select, update
 from typer.testing import Result
 
-from domain.similarity import read
-from domain.triples import Relation, triples
-from models import MaintenanceRun, Memory, MemoryLink, Triple
-from services.graph import best_connected, neighbourhood
-from services.reports.names import UnknownName
-from services.triples import store_triples
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.triples import Relation, triples
+from slowwave_server.models import MaintenanceRun, Memory, MemoryLink, Triple
+from slowwave_server.services.graph import best_connected, neighbourhood
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.triples import store_triples
+from slowwave_server.workers.shell.main import app
 from tests.installation import NOW, Installation, ago
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine, text
 
-from domain.failures import TransientError
-from domain.model_calls import BudgetReached, Spender
-from models.engine import make_engine
 from slowwave.settings import Llm
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import BudgetReached, Spender
+from slowwave_server.models.engine import make_engine
 from tests.budgeting import THURSDAY, Purse, at_once
 
 pytestmark = pytest.mark.servers

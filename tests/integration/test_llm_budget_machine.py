@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from domain.model_calls import BudgetReached, Spender
-from services.llm.budget import Reservation
 from slowwave.settings import Llm
+from slowwave_server.domain.model_calls import BudgetReached, Spender
+from slowwave_server.services.llm.budget import Reservation
 from tests.budgeting import THURSDAY, Purse, SetClock
 
 pytestmark = pytest.mark.servers

@@ -10,14 +10,14 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from domain.failures import TransientError
-from domain.model_calls import AskModel, BudgetReached, ModelFailed, Prompt, Spender, Unanswered
-from models.engine import make_engine
-from services.llm.build import build_caller, build_model, with_command
-from services.llm.drivers import UnfitAnswer
 from slowwave.errors import InvalidSettings
 from slowwave.recall.tokens import estimate
 from slowwave.settings import Llm, MemorySettings, Settings
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import AskModel, BudgetReached, ModelFailed, Prompt, Spender, Unanswered
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.llm.build import build_caller, build_model, with_command
+from slowwave_server.services.llm.drivers import UnfitAnswer
 from tests.budgeting import Purse, SetClock, at_once
 from tests.fake_model import (
     Asked,

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
-from models.engine import make_engine
-from services.due_check import DueCheck
-from services.maintenance import JobContext, JobOutcome, Scheduler
-from services.maintenance_jobs import MAX_DEATHS, claim_job
-from services.runs import AlreadyRunning
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.due_check import DueCheck
+from slowwave_server.services.maintenance import JobContext, JobOutcome, Scheduler
+from slowwave_server.services.maintenance_jobs import MAX_DEATHS, claim_job
+from slowwave_server.services.runs import AlreadyRunning
 from tests.flushing import Clock
 from tests.installation import Installation
 from tests.maintaining import START, Counting, Host, june

@@ -14,14 +14,14 @@ from redis import Redis
 
 from slowwave import Memory, Settings
 from slowwave.recall.rendering import NOTICE
+from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.shell.mcp import tools_of
+from slowwave_server.workers.shell.state import Shell
 from tests.flushing import Scene, make_scene
 from tests.shelling import CliRunner
-from workers.shell.main import app
-from workers.shell.mcp import tools_of
-from workers.shell.state import Shell
 
 mcp = pytest.importorskip("mcp", reason="install the extra `mcp`")
-make_server = pytest.importorskip("workers.mcp_server").make_server
+make_server = pytest.importorskip("slowwave_server.workers.mcp_server").make_server
 
 pytestmark = pytest.mark.servers
 
@@ -82,7 +82,7 @@ class World:
             "SLOWWAVE_SPOOL": str(settings.spool),
             "PYTHONPATH": str(ROOT),
         }
-        arguments = ["-c", "from workers.shell import main; main()", "mcp", *options]
+        arguments = ["-c", "from slowwave_server.workers.shell import main; main()", "mcp", *options]
         return mcp.StdioServerParameters(command=sys.executable, args=arguments, env=environment)
 
     def say(self, agent: str, session: str, content: str, scope: str | None = None, tenant: str | None = None) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from domain.candidates import Extractor
-from services.extraction.build import build_extractor
-from services.flush import Flusher, FlushResult
-from services.reports.status import read_status
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
+from slowwave_server.domain.candidates import Extractor
+from slowwave_server.services.extraction.build import build_extractor
+from slowwave_server.services.flush import Flusher, FlushResult
+from slowwave_server.services.reports.status import read_status
 from tests.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
 from tests.flushing import Scene, make_scene
 from tests.hostile import TURNS, worst

@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from redis import Redis
 
-from domain.failures import TransientError
-from domain.model_calls import Unanswered
-from services.llm.breaker import Breaker
-from services.llm.gate import SharedGate
-from services.llm.slots import Slots
 from slowwave.coordination.keys import MODEL_SLOTS_KEY, model_breaker_key
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import Unanswered
+from slowwave_server.services.llm.breaker import Breaker
+from slowwave_server.services.llm.gate import SharedGate
+from slowwave_server.services.llm.slots import Slots
 from tests.fake_model import FakeModel, server_error, slow
 from tests.gating import ENDPOINT, age_breaker
 from tests.prompting import openai_driver, prompt

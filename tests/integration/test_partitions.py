@@ -8,12 +8,12 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, Row, text
 
-from models.engine import make_engine
-from models.schema import migrate
-from services.forget.target import Target
-from services.forget.transaction import erase
-from services.retention.partitions import Kept, keep_partitions
 from slowwave import Memory, Settings
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.forget.transaction import erase
+from slowwave_server.services.retention.partitions import Kept, keep_partitions
 from tests.processes import wait_until
 
 pytestmark = pytest.mark.servers

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from redis import Redis
 
-from domain.candidates import Window
-from services.sweep import sweep
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, ExtractorSettings
+from slowwave_server.domain.candidates import Window
+from slowwave_server.services.sweep import sweep
 from tests.emptying import emptying
 from tests.flushing import Scene, make_scene
 

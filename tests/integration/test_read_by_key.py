@@ -8,9 +8,9 @@ import pytest
 from redis import Redis
 from sqlalchemy import Connection, Engine, text
 
-from services.memory_files.outbox import mark_failed, take_waiting
-from services.reports.status import read_status
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave_server.services.memory_files.outbox import mark_failed, take_waiting
+from slowwave_server.services.reports.status import read_status
 from tests.recalling import NOW, read_so_far
 
 pytestmark = pytest.mark.servers

@@ -14,8 +14,8 @@ from psycopg.conninfo import conninfo_to_dict
 from slowwave import InvalidSettings, Memory, Settings
 from slowwave.postgres import Postgres
 from slowwave.replica import LOOK_SECONDS, REST_SECONDS, Reads
+from slowwave_server.workers.stack.embedded_postgres import MAJOR_VERSION
 from tests.processes import wait_until
-from workers.stack.embedded_postgres import MAJOR_VERSION
 
 pytestmark = pytest.mark.servers
 

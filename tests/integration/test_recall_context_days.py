@@ -12,9 +12,9 @@ import pytest
 
 from slowwave import AsyncMemory, Memory, Settings
 from slowwave.recall import Context, context, estimate
+from slowwave_server.workers.shell.main import app
 from tests.recalling import NOW, Shelf
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

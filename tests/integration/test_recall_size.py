@@ -7,10 +7,10 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, text
 
-from services.forget.target import Target
-from services.forget.transaction import erase
-from services.search_statistics import refresh_statistics, scopes_to_refresh
 from slowwave.recall import context, search
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.forget.transaction import erase
+from slowwave_server.services.search_statistics import refresh_statistics, scopes_to_refresh
 from tests.recalling import NOW, Shelf, reading
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]

@@ -7,18 +7,18 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine, insert, text, update
 
-from domain.troubles import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_OLD, TROUBLES
-from models import LlmUsage, MemoryConflict, ReviewItem, Session
-from models.engine import make_engine
-from models.schema import migrate
-from services.reports import servers, sweeping, waiting_for_people
-from services.reports.check import Check
-from services.reports.doctor import Patient, examine
-from services.reports.spool_check import Spool, check_spool
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.heartbeat import SWEPT_KEY, note_sweep
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush, Llm, Settings
+from slowwave_server.domain.troubles import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_OLD, TROUBLES
+from slowwave_server.models import LlmUsage, MemoryConflict, ReviewItem, Session
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+from slowwave_server.services.reports import servers, sweeping, waiting_for_people
+from slowwave_server.services.reports.check import Check
+from slowwave_server.services.reports.doctor import Patient, examine
+from slowwave_server.services.reports.spool_check import Spool, check_spool
 from tests.installation import NOW, Installation, ago
 
 pytestmark = pytest.mark.servers

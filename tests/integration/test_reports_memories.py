@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine
 
-from services.reports.explain import explain_memory
-from services.reports.memories import list_memories
-from services.reports.names import UnknownName
+from slowwave_server.services.reports.explain import explain_memory
+from slowwave_server.services.reports.memories import list_memories
+from slowwave_server.services.reports.names import UnknownName
 from tests.installation import Installation, ago
 
 pytestmark = pytest.mark.servers

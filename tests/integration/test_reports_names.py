@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import Engine
 
-from services.reports.names import UnknownName, find_agent, find_scope, find_session
+from slowwave_server.services.reports.names import UnknownName, find_agent, find_scope, find_session
 from tests.installation import Installation
 
 pytestmark = pytest.mark.servers

@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine, text
 
-from domain.model_calls import Spender
-from services.days.book import day_book
-from services.llm.budget import Wanted
-from services.reports.dead_letters import list_letters
-from services.reports.quarantine import list_quarantined
-from services.reports.runs import list_runs, read_run
-from services.reports.spending import read_spending
 from slowwave.settings import Llm
+from slowwave_server.domain.model_calls import Spender
+from slowwave_server.services.days.book import day_book
+from slowwave_server.services.llm.budget import Wanted
+from slowwave_server.services.reports.dead_letters import list_letters
+from slowwave_server.services.reports.quarantine import list_quarantined
+from slowwave_server.services.reports.runs import list_runs, read_run
+from slowwave_server.services.reports.spending import read_spending
 from tests.budgeting import THURSDAY, Purse
 from tests.installation import Installation
 from tests.passing import Past, day

@@ -16,13 +16,13 @@ import pytest
 from redis import Redis
 from typer.testing import Result
 
-from models import DeadLetter
-from models.engine import make_engine
 from slowwave.identity import SessionRef
+from slowwave_server.models import DeadLetter
+from slowwave_server.models.engine import make_engine
+from slowwave_server.workers.shell.main import app
 from tests.flushing import Scene, make_scene
 from tests.installation import Installation
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 
@@ -139,7 +139,7 @@ def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: She
 
 
 def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Scene) -> None:
-    command = [sys.executable, "-c", "from workers.shell import main; main()", "ingest", "-"]
+    command = [sys.executable, "-c", "from slowwave_server.workers.shell import main; main()", "ingest", "-"]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | shell.variables,

@@ -4,9 +4,9 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from services.reports.status import DIRTY_READ, read_status
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
+from slowwave_server.services.reports.status import DIRTY_READ, read_status
 from tests.installation import NOW, Installation, ago
 
 pytestmark = pytest.mark.servers

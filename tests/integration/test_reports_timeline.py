@@ -5,11 +5,11 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
-from domain.similarity import read
-from domain.triples import triples
-from services.reports.names import UnknownName
-from services.reports.timeline import Value, changed_relations, values_of
-from services.triples import store_triples
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.triples import triples
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.timeline import Value, changed_relations, values_of
+from slowwave_server.services.triples import store_triples
 from tests.passing import Past, day
 
 pytestmark = pytest.mark.servers

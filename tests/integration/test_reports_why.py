@@ -4,11 +4,11 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.waiting_facts import Reason, Waiting
-from services.reports.why import why_waiting
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.waiting_facts import Reason, Waiting
+from slowwave_server.services.reports.why import why_waiting
 from tests.installation import NOW, Installation, ago
 
 pytestmark = pytest.mark.servers

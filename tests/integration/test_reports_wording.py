@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from services.reports.memories import ListedMemory, list_memories
+from slowwave_server.services.reports.memories import ListedMemory, list_memories
 from tests.passing import Past, day
 
 pytestmark = pytest.mark.servers

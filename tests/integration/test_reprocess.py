@@ -9,16 +9,16 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Made, Window
-from domain.failures import TransientError
-from domain.model_calls import Unanswered
-from services.forget.forget import Forgetter
-from services.forget.target import Target
-from services.reports.names import find_agent
-from services.reprocess.ledger import Owner
-from services.reprocess.rebuild import Rebuilder, Report
-from services.undo import undo
 from slowwave.settings import Settings
+from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Made, Window
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import Unanswered
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.reports.names import find_agent
+from slowwave_server.services.reprocess.ledger import Owner
+from slowwave_server.services.reprocess.rebuild import Rebuilder, Report
+from slowwave_server.services.undo import undo
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers

@@ -8,11 +8,11 @@ import pytest
 from redis import Redis
 from typer.testing import Result
 
+from slowwave_server.workers.shell.main import app
 from tests.fake_model import Asked, FakeModel
 from tests.flushing import Scene, make_scene
 from tests.modelling import memory
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

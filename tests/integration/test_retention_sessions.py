@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from services.reports.why import why_waiting
-from services.retention.sessions import BoundReport, bound_sessions
-from services.sweep import sweep, wake_stale
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, Sessions
+from slowwave_server.services.reports.why import why_waiting
+from slowwave_server.services.retention.sessions import BoundReport, bound_sessions
+from slowwave_server.services.sweep import sweep, wake_stale
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers

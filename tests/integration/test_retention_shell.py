@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import Result
 
-from services.consolidation.scope_lock import scope_lock
+from slowwave_server.services.consolidation.scope_lock import scope_lock
+from slowwave_server.workers.shell.main import app
 from tests.consolidating import Hearer
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from models.engine import make_engine
-from services.review import Decision, DecisionReport, decide_conflicts, decide_items, expire_due
-from services.undo import undo
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.review import Decision, DecisionReport, decide_conflicts, decide_items, expire_due
+from slowwave_server.services.undo import undo
 from tests.installation import NOW, ago
 from tests.processes import wait_until
 from tests.reviewing import DAY, Dispute

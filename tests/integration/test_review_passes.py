@@ -10,17 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from services.review import Decision, decide_conflicts, decide_items, expire_due
-from services.undo import undo
 from slowwave import AsyncMemory
 from slowwave.recall import Hit
+from slowwave_server.services.review import Decision, decide_conflicts, decide_items, expire_due
+from slowwave_server.services.undo import undo
+from slowwave_server.workers.shell.main import app
 from tests.capturing import memory_on, settings_of
 from tests.consolidating import Hearer
 from tests.emptying import emptying
 from tests.installation import NOW
 from tests.reviewing import DAY, Dispute
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

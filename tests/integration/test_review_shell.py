@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import Result
 
-from services.review import expire_due
+from slowwave_server.services.review import expire_due
+from slowwave_server.workers.shell.main import app
 from tests.installation import NOW
 from tests.reviewing import Dispute
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

@@ -16,13 +16,13 @@ import pytest
 import redis
 from psycopg.errors import InsufficientPrivilege
 
-from services.access import privileges
-from services.access.grants import apply_grants, as_caller, routines, tables
-from services.access.logins import LoginRefused, add_login, known_logins, remove_login
-from services.forget.plan import TAKEN
-from services.review import Decision, decide_items
 from slowwave import Memory
 from slowwave.errors import InvalidName, StoreUnavailable
+from slowwave_server.services.access import privileges
+from slowwave_server.services.access.grants import apply_grants, as_caller, routines, tables
+from slowwave_server.services.access.logins import LoginRefused, add_login, known_logins, remove_login
+from slowwave_server.services.forget.plan import TAKEN
+from slowwave_server.services.review import Decision, decide_items
 from tests.roles import Deployment, deployed
 from tests.walls import PLACES, World, open_world, settings_on, words_in
 

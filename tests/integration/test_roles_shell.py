@@ -15,11 +15,11 @@ from redis import Redis
 from sqlalchemy.engine import make_url
 from typer.testing import Result
 
-from models.engine import make_engine
-from services.access.privileges import GROUPS
-from services.reports.roles import check_roles
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.privileges import GROUPS
+from slowwave_server.services.reports.roles import check_roles
+from slowwave_server.workers.shell.main import app
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

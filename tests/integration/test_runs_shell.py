@@ -8,16 +8,16 @@ import pytest
 from sqlalchemy import Engine, text
 from typer.testing import Result
 
-from services.consolidation.scope_lock import scope_lock
-from services.consolidation.scope_pass import Order, consolidate
-from services.reports.names import UnknownName
-from services.reports.runs import list_runs, read_run
-from services.undo import undo
-from services.working import consolidate_working
 from slowwave.settings import Consolidation
+from slowwave_server.services.consolidation.scope_lock import scope_lock
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.runs import list_runs, read_run
+from slowwave_server.services.undo import undo
+from slowwave_server.services.working import consolidate_working
+from slowwave_server.workers.shell.main import app
 from tests.passing import Past, day, state
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 pytestmark = pytest.mark.servers
 

@@ -8,9 +8,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, text
 
-from models import SCHEMA, Base
-from models.engine import make_engine
-from models.schema import (
+from slowwave import Memory, Settings
+from slowwave_server.models import SCHEMA, Base
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import (
     MIGRATIONS,
     TablesBusy,
     WrongSchema,
@@ -21,7 +22,6 @@ from models.schema import (
     oldest_served,
     require_current,
 )
-from slowwave import Memory, Settings
 from tests.processes import wait_until
 
 pytestmark = pytest.mark.servers

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from redis import Redis
 from sqlalchemy import text
 
-from services.session_logs import (
+from slowwave_server.services.session_logs import (
     CleanUp,
     cleanup_session_logs_older_than,
     log_path,
     remove_session_logs,
     write_session_logs,
 )
-from services.session_logs.file import Disk
-from services.session_logs.writing import PAGE
+from slowwave_server.services.session_logs.file import Disk
+from slowwave_server.services.session_logs.writing import PAGE
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers

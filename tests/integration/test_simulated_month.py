@@ -15,10 +15,10 @@ import psycopg
 import pytest
 from redis import Redis
 
-from models.engine import make_engine
-from services.days.book import day_book
-from services.undo import undo
 from slowwave.settings import Consolidation
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.days.book import day_book
+from slowwave_server.services.undo import undo
 from tests.simulating import NEIGHBOUR, NOTED_FIRST, START, Month, conversation, diary_of, visits_of
 
 pytestmark = [pytest.mark.drill, pytest.mark.servers]

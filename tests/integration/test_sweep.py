@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from domain.failures import TransientError
-from services.sweep import sweep, wake_stale
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, Batch
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.services.sweep import sweep, wake_stale
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers

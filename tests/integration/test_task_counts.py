@@ -12,8 +12,8 @@ from slowwave.coordination.task_counts import TASKS_KEY, TaskCounts, counts_of
 from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, FLUSH_SESSION, SWEEP_SESSIONS
 from slowwave.settings import Settings
-from workers.app import SlowwaveApp, make_app
-from workers.task_counting import outcomes_of
+from slowwave_server.workers.app import SlowwaveApp, make_app
+from slowwave_server.workers.task_counting import outcomes_of
 
 pytestmark = pytest.mark.servers
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from domain.candidates import Window
+from slowwave_server.domain.candidates import Window
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError
 
-from services.memory_changes import Author, Stale, change_memory
-from services.reports.names import UnknownName
-from services.undo import UndoReport, undo
-from services.undo_checks import CannotUndo
+from slowwave_server.services.memory_changes import Author, Stale, change_memory
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.undo import UndoReport, undo
+from slowwave_server.services.undo_checks import CannotUndo
 from tests.passing import Past, Step, day, state
 
 pytestmark = pytest.mark.servers

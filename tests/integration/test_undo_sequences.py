@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
-from services.undo import undo
-from services.undo_checks import CannotUndo
+from slowwave_server.services.undo import undo
+from slowwave_server.services.undo_checks import CannotUndo
 from tests.emptying import emptying
 from tests.passing import Past, Step, day, state
 

@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from domain.statements import content_hash
-from services.signals import consolidation_completed, consolidation_failed, consolidation_started
-from services.undo import undo
-from services.working import consolidate_working
-from services.working_store import DEAD_RUN, cycle_lock
 from slowwave.settings import Consolidation
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.services.signals import consolidation_completed, consolidation_failed, consolidation_started
+from slowwave_server.services.undo import undo
+from slowwave_server.services.working import consolidate_working
+from slowwave_server.services.working_store import DEAD_RUN, cycle_lock
 from tests.remembering import Desk, open_desk
 
 pytestmark = pytest.mark.servers

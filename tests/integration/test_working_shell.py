@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from models.engine import make_engine
-from services.working_store import cycle_lock
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.working_store import cycle_lock
 from tests.integration.test_reports_shell import Shell
 
 pytestmark = pytest.mark.servers

@@ -15,17 +15,8 @@ from agno.db.sqlite import SqliteDb
 from redis import Redis
 from sqlalchemy import Engine
 
-from beat_schedule import schedule
-from domain.failures import TransientError
 from examples.agno_memory import converse
 from examples.story import REMEMBERS
-from services.forget.forget import Forgetter
-from services.forget.target import Target
-from services.reports.check import Check
-from services.reports.source import check_source
-from services.sources.agno import AgnoSource
-from services.sources.reading import LOOK_FOR_SECONDS, Looked, SessionReader
-from services.sources.store import take_due
 from slowwave import Memory, Settings
 from slowwave.capture import Captured, Entry
 from slowwave.errors import InvalidSettings, StoreUnavailable
@@ -34,10 +25,19 @@ from slowwave.integrations.agno import SlowwaveHooks
 from slowwave.settings import Agno
 from slowwave.spool import Spool
 from slowwave.unread import READ_SESSION, READ_SESSIONS, name_run
+from slowwave_server.beat_schedule import schedule
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.reports.check import Check
+from slowwave_server.services.reports.source import check_source
+from slowwave_server.services.sources.agno import AgnoSource
+from slowwave_server.services.sources.reading import LOOK_FOR_SECONDS, Looked, SessionReader
+from slowwave_server.services.sources.store import take_due
+from slowwave_server.workers.app import make_app, refuse_source
 from tests.agno_agents import ScriptedModel, make_agent
 from tests.capturing import broken_sessions, contents, rows
 from tests.flushing import Clock
-from workers.app import make_app, refuse_source
 
 pytestmark = pytest.mark.servers
 

@@ -18,9 +18,6 @@ from redis import Redis
 
 from examples import langgraph_memory
 from examples.story import REMEMBERS
-from models.engine import make_engine
-from services.forget.forget import Forgetter
-from services.forget.target import Target
 from slowwave import InvalidName, Memory
 from slowwave.capture import Entry
 from slowwave.errors import StoreUnavailable
@@ -29,6 +26,9 @@ from slowwave.integrations.langgraph_store import SlowwaveStore
 from slowwave.messages import MAX_CONTENT_CHARACTERS
 from slowwave.spooled_notes import entry_of
 from slowwave.working import Remember
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.target import Target
 from tests.capturing import broken_sessions
 from tests.framework_memories import contents, cycle, is_spooled, recorded, unreachable, work
 

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from redis import Redis
 from sqlalchemy import Engine
 
-from domain.failures import TransientError
-from services.sources.protocol import KeptRun, KeptSession
-from services.sources.reading import LOOK_FOR_SECONDS, SessionReader
 from slowwave import Memory
 from slowwave.capture import Captured, Entry
 from slowwave.errors import StoreUnavailable
 from slowwave.identity import SessionRef
 from slowwave.unread import name_run
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.services.sources.protocol import KeptRun, KeptSession
+from slowwave_server.services.sources.reading import LOOK_FOR_SECONDS, SessionReader
 from tests.capturing import broken_sessions, contents, memory_on
 from tests.flushing import Clock
 

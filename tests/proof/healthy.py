@@ -9,23 +9,23 @@ from random import Random
 from redis import Redis
 from sqlalchemy import text
 
-from domain.extraction import RulesExtractor
-from domain.model_calls import Spender
-from models.engine import make_engine
 from proof.chaos.cast import Conversation, conversations
 from proof.chaos.journal import Line, Writer
 from proof.chaos.talkers import Talker
-from services.consolidation.scope_pass import Order, consolidate
-from services.days.finalize import finalize_ended
-from services.flush import Flusher
-from services.forget.forget import Forgetter
-from services.llm.budget import Budget, Wanted
-from services.working import consolidate_working
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.settings import Consolidation, Days, Settings, load_settings
-from workers.leases import LeaseThread
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.model_calls import Spender
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
+from slowwave_server.services.days.finalize import finalize_ended
+from slowwave_server.services.flush import Flusher
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.llm.budget import Budget, Wanted
+from slowwave_server.services.working import consolidate_working
+from slowwave_server.workers.leases import LeaseThread
 
 STEPS = 14
 TELLING = Conversation(None, "agent-0-0", "monday", None)

@@ -13,7 +13,6 @@ from redis import Redis
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.pool import StaticPool
 
-from models.engine import make_engine
 from proof.chaos import (
     checks_budget,
     checks_changes,
@@ -30,6 +29,7 @@ from proof.chaos.checks import Check, Finding, check_all
 from proof.chaos.evidence import Evidence
 from proof.chaos.journal import read
 from slowwave.errors import StoreUnavailable
+from slowwave_server.models.engine import make_engine
 from tests.proof import healthy
 
 pytestmark = pytest.mark.servers

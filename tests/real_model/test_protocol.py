@@ -13,15 +13,15 @@ import pytest
 from pydantic import SecretStr
 from redis import Redis
 
-from domain.candidates import ExtractionContext
-from domain.model_calls import Answer, ModelFailed, Prompt
-from domain.model_extraction import Known, prompt_of, read_window
-from services.extraction.build import build_extractor
-from services.llm.answers import broken_rule
-from services.llm.drivers import RequestRefused
-from services.llm.openai_driver import OpenAIDriver
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
+from slowwave_server.domain.candidates import ExtractionContext
+from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt
+from slowwave_server.domain.model_extraction import Known, prompt_of, read_window
+from slowwave_server.services.extraction.build import build_extractor
+from slowwave_server.services.llm.answers import broken_rule
+from slowwave_server.services.llm.drivers import RequestRefused
+from slowwave_server.services.llm.openai_driver import OpenAIDriver
 from tests.flushing import Scene, make_scene
 from tests.modelling import turns
 

@@ -7,7 +7,7 @@ import pytest
 from slowwave.coordination.keys import CAPTURE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE, QUEUES
 from slowwave.coordination.queue_messages import envelope
 from slowwave.messages import CONSOLIDATE_SCOPE, FLUSH_SESSION, RUN_MAINTENANCE, SWEEP_SESSIONS
-from workers.admission import ON_CAPTURE, ON_FLUSH, Inadmissible, admit
+from slowwave_server.workers.admission import ON_CAPTURE, ON_FLUSH, Inadmissible, admit
 
 
 def entry(task: str, queue: str) -> dict[str, object]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.blocking import MAX_CORE, MAX_KEYS, block_keys, claim_keys
-from domain.similarity import read
+from slowwave_server.domain.blocking import MAX_CORE, MAX_KEYS, block_keys, claim_keys
+from slowwave_server.domain.similarity import read
 
 NOUNS = (
     "violin garden harbour lantern kettle bridge castle meadow turtle saddle compass orchard basket mirror candle "
@@ -78,8 +78,8 @@ def test_texts_without_a_word_in_common_share_no_key() -> None:
 
 def test_keys_are_the_same_in_every_process() -> None:
     text = "Maya keeps 3 turtles in Oslo"
-    code = f"import json; from domain.blocking import *; print(json.dumps(block_keys(read({text!r}))))"
-    code = "from domain.similarity import read; " + code
+    code = f"import json; from slowwave_server.domain.blocking import *; print(json.dumps(block_keys(read({text!r}))))"
+    code = "from slowwave_server.domain.similarity import read; " + code
     for seed in ("1", "2"):
         shown = subprocess.run(
             [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from slowwave.coordination.broker import Sentinels, connect_broker, sentinels_of, shown
 from slowwave.settings import Settings
-from workers.celery_settings import broker_settings, celery_settings
-from workers.sentinel_transport import SentinelTransport
-from workers.transport import QoS
+from slowwave_server.workers.celery_settings import broker_settings, celery_settings
+from slowwave_server.workers.sentinel_transport import SentinelTransport
+from slowwave_server.workers.transport import QoS
 
 TWO = "sentinel://:s%3Aecret@one:26380;sentinel://two/3"
 
@@ -47,7 +47,9 @@ def test_a_malformed_url_is_refused_without_its_text(url: str) -> None:
 def test_celery_and_our_own_clients_ask_the_same_sentinels_for_the_same_master() -> None:
     settings = Settings(broker_url=TWO, broker_master="memories")
     assert broker_settings(settings)["broker_transport_options"]["master_name"] == "memories"
-    assert celery_settings(settings)["broker_transport"] == "workers.sentinel_transport:SentinelTransport"
+    assert (
+        celery_settings(settings)["broker_transport"] == "slowwave_server.workers.sentinel_transport:SentinelTransport"
+    )
     # Celery takes database and password from whichever address it comes to: each has them.
     first, second = broker_settings(settings)["broker_url"].split(";")
     assert first == "sentinel://:s%3Aecret@one:26380/3"

@@ -8,10 +8,10 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.consolidation.groups import connected, groups, survivor
-from domain.consolidation.known import TRUSTS, Known
-from domain.consolidation.values import Valued, settle_values, valued
-from domain.statements import content_hash
+from slowwave_server.domain.consolidation.groups import connected, groups, survivor
+from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.consolidation.values import Valued, settle_values, valued
+from slowwave_server.domain.statements import content_hash
 
 BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
 

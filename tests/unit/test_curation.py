@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.curation import LEAST_WORTH, Note, by_worth, independence, worth
+from slowwave_server.domain.curation import LEAST_WORTH, Note, by_worth, independence, worth
 
 shares = st.sampled_from([0.0, 0.3, 0.5, 0.6, 0.9, 1.0]) | st.floats(0, 1)
 notes = st.lists(st.tuples(shares, shares, st.integers(1, 80)), max_size=40).map(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.dates import annotate, local_day, mentions
+from slowwave_server.domain.dates import annotate, local_day, mentions
 
 MONDAY = date(2023, 5, 8)
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain.events import Event, EventKind
-from domain.noise import ENDINGS, MILESTONES
-from domain.summaries import summarize_segment
+from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.noise import ENDINGS, MILESTONES
+from slowwave_server.domain.summaries import summarize_segment
 
 AT = datetime(2024, 3, 4, 9, tzinfo=UTC)
 WISH = "I want to learn how to sail before summer."

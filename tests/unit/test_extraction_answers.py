@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.extraction.answers import statement
+from slowwave_server.domain.extraction.answers import statement
 
 
 @pytest.mark.parametrize(

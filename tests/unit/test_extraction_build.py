@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from domain.candidates import Extractor
-from domain.extraction import RulesExtractor
-from models.engine import make_engine
-from services.extraction.build import build_extractor
-from services.extraction.model_extractor import ModelExtractor
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
+from slowwave_server.domain.candidates import Extractor
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.extraction.build import build_extractor
+from slowwave_server.services.extraction.model_extractor import ModelExtractor
 
 NOWHERE = "postgresql://slowwave@127.0.0.1:1/slowwave"
 

@@ -5,9 +5,9 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from domain.candidates import ExtractionContext, Window
-from domain.events import Event
-from domain.extraction import RulesExtractor
+from slowwave_server.domain.candidates import ExtractionContext, Window
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction import RulesExtractor
 
 AT = datetime(2024, 3, 4, 9, tzinfo=UTC)
 FIRST_PERSON = re.compile(r"\b(?:i|we|i'm|im|i've|i'll|i'd) [a-z]", re.IGNORECASE)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.extraction.person import Speaker, third_person
+from slowwave_server.domain.extraction.person import Speaker, third_person
 
 MAYA = Speaker("Maya", "Jonas")
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Window
-from domain.events import Event, EventKind
-from domain.extraction import RulesExtractor
-from domain.extraction.rules import MAX_PER_EVENT
+from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Window
+from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.extraction.rules import MAX_PER_EVENT
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.extraction.sentences import MAX_SENTENCE, sentences
+from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.extraction.signals import Seen, signals
-from domain.extraction.weights import CONFIDENCE, IMPORTANCE, KEEP, THRESHOLD, confidence, importance, keep_score
-from domain.extraction.words import WORDS
+from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.weights import (
+    CONFIDENCE,
+    IMPORTANCE,
+    KEEP,
+    THRESHOLD,
+    confidence,
+    importance,
+    keep_score,
+)
+from slowwave_server.domain.extraction.words import WORDS
 
 SAID = [
     ("I'm a nurse from Leeds and I like my job.", Seen()),

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.failures import LONGEST_DELAY_SECONDS, Action, FailureKind, backoff, decide
+from slowwave_server.domain.failures import LONGEST_DELAY_SECONDS, Action, FailureKind, backoff, decide
 
 
 @given(st.integers(0, 10_000), st.floats(0, 1))

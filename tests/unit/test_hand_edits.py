@@ -10,9 +10,9 @@ from uuid import UUID
 
 import pytest
 
-from domain.hand_edits import HandEdits, KnownLine, hand_edits, ids_in, line_digest
-from domain.memory_files import FileHeader, FileMemory, parse_document, render_line, render_memory_md
-from services.memory_files.disk import Disk, FileChanged, digest_of
+from slowwave_server.domain.hand_edits import HandEdits, KnownLine, hand_edits, ids_in, line_digest
+from slowwave_server.domain.memory_files import FileHeader, FileMemory, parse_document, render_line, render_memory_md
+from slowwave_server.services.memory_files.disk import Disk, FileChanged, digest_of
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 HEADER = FileHeader("default", "agent", "maya", "UTC", 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slowwave.settings import Settings
-from workers.liveness import PATIENCE_SECONDS, Liveness, patience_with_beat, signs_asked_for
+from slowwave_server.workers.liveness import PATIENCE_SECONDS, Liveness, patience_with_beat, signs_asked_for
 
 
 @dataclass

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.local_days import bounds_of, local_day
+from slowwave_server.domain.local_days import bounds_of, local_day
 from tests.zones import HARD_ZONES, changes
 
 CUTOFFS = (0, 1, 2, 3, 4, 5, 23)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from domain.memory_files import (
+from slowwave_server.domain.memory_files import (
     BadMark,
     FileHeader,
     FileMemory,
@@ -23,9 +23,9 @@ from domain.memory_files import (
     render_memory_md,
     rewrite,
 )
-from domain.memory_files.escapes import comment_json, escape, escape_lines, unescape
-from domain.memory_files.lines import STATUSES, TRUSTS, TYPES
-from domain.memory_files.rendering import TITLES
+from slowwave_server.domain.memory_files.escapes import comment_json, escape, escape_lines, unescape
+from slowwave_server.domain.memory_files.lines import STATUSES, TRUSTS, TYPES
+from slowwave_server.domain.memory_files.rendering import TITLES
 
 NASTY = ["-->", "<!--", "<br>", "\\<br>", "\n", "\r\n", "\\", "&#10;", "&#x;", '"', "--", "# ", "- ", "```", " ",
          "\u2028", "<!-- slowwave end -->", "<!-- slowwave lines", "## Facts\n", "é", "\t", "x"]  # fmt: skip

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.memory_files import LongName, decode_name, encode_name, scope_folder
-from domain.memory_files.names import MAX_FOLDER_BYTES
+from slowwave_server.domain.memory_files import LongName, decode_name, encode_name, scope_folder
+from slowwave_server.domain.memory_files.names import MAX_FOLDER_BYTES
 
 HOSTILE = ("", ".", "..", "../../etc/passwd", "a/b", "a\\b", "a\x00b", "CON", "con", "nul", "com1", "-rf", ".git", "x.",
            "x ", "~", "%", "%2e", "Maya", "maya", "мaya", "é", "e\u0301", "ﬁ", "fi",

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.llm.answers import read_answer
-from services.llm.dialect import Dialect, first_dialect, is_strict
-from services.llm.drivers import UnfitAnswer, prompt_tokens
 from slowwave.recall.tokens import estimate
+from slowwave_server.services.llm.answers import read_answer
+from slowwave_server.services.llm.dialect import Dialect, first_dialect, is_strict
+from slowwave_server.services.llm.drivers import UnfitAnswer, prompt_tokens
 from tests.prompting import SCHEMA, prompt
 
 

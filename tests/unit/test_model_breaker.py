@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from domain.failures import TransientError
-from domain.model_calls import ModelFailed, Unanswered
-from services.llm.breaker import Breaker
-from services.llm.drivers import AccessRefused
-from services.llm.gate import SharedGate, build_gate
-from services.llm.slots import Slots
 from slowwave.coordination.keys import MODEL_SLOTS_KEY, model_breaker_key
 from slowwave.settings import Llm
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import ModelFailed, Unanswered
+from slowwave_server.services.llm.breaker import Breaker
+from slowwave_server.services.llm.drivers import AccessRefused
+from slowwave_server.services.llm.gate import SharedGate, build_gate
+from slowwave_server.services.llm.slots import Slots
 from tests.gating import ENDPOINT, age_breaker
 
 OPEN, TRIAL, LIMIT = 60.0, 30.0, 3

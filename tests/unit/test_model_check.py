@@ -6,13 +6,13 @@ import fakeredis
 import pytest
 from pydantic import SecretStr
 
-from domain.model_calls import Unanswered
-from services.llm.build import build_driver
-from services.llm.drivers import AccessRefused
-from services.llm.gate import build_gate
-from services.reports.model_check import check_model
 from slowwave.coordination.keys import model_breaker_key
 from slowwave.settings import Llm
+from slowwave_server.domain.model_calls import Unanswered
+from slowwave_server.services.llm.build import build_driver
+from slowwave_server.services.llm.drivers import AccessRefused
+from slowwave_server.services.llm.gate import build_gate
+from slowwave_server.services.reports.model_check import check_model
 from tests.prompting import KEY, NOON
 
 OPENAI = Llm(

@@ -8,9 +8,9 @@ from threading import Event
 
 import pytest
 
-from domain.model_calls import ModelFailed, Prompt, Unanswered
-from services.llm.command_driver import MAX_ANSWER_BYTES, CommandDriver
-from services.llm.drivers import UnfitAnswer, prompt_tokens
+from slowwave_server.domain.model_calls import ModelFailed, Prompt, Unanswered
+from slowwave_server.services.llm.command_driver import MAX_ANSWER_BYTES, CommandDriver
+from slowwave_server.services.llm.drivers import UnfitAnswer, prompt_tokens
 from tests.prompting import KEY, SAID, SCHEMA, prompt
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.candidates import ExtractionContext
-from domain.failures import TransientError
-from domain.model_calls import BudgetReached, ModelFailed, Spender
-from domain.model_extraction.answers import MOST_READ
-from domain.model_extraction.asking import MOST_MEMORIES, SCHEMA, TYPES
-from domain.prompts import prompt_text
+from slowwave_server.domain.candidates import ExtractionContext
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import BudgetReached, ModelFailed, Spender
+from slowwave_server.domain.model_extraction.answers import MOST_READ
+from slowwave_server.domain.model_extraction.asking import MOST_MEMORIES, SCHEMA, TYPES
+from slowwave_server.domain.prompts import prompt_text
 from tests.modelling import NOON, Saying, extracted, extractor, memory, turns
 
 TALK = turns(

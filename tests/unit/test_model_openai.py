@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
-from services.llm.drivers import AccessRefused, RequestRefused, UnfitAnswer, prompt_tokens
-from services.llm.openai_driver import MAX_ANSWER_BYTES, OpenAIDriver
+from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
+from slowwave_server.services.llm.drivers import AccessRefused, RequestRefused, UnfitAnswer, prompt_tokens
+from slowwave_server.services.llm.openai_driver import MAX_ANSWER_BYTES, OpenAIDriver
 from tests.fake_model import (
     Asked,
     FakeModel,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from redis import Redis
 
-from domain.failures import TransientError
-from services.llm.slots import Slots
 from slowwave.coordination.keys import MODEL_SLOTS_KEY
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.services.llm.slots import Slots
 from tests.gating import age_slots
 
 LEASE = 100.0

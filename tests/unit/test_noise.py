@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.candidates import ExtractionContext, Window
-from domain.events import Event, EventKind
-from domain.extraction import RulesExtractor
-from domain.noise import MILESTONES, ends_a_run, is_chatter, is_noise, without_machinery
 from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance
+from slowwave_server.domain.candidates import ExtractionContext, Window
+from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.noise import MILESTONES, ends_a_run, is_chatter, is_noise, without_machinery
 
 AT = datetime(2024, 3, 4, 9, tzinfo=UTC)
 

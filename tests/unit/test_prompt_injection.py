@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from domain.candidates import ExtractionContext
-from domain.model_extraction import Known, prompt_of, read_window
-from domain.model_extraction.answers import MAX_CONTENT
-from domain.model_extraction.asking import MOST_MEMORIES, TYPES
-from domain.prompts import prompt_text
+from slowwave_server.domain.candidates import ExtractionContext
+from slowwave_server.domain.model_extraction import Known, prompt_of, read_window
+from slowwave_server.domain.model_extraction.answers import MAX_CONTENT
+from slowwave_server.domain.model_extraction.asking import MOST_MEMORIES, TYPES
+from slowwave_server.domain.prompts import prompt_text
 from tests.hostile import TURNS, worst
 from tests.modelling import extracted, turns
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.redaction import redact
+from slowwave_server.domain.redaction import redact
 
 # Put together at run time, so that no scanner takes this file for a leak.
 AWS = "AKIA" + "Q3EXAMPLE7ZXCVB2"

@@ -1,10 +1,10 @@
 """The tick of session logs is there where logs are switched on, and nowhere else."""
 
-from beat_schedule import schedule
 from slowwave.coordination.keys import QUEUES
 from slowwave.messages import LOG_EVENTS
 from slowwave.settings import MemorySettings, Sessions, Settings
-from workers.app import make_app
+from slowwave_server.beat_schedule import schedule
+from slowwave_server.workers.app import make_app
 
 
 def test_mistake_33_logs_have_a_tick_only_where_they_are_switched_on() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.review import (
+from slowwave_server.domain.review import (
     TESTIMONY,
     Statement,
     Tier,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from domain.schedule import InvalidSchedule, Schedule, compute_next_due, is_beyond_a_period
+from slowwave_server.domain.schedule import InvalidSchedule, Schedule, compute_next_due, is_beyond_a_period
 
 # Half-hour and 45-minute offsets, half-hour jumps, jumps at midnight, a day that was left out, jumps before 1970.
 ZONES = (

@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.testing import Result
 
+from slowwave_server.workers.shell.main import app
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 NOWHERE = {
     "SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave",

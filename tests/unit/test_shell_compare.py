@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from slowwave_server.workers.shell.main import app
 from tests.shelling import CliRunner
-from workers.shell.main import app
 
 
 def run(*arguments: str, stdin: str | bytes | None = None, **variables: str) -> Result:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.spoken_time import duration_words, moment_words
-from domain.waiting import waiting_for
-from domain.waiting_facts import Facts, Reason
 from slowwave.coordination.answers import Priority, Sighting
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.spoken_time import duration_words, moment_words
+from slowwave_server.domain.waiting import waiting_for
+from slowwave_server.domain.waiting_facts import Facts, Reason
 
 NOW = datetime(2026, 3, 5, 14, 0, 0, tzinfo=UTC)
 RULES = AutoFlush()

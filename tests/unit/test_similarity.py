@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.similarity import Judgement, Thresholds, judge, read
+from slowwave_server.domain.similarity import Judgement, Thresholds, judge, read
 
 SUBJECTS = ["Maya", "Jonas", "The user", "The deadline", "Priya's dog", "A man", "The old server", "There is no cat"]
 VERBS = ["works at", "does not like", "likes", "is", "has", "moved to", "is being chased by", "runs on", "was born in"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from domain.similarity import read
-from domain.similarity.claims import excludes
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.similarity.claims import excludes
 
 CLAIMS = [
     ("Maya works at Northwind", "maya", "employer", "northwind", True),

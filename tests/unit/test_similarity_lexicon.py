@@ -4,12 +4,19 @@ from importlib.resources import files
 
 import pytest
 
-from domain.similarity import lexicon
-from domain.similarity.lexicon import are_kin, are_opposites, are_synonyms, is_common_word, is_kind_of, lemma
+from slowwave_server.domain.similarity import lexicon
+from slowwave_server.domain.similarity.lexicon import (
+    are_kin,
+    are_opposites,
+    are_synonyms,
+    is_common_word,
+    is_kind_of,
+    lemma,
+)
 
 OWN = [
     line.removeprefix("~ ").split(" / ")
-    for line in (files("domain.similarity") / "opposites.txt").read_text("utf-8").splitlines()
+    for line in (files("slowwave_server.domain.similarity") / "opposites.txt").read_text("utf-8").splitlines()
     if line and not line.startswith("#")
 ]
 

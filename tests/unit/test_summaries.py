@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from domain.events import Event, EventKind
-from domain.summaries import (
+from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.summaries import (
     FACETS,
     MAX_SEGMENT_CHARACTERS,
     MAX_SEGMENT_EVENTS,

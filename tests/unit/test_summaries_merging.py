@@ -12,8 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.events import Event
-from domain.summaries import FACETS, MAX_SEGMENT_LINES, DaySummary, Line, cut_segments, merge_lines, summarize_segment
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.summaries import (
+    FACETS,
+    MAX_SEGMENT_LINES,
+    DaySummary,
+    Line,
+    cut_segments,
+    merge_lines,
+    summarize_segment,
+)
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 WORDS = st.lists(

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.summaries.differences import compare_lines
+from slowwave_server.domain.summaries.differences import compare_lines
 
 
 def line(text: str, facet: str = "said", seq: int = 1) -> dict[str, Any]:

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave_server.workers.stack.backoff import FIRST_SECONDS, HEALTHY_SECONDS, LONGEST_SECONDS, next_delay
+from slowwave_server.workers.stack.child import Child, Program, describe, rotate
+from slowwave_server.workers.stack.supervisor import Supervisor
 from tests.processes import marked, wait_until
-from workers.stack.backoff import FIRST_SECONDS, HEALTHY_SECONDS, LONGEST_SECONDS, next_delay
-from workers.stack.child import Child, Program, describe, rotate
-from workers.stack.supervisor import Supervisor
 
 Make = Callable[[str], Program]
 
@@ -171,8 +171,8 @@ def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path: Path, ma
     code = f"""
 import sys, threading
 from pathlib import Path
-from workers.stack.child import Program
-from workers.stack.supervisor import Supervisor
+from slowwave_server.workers.stack.child import Program
+from slowwave_server.workers.stack.supervisor import Supervisor
 supervisor = Supervisor(Path({str(tmp_path)!r}), print)
 supervisor.start(Program("family", {command!r}, {{{name!r}: {value!r}}}, grace_seconds=0.5))
 threading.Event().wait()

@@ -12,13 +12,13 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 
-from services.work_ids import bind, clear
 from slowwave.coordination.queue_messages import envelope
 from slowwave.messages import FLUSH_SESSION
 from slowwave.tracing import valid_traceparent
-from workers.admission import admit
-from workers.log_lines import JsonLines
-from workers.tracing import ListedAlone, WorkAlone
+from slowwave_server.services.work_ids import bind, clear
+from slowwave_server.workers.admission import admit
+from slowwave_server.workers.log_lines import JsonLines
+from slowwave_server.workers.tracing import ListedAlone, WorkAlone
 
 GOOD = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 BAD: list[Any] = [
@@ -57,7 +57,8 @@ def test_what_is_no_traceparent_does_not_get_into_a_worker(value: Any) -> None:
 def test_where_tracing_is_off_nothing_of_opentelemetry_is_imported() -> None:
     client = "import sys, slowwave.store; print('opentelemetry' in sys.modules)"
     # redis-py imports the API and the SDK by itself where they are installed.
-    worker = "import workers.observed; print(any('opentelemetry.instrumentation' in name for name in sys.modules))"
+    loaded = "any('opentelemetry.instrumentation' in name for name in sys.modules)"
+    worker = f"import slowwave_server.workers.observed; print({loaded})"
     done = subprocess.run([sys.executable, "-c", f"{client}; {worker}"], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
 
@@ -152,9 +153,9 @@ def test_a_line_names_the_work_and_no_text_of_an_error() -> None:
     assert said["error"] == "ValueError"
     assert said["places"][-1].endswith("test_a_line_names_the_work_and_no_text_of_an_error")
     assert (said["agent"], said["session"], said["run"]) == ("Atlas", "morning", "7")
-    assert "session" not in line("services.flush", "next")
+    assert "session" not in line("slowwave_server.services.flush", "next")
 
 
 def test_of_a_library_the_first_line_is_kept() -> None:
     assert line("celery.worker", "Received unregistered task.\n\nbody: %s", "turquoise")["message"].endswith("task.")
-    assert line("tasks.flush", "one\ntwo")["message"] == "one\ntwo"
+    assert line("slowwave_server.tasks.flush", "one\ntwo")["message"] == "one\ntwo"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.similarity import read
-from domain.triples import CLAIMED, MAX_RELATIONS, triples
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.triples import CLAIMED, MAX_RELATIONS, triples
 
 
 def relations(text: str) -> set[tuple[str, str, str]]:

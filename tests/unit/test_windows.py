@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.events import Event
-from domain.windows import cut_window, shorten
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.windows import cut_window, shorten
 
 SOME_DAY = datetime(2026, 3, 1, tzinfo=UTC)
 

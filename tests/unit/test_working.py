@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from domain.blocking import block_keys
-from domain.similarity import Thresholds, read
-from domain.working import MAX_COMPARED, MAX_LINKS, Note, Other, Sieve, Sifted
+from slowwave_server.domain.blocking import block_keys
+from slowwave_server.domain.similarity import Thresholds, read
+from slowwave_server.domain.working import MAX_COMPARED, MAX_LINKS, Note, Other, Sieve, Sifted
 
 SAID = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)
 SIEVE = Sieve(duplicate=0.85, link=0.7, thresholds=Thresholds())

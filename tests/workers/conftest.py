@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from models.engine import make_engine
 from slowwave import Memory
+from slowwave_server.models.engine import make_engine
 from tests.workers.fleet import Fleet
 from tests.workers.servers import OwnValkey
 

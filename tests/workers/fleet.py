@@ -19,7 +19,7 @@ from tests.processes import wait_until
 
 ROOT = Path(__file__).parents[2]
 HELD_APP = "tests.workers.slow_app"
-PLAIN_APP = "workers"
+PLAIN_APP = "slowwave_server"
 SHORT = {
     "IDLE_SECONDS": "0.5",
     "FLUSH_INTERVAL_SECONDS": "1",

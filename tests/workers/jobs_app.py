@@ -8,9 +8,9 @@ import os
 import threading
 from pathlib import Path
 
-from services.maintenance import JobContext, JobOutcome
 from slowwave.settings import load_settings
-from workers.app import make_app
+from slowwave_server.services.maintenance import JobContext, JobOutcome
+from slowwave_server.workers.app import make_app
 
 _POLL_SECONDS = 0.02
 _FOLDER = Path(os.environ["SLOW_APP_FOLDER"])

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 import redis
 
+from slowwave_server.workers.stack.ports import settle_ports
 from tests.processes import wait_until
-from workers.stack.ports import settle_ports
 
 
 class OwnValkey:

@@ -9,10 +9,10 @@ import threading
 from datetime import datetime
 from pathlib import Path
 
-from domain.candidates import Extraction, ExtractionContext, Window
 from slowwave.settings import load_settings
+from slowwave_server.domain.candidates import Extraction, ExtractionContext, Window
+from slowwave_server.workers.app import make_app
 from tests.flushing import EveryUserLine
-from workers.app import make_app
 
 _POLL_SECONDS = 0.02
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from slowwave_server.workers.stack.environment import environment_of
+from slowwave_server.workers.stack.errors import NotReady
 from tests.processes import marked, wait_until
-from workers.stack.environment import environment_of
-from workers.stack.errors import NotReady
 
 ROOT = Path(__file__).parents[2]
 READY_SECONDS = 90

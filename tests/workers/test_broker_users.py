@@ -13,15 +13,15 @@ import redis
 from celery import Celery
 from redis.exceptions import NoPermissionError
 
-from services.access.broker_users import Part, broker_user
 from slowwave import Memory
 from slowwave.coordination.keys import QUEUES, agent_keys
 from slowwave.settings import Settings
+from slowwave_server.services.access.broker_users import Part, broker_user
+from slowwave_server.workers.app import make_app
+from slowwave_server.workers.stack.ports import settle_ports
 from tests.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey
-from workers.app import make_app
-from workers.stack.ports import settle_ports
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 

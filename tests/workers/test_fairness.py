@@ -12,16 +12,16 @@ import pytest
 from kombu import Connection, Queue
 from redis import Redis
 
-from services.sweep import sweep
 from slowwave.coordination.answers import Offer, Priority
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, agent_keys
 from slowwave.identity import SessionRef
 from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import AutoFlush, ExtractorSettings, Settings
-from tasks.chain import continue_sweep, is_next_link
+from slowwave_server.services.sweep import sweep
+from slowwave_server.tasks.chain import continue_sweep, is_next_link
+from slowwave_server.workers.app import make_app
+from slowwave_server.workers.queue_order import URGENT_IN_A_ROW, BoundedPriority
 from tests.flushing import Scene, make_scene
-from workers.app import make_app
-from workers.queue_order import URGENT_IN_A_ROW, BoundedPriority
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]
 

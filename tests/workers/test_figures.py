@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Engine, func, select
 
-from models import Flush
-from models.engine import make_engine
-from services.reports.metrics.reading import Sources
 from slowwave import Memory
 from slowwave.coordination.flush_queue import redis_from_url
+from slowwave_server.models import Flush
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.reports.metrics.reading import Sources
+from slowwave_server.workers.shell.listening import listening
 from tests.processes import wait_until
 from tests.scraping import scrape
 from tests.workers.effects import until_flushed
 from tests.workers.fleet import PLAIN_APP, Fleet
-from workers.shell.listening import listening
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 

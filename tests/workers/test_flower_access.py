@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from workers.flower_access import why_refused
+from slowwave_server.workers.flower_access import why_refused
 
 pytestmark = pytest.mark.workers
 
@@ -37,7 +37,7 @@ def test_flower_without_a_password_does_not_start() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("SLOWWAVE_", "FLOWER_"))}
-    command = [sys.executable, "-m", "celery", "-A", "workers", "flower", f"--port={port}"]
+    command = [sys.executable, "-m", "celery", "-A", "slowwave_server", "flower", f"--port={port}"]
     # Its own way to do without one opens the API to everybody.
     done = subprocess.run(
         command,

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from services.days.book import DayRef
-from services.days.summarize import summarize_day
-from services.memory_files.backends import choose_backend
-from services.memory_files.delivery import FileRules, deliver
-from services.memory_files.disk import Disk
 from slowwave import Memory
 from slowwave.capture import Entry
 from slowwave.coordination.keys import QUEUES, agent_keys
 from slowwave.coordination.queue_messages import envelope, publish
 from slowwave.messages import FLUSH_SESSION, RECORD_TURN, REMEMBER
 from slowwave.spool import Spool
+from slowwave_server.services.days.book import DayRef
+from slowwave_server.services.days.summarize import summarize_day
+from slowwave_server.services.memory_files.backends import choose_backend
+from slowwave_server.services.memory_files.delivery import FileRules, deliver
+from slowwave_server.services.memory_files.disk import Disk
 from tests.forgetting import dump_files, dump_redis, dump_tables
 from tests.processes import wait_until
 from tests.workers.effects import rows, until_flushed, value
@@ -119,7 +119,7 @@ def leave_waiting(fleet: Fleet, valkey: OwnValkey) -> None:
 
 
 def shell(fleet: Fleet, *arguments: str) -> Any:
-    command = [sys.executable, "-c", "from workers.shell import main; main()", *arguments, "--json"]
+    command = [sys.executable, "-c", "from slowwave_server.workers.shell import main; main()", *arguments, "--json"]
     done = subprocess.run(command, env=fleet.environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from slowwave_server.workers.liveness import LOOK_SECONDS
 from tests.processes import wait_until
 from tests.workers.fleet import Fleet, Program
 from tests.workers.servers import OwnValkey
-from workers.liveness import LOOK_SECONDS
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(120)]
 

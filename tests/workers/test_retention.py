@@ -7,8 +7,8 @@ import pytest
 from celery import Celery
 from sqlalchemy import Engine
 
-from services.session_logs import log_path
 from slowwave import Memory
+from slowwave_server.services.session_logs import log_path
 from tests.processes import wait_until
 from tests.workers.effects import rows, until_flushed, value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program

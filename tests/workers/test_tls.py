@@ -8,11 +8,11 @@ import psycopg
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from models.engine import make_engine
-from services.reports.check import Check
-from services.reports.servers import check_broker, check_postgres
 from slowwave import Memory, Settings
 from slowwave.coordination.broker import connect_broker
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.reports.check import Check
+from slowwave_server.services.reports.servers import check_broker, check_postgres
 from tests.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey

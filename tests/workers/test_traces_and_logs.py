@@ -74,7 +74,9 @@ def test_spans_and_logs_hold_no_word_of_what_was_said(trace: str, collector: Col
 
 def test_each_line_of_a_log_is_an_object_that_names_the_work_and_its_trace(trace: str, worker: Program) -> None:
     lines = lines_of(worker)
-    (said,) = [line for line in lines if line["logger"] == "tasks.flush" and line.get("trace_id") == trace]
+    (said,) = [
+        line for line in lines if line["logger"] == "slowwave_server.tasks.flush" and line.get("trace_id") == trace
+    ]
     assert said["task"] == "slowwave.flush_session"
     assert (said["tenant"], said["agent"], said["session"]) == ("default", "Atlas", "morning")
     assert said["level"] == "INFO"

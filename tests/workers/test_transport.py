@@ -9,9 +9,9 @@ from kombu import Connection
 from redis.exceptions import RedisError
 
 from slowwave.settings import Settings
+from slowwave_server.workers.app import make_app
+from slowwave_server.workers.transport import Transport
 from tests.workers.servers import OwnValkey
-from workers.app import make_app
-from workers.transport import Transport
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]
 

@@ -17,11 +17,11 @@ from urllib.request import urlopen
 import pytest
 
 from proof.release.wheels import build_wheels, check_metadata
+from slowwave_server.workers.stack.ports import settle_ports
 from tests.documents import blocks
 from tests.processes import wait_until
 from tests.workers.installing import check, everything_else, install, needed_by
 from tests.workers.stack_process import ROOT, StackProcess, stack_process
-from workers.stack.ports import settle_ports
 
 pytestmark = [pytest.mark.drill, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(300)]
 

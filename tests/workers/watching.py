@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from domain.troubles import TROUBLES
+from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.workers.exporter.alerts import RULES
+from slowwave_server.workers.exporter.rules_file import rules_file
+from slowwave_server.workers.shell.main import app as shell
+from slowwave_server.workers.stack.ports import settle_ports
 from tests.processes import wait_until
 from tests.shelling import CliRunner
 from tests.workers.fleet import ROOT, Fleet, Program
-from workers.exporter.alerts import RULES
-from workers.exporter.rules_file import rules_file
-from workers.shell.main import app as shell
-from workers.stack.ports import settle_ports
 
 PACE = 0.01
 """A minute that an alert waits for is 0.6 s here. Expressions are those of the files."""
@@ -116,4 +116,4 @@ class Watch:
         return program
 
 
-_SHELL = (sys.executable, "-c", "from workers.shell import main; main()")
+_SHELL = (sys.executable, "-c", "from slowwave_server.workers.shell import main; main()")

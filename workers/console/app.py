@@ -19,17 +19,17 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.reports.doctor import Patient
 from slowwave import Memory
 from slowwave.settings import Settings
-from workers.console.desk import Desk
-from workers.console.failures import answer_failure
-from workers.console.pages import NAVIGATION, PAGES
-from workers.console.routing import Endpoint
-from workers.console.templating import FOLDER
-from workers.console.visit import Trouble, Visit
-from workers.console.watch import Watch
-from workers.shell.listening import listening
+from slowwave_server.services.reports.doctor import Patient
+from slowwave_server.workers.console.desk import Desk
+from slowwave_server.workers.console.failures import answer_failure
+from slowwave_server.workers.console.pages import NAVIGATION, PAGES
+from slowwave_server.workers.console.routing import Endpoint
+from slowwave_server.workers.console.templating import FOLDER
+from slowwave_server.workers.console.visit import Trouble, Visit
+from slowwave_server.workers.console.watch import Watch
+from slowwave_server.workers.shell.listening import listening
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"

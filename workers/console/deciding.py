@@ -6,9 +6,9 @@ Must not know: questions and conflicts, what a decision does.
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from domain.spoken_time import count_words
-from services.review import DecisionReport
 from slowwave.errors import InvalidMessage
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.review import DecisionReport
 
 
 def written(seen: Mapping[UUID, int]) -> str:

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Engine
 
 from slowwave import Memory
 from slowwave.settings import Settings
-from workers.console.watch import Watch
-from workers.shell.state import Shell
+from slowwave_server.workers.console.watch import Watch
+from slowwave_server.workers.shell.state import Shell
 
 
 class Link(NamedTuple):

@@ -10,14 +10,14 @@ from http import HTTPStatus
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from starlette.responses import Response
 
-from domain.troubles import TROUBLES
-from models.schema import WrongSchema, require_current
-from services.reports.check import first_line
-from services.reports.names import UnknownName
-from services.reports.refusals import cure_of_refusal
 from slowwave.errors import SlowwaveError
-from workers.console.visit import Trouble, Visit
-from workers.shell.sentences import UNAVAILABLE, explain_failure
+from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.models.schema import WrongSchema, require_current
+from slowwave_server.services.reports.check import first_line
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.refusals import cure_of_refusal
+from slowwave_server.workers.console.visit import Trouble, Visit
+from slowwave_server.workers.shell.sentences import UNAVAILABLE, explain_failure
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from services.access.console_sessions import Login
+from slowwave_server.services.access.console_sessions import Login
 
 COOKIE = "slowwave_said"
 SECONDS = 60

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TextIO
 
 from slowwave.settings import Settings
-from workers.log_lines import JsonLines
+from slowwave_server.workers.log_lines import JsonLines
 
 PLACES = 12
 Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -44,5 +44,5 @@ def write_journal(settings: Settings, stream: TextIO | None = None) -> logging.H
     handler.setFormatter(JsonLines() if settings.log_format == "json" else PlainLines())
     handler.setLevel(logging.INFO)
     logging.getLogger().addHandler(handler)
-    logging.getLogger("workers.console").setLevel(logging.INFO)
+    logging.getLogger("slowwave_server.workers.console").setLevel(logging.INFO)
     return handler

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from services.reports.agents import agent_names
-from services.reports.names import find_agent
 from slowwave.errors import InvalidName
 from slowwave.identity import shared_scope
-from workers.console.visit import Visit
+from slowwave_server.services.reports.agents import agent_names
+from slowwave_server.services.reports.names import find_agent
+from slowwave_server.workers.console.visit import Visit
 
 NAMED = 200
 """So many agents are offered by name; any other can be typed."""

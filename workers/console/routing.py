@@ -19,11 +19,11 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from domain.console_roles import UserRole, may
-from services.access.console_sessions import Login, find_session
-from workers.console.desk import Desk
-from workers.console.failures import answer_failure
-from workers.console.visit import Trouble, Visit
+from slowwave_server.domain.console_roles import UserRole, may
+from slowwave_server.services.access.console_sessions import Login, find_session
+from slowwave_server.workers.console.desk import Desk
+from slowwave_server.workers.console.failures import answer_failure
+from slowwave_server.workers.console.visit import Trouble, Visit
 
 COOKIE = "slowwave_console"
 FIELDS = 2_000

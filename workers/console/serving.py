@@ -18,11 +18,11 @@ import uvicorn
 from redis import Redis
 from starlette.applications import Starlette
 
-from models.engine import make_engine
 from slowwave import Memory
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
-from workers.console.app import make_app
+from slowwave_server.models.engine import make_engine
+from slowwave_server.workers.console.app import make_app
 
 BACKLOG = 128
 CONNECTIONS = 10

@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.templating import Jinja2Templates
 
-from domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import count_words, duration_words
 
 FOLDER = Path(__file__).parent
 LONG_AGO = 14 * 86_400

@@ -19,16 +19,16 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from domain.console_roles import UserRole, may
-from services.access.console_sessions import Login
-from services.access.console_users import User, tenants_of
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.settings import Settings
-from workers.console.desk import Desk
-from workers.console.flash import clear_flash, read_flash, write_flash
-from workers.console.templating import TEMPLATES
-from workers.shell.state import Shell
+from slowwave_server.domain.console_roles import UserRole, may
+from slowwave_server.services.access.console_sessions import Login
+from slowwave_server.services.access.console_users import User, tenants_of
+from slowwave_server.workers.console.desk import Desk
+from slowwave_server.workers.console.flash import clear_flash, read_flash, write_flash
+from slowwave_server.workers.console.templating import TEMPLATES
+from slowwave_server.workers.shell.state import Shell
 
 DIGITS = 19
 """As many as any id has."""

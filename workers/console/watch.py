@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.reports.check import Check
-from services.reports.doctor import Patient, examine
+from slowwave_server.services.reports.check import Check
+from slowwave_server.services.reports.doctor import Patient, examine
 
 FRESH_SECONDS = 15.0
 """What is older is looked at again, beside the page that asked."""

@@ -1,4 +1,6 @@
-"""`python -m workers.exporter`: write alert rules, dashboard and the page of metrics anew, from catalogues in the code.
+"""Write alert rules, dashboard and the page of metrics from the catalogues in the code.
+
+Run it as `python -m slowwave_server.workers.exporter`.
 
 Must not know: what is in them.
 """
@@ -7,12 +9,12 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from workers.exporter.alerts import RULES
-from workers.exporter.catalogue import CATALOGUE
-from workers.exporter.dashboard_file import dashboard_file
-from workers.exporter.metrics_page import metrics_page
-from workers.exporter.panels import ROWS
-from workers.exporter.rules_file import RUNBOOKS, rules_file
+from slowwave_server.workers.exporter.alerts import RULES
+from slowwave_server.workers.exporter.catalogue import CATALOGUE
+from slowwave_server.workers.exporter.dashboard_file import dashboard_file
+from slowwave_server.workers.exporter.metrics_page import metrics_page
+from slowwave_server.workers.exporter.panels import ROWS
+from slowwave_server.workers.exporter.rules_file import RUNBOOKS, rules_file
 
 ALERTS = "prometheus/alerts.yaml"
 DASHBOARD = "grafana/slowwave.json"
@@ -26,7 +28,7 @@ def files(runbooks: str = RUNBOOKS) -> Mapping[str, str]:
 def main() -> None:
     """Write them."""
     parser = argparse.ArgumentParser(
-        prog="python -m workers.exporter", description="Write alert rules, dashboard, docs."
+        prog="python -m slowwave_server.workers.exporter", description="Write alert rules, dashboard, docs."
     )
     parser.add_argument("--folder", type=Path, default=Path("deploy"), help="where to write (default: deploy)")
     parser.add_argument("--runbooks", default=RUNBOOKS, help="URL of the folder with the runbook's pages")

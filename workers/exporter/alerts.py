@@ -1,7 +1,7 @@
 """Alert rules: for each trouble of the catalogue what of the metrics says that it is there, and for how long it must.
 
 Words and urgency are the catalogue's, so that an alert says what the doctor, the console and the runbook say.
-`deploy/prometheus/alerts.yaml` is written from these (`python -m workers.exporter`).
+`deploy/prometheus/alerts.yaml` is written from these (`python -m slowwave_server.workers.exporter`).
 
 Must not know: where figures come from, how rules are loaded.
 """
@@ -9,7 +9,8 @@ Must not know: where figures come from, how rules are loaded.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from domain.troubles import (
+from slowwave.settings import Files
+from slowwave_server.domain.troubles import (
     BACKLOG_SECONDS,
     CLOCKS_APART_SECONDS,
     CONFLICT_OLD,
@@ -20,9 +21,8 @@ from domain.troubles import (
     TROUBLES,
     Trouble,
 )
-from domain.waiting import SILENT_SWEEPS
-from services.reports.backlog import LATE_SYNCS
-from slowwave.settings import Files
+from slowwave_server.domain.waiting import SILENT_SWEEPS
+from slowwave_server.services.reports.backlog import LATE_SYNCS
 
 JOB = "slowwave"
 """What Prometheus calls the exporter, in `deploy/prometheus/prometheus.yml`."""

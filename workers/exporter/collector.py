@@ -13,7 +13,7 @@ from typing import Any
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from workers.exporter.catalogue import CATALOGUE
+from slowwave_server.workers.exporter.catalogue import CATALOGUE
 
 DEADLINE_SECONDS = 8.0
 """Prometheus waits for ten seconds, unless it is told otherwise."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from workers.exporter.panels import Panel, Row
+from slowwave_server.workers.exporter.panels import Panel, Row
 
 _COLUMNS = 24
 _A_ROW = 4
@@ -20,7 +20,7 @@ def dashboard_file(rows: Sequence[Row]) -> str:
     board: dict[str, Any] = {
         "uid": "slowwave",
         "title": "Slowwave",
-        "description": "Written by python -m workers.exporter",
+        "description": "Written by python -m slowwave_server.workers.exporter",
         "tags": ["slowwave"],
         "schemaVersion": 39,
         "editable": True,

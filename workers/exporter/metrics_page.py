@@ -6,7 +6,7 @@ Must not know: where figures come from.
 from collections.abc import Iterable
 from itertools import groupby
 
-from workers.exporter.catalogue import Metric
+from slowwave_server.workers.exporter.catalogue import Metric
 
 _HEAD = """# Metrics
 
@@ -20,7 +20,7 @@ installation, all tenants.
 - **Counters** (`_total`) are counted by workers in the broker. Where that was emptied they start anew: `rate()` knows.
 - Figures that begin with `recent` are gauges over the last minutes or hours, from the ledger in Postgres.
 
-This page is written by `python -m workers.exporter`.
+This page is written by `python -m slowwave_server.workers.exporter`.
 """
 
 

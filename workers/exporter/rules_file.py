@@ -8,14 +8,15 @@ from typing import Any
 
 import yaml
 
-from workers.exporter.alerts import Rule
+from slowwave_server.workers.exporter.alerts import Rule
 
 RUNBOOKS = "docs/runbooks"
 """Where a runbook's page is, unless it is said where they are to be read: in this repository."""
 _MINUTE = 60
 _HEAD = """\
-# Alert rules for Prometheus, in the words of `slowwave doctor`. Written by `python -m workers.exporter`;
-# with --runbooks https://HOST/runbooks each alert's runbook_url is its page there.
+# Alert rules for Prometheus, in the words of `slowwave doctor`.
+# Written by `python -m slowwave_server.workers.exporter`; with --runbooks https://HOST/runbooks each
+# alert's runbook_url is its page there.
 """
 
 

@@ -3,6 +3,6 @@
 Must not know: SQL, Lua, how a flush works. Commands parse, call one service, and show what it answers.
 """
 
-from workers.shell.main import main
+from slowwave_server.workers.shell.main import main
 
 __all__ = ["main"]

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from workers.shell.options import OPERATE, Agent, Json, Limit
-from workers.shell.output import console, print_json, print_rows, styled
-from workers.shell.state import shell_of
+from slowwave_server.workers.shell.options import OPERATE, Agent, Json, Limit
+from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.state import shell_of
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +26,7 @@ def agents(
     as_json: Json = False,
 ) -> None:
     """List agents by name."""
-    from services.reports.agents import list_agents
+    from slowwave_server.services.reports.agents import list_agents
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -50,7 +50,7 @@ def sessions(
     as_json: Json = False,
 ) -> None:
     """List an agent's sessions, the newest first; `slowwave why` says what one waits for."""
-    from services.reports.agents import list_sessions
+    from slowwave_server.services.reports.agents import list_sessions
 
     shell = shell_of(context)
     with shell.connection() as connection:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from workers.shell.options import OPERATE, RUN, Json
-from workers.shell.output import console, print_json, print_rows, styled
-from workers.shell.sentences import FOUND
-from workers.shell.state import shell_of
+from slowwave_server.workers.shell.options import OPERATE, RUN, Json
+from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.reports.check import Check
+    from slowwave_server.services.reports.check import Check
 
 _STYLES = {"ok": "green", "problem": "bold red", "unknown": "yellow"}
 
@@ -33,9 +33,9 @@ def migrate(
     as_json: Json = False,
 ) -> None:
     """Bring the database to the revision that this version needs."""
-    from models.schema import current_revision, head_revision
-    from models.schema import migrate as bring_to_head
-    from workers.shell.roles import reapply
+    from slowwave_server.models.schema import current_revision, head_revision
+    from slowwave_server.models.schema import migrate as bring_to_head
+    from slowwave_server.workers.shell.roles import reapply
 
     shell = shell_of(context)
     if check:
@@ -73,7 +73,7 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Look for what is wrong, and say the cure. Exit 1 if there is a problem."""
-    from services.reports.doctor import Patient, examine
+    from slowwave_server.services.reports.doctor import Patient, examine
 
     shell = shell_of(context)
     patient = Patient(shell.settings, shell.engine, shell.redis, shell.listening, shell.now)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, document, print_json, print_rows, styled
-from workers.shell.state import shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.options import OPERATE, Json
+from slowwave_server.workers.shell.output import console, document, print_json, print_rows, styled
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.reports.budget import BudgetReport, Used, UsedFor
-    from services.reports.spending import ModelSpent
+    from slowwave_server.services.reports.budget import BudgetReport, Used, UsedFor
+    from slowwave_server.services.reports.spending import ModelSpent
 
 
 def register(app: typer.Typer) -> None:
@@ -31,8 +31,8 @@ def budget(
     as_json: Json = False,
 ) -> None:
     """Show what models cost today and this week (UTC), what is left, and which cap holds until when."""
-    from services.reports.budget import read_budget
-    from services.reports.spending import read_spending
+    from slowwave_server.services.reports.budget import read_budget
+    from slowwave_server.services.reports.spending import read_spending
 
     shell = shell_of(context)
     with shell.connection() as connection:

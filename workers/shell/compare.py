@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workers.shell.options import OPERATE
-from workers.shell.output import console, json_text, one_line, print_rows, styled
-from workers.shell.sentences import USAGE, complain
-from workers.shell.state import Shell, shell_of
+from slowwave_server.workers.shell.options import OPERATE
+from slowwave_server.workers.shell.output import console, json_text, one_line, print_rows, styled
+from slowwave_server.workers.shell.sentences import USAGE, complain
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
-    from domain.similarity import Judgement
+    from slowwave_server.domain.similarity import Judgement
 
 SHOWN = 60
 STDIN = "-"
@@ -57,7 +57,7 @@ def compare(
 
 
 def _judge(shell: Shell, a: str, b: str) -> "Judgement":
-    from domain.similarity import Thresholds, judge, read
+    from slowwave_server.domain.similarity import Thresholds, judge, read
 
     rules = shell.settings.memory.consolidation
     thresholds = Thresholds(

@@ -8,15 +8,15 @@ from uuid import UUID
 
 import typer
 
-from workers.shell.deciding import AgentOption, By, DryRun, place_of, print_report, who
-from workers.shell.options import MEND, SCOPE_HELP, Json, Limit
-from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.sides import print_conflict
-from workers.shell.state import shell_of
+from slowwave_server.workers.shell.deciding import AgentOption, By, DryRun, place_of, print_report, who
+from slowwave_server.workers.shell.options import MEND, SCOPE_HELP, Json, Limit
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.shell.sides import print_conflict
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.reports.conflicts import ListedConflict
-    from services.review import Decision
+    from slowwave_server.services.reports.conflicts import ListedConflict
+    from slowwave_server.services.review import Decision
 
 Number = Annotated[int, typer.Argument(help="The conflict's number.", show_default=False)]
 
@@ -41,7 +41,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List conflicts, the newest first, with both sides."""
-    from services.reports.conflicts import list_conflicts
+    from slowwave_server.services.reports.conflicts import list_conflicts
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -63,9 +63,9 @@ def list_(
 @app.command()
 def show(context: typer.Context, number: Number, *, as_json: Json = False) -> None:
     """Show a conflict: both sides with what was said, and what each decision would do."""
-    from services.reports.conflicts import read_conflict
-    from services.reports.review import what_answers_do
-    from services.review import Decision
+    from slowwave_server.services.reports.conflicts import read_conflict
+    from slowwave_server.services.reports.review import what_answers_do
+    from slowwave_server.services.review import Decision
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -123,7 +123,7 @@ def resolve(
     as_json: Json = False,
 ) -> None:
     """Say which side holds: the later one replaces the earlier; if the earlier holds, the later is rejected."""
-    from services.review import Decision
+    from slowwave_server.services.review import Decision
 
     if (keep is None) != neither:
         raise typer.BadParameter("give --keep MEMORY, or --neither")
@@ -147,7 +147,7 @@ def dismiss(
     as_json: Json = False,
 ) -> None:
     """Say that both sides hold: there is no contradiction."""
-    from services.review import Decision
+    from slowwave_server.services.review import Decision
 
     _decide(context, numbers, Decision("reject"), by=by, dry_run=dry_run, as_json=as_json)
 
@@ -161,7 +161,7 @@ def _decide(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    from services.review import decide_conflicts
+    from slowwave_server.services.review import decide_conflicts
 
     shell = shell_of(context)
     with shell.connection():

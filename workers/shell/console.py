@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from workers.shell.console_users import require_console
-from workers.shell.options import OPERATE
-from workers.shell.output import console as terminal
-from workers.shell.state import shell_of
+from slowwave_server.workers.shell.console_users import require_console
+from slowwave_server.workers.shell.options import OPERATE
+from slowwave_server.workers.shell.output import console as terminal
+from slowwave_server.workers.shell.state import shell_of
 
 ADDRESS = "127.0.0.1:8321"
 
@@ -34,9 +34,9 @@ def console(
 ) -> None:
     """Serve the console until SIGTERM or Ctrl-C: what agents know, what waits for people, what is wrong."""
     require_console()
-    from services.access.console_users import anybody
-    from workers.console.journal import write_journal
-    from workers.console.serving import Serving, address_of, serve
+    from slowwave_server.services.access.console_users import anybody
+    from slowwave_server.workers.console.journal import write_journal
+    from slowwave_server.workers.console.serving import Serving, address_of, serve
 
     shell = shell_of(context)
     write_journal(shell.settings)

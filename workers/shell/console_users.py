@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, print_json, print_rows, styled
-from workers.shell.sentences import FOUND, USAGE, complain
-from workers.shell.state import shell_of
+from slowwave_server.workers.shell.options import OPERATE, Json
+from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND, USAGE, complain
+from slowwave_server.workers.shell.state import shell_of
 
 users = typer.Typer(no_args_is_help=True, help="People who may use the console, each with a role.")
 
@@ -58,8 +58,8 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Add a person; unless told, they look at the tenant of --tenant. Asks for a password."""
-    from domain.console_roles import EVERY_TENANT
-    from services.access.console_users import Passwords, add_user
+    from slowwave_server.domain.console_roles import EVERY_TENANT
+    from slowwave_server.services.access.console_users import Passwords, add_user
 
     if sees and sees_all:
         raise typer.BadParameter("give --sees or --sees-all, one of the two")
@@ -79,7 +79,7 @@ def add(
 @users.command()
 def remove(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Remove a person and end their logins. What they decided keeps their name. Exit 1 if there is none."""
-    from services.access.console_users import remove_user
+    from slowwave_server.services.access.console_users import remove_user
 
     with shell_of(context).connection() as connection:
         gone = remove_user(connection, name)
@@ -92,7 +92,7 @@ def password(
     context: typer.Context, name: Name, *, password_stdin: PasswordStdin = False, as_json: Json = False
 ) -> None:
     """Give a person another password and end their logins. Exit 1 if there is none."""
-    from services.access.console_users import Passwords, set_password
+    from slowwave_server.services.access.console_users import Passwords, set_password
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -105,8 +105,8 @@ def password(
 @users.command(name="list")
 def list_users(context: typer.Context, *, as_json: Json = False) -> None:
     """Show who may use the console."""
-    from domain.console_roles import EVERY_TENANT
-    from services.access.console_users import known_users
+    from slowwave_server.domain.console_roles import EVERY_TENANT
+    from slowwave_server.services.access.console_users import known_users
 
     shell = shell_of(context)
     with shell.connection() as connection:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from domain.candidates import MemoryType
-from workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
-from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.sentences import FOUND, UNAVAILABLE
-from workers.shell.state import Shell, operator, shell_of
+from slowwave_server.domain.candidates import MemoryType
+from slowwave_server.workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE
+from slowwave_server.workers.shell.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
-    from services.consolidation.scope_pass import PassReport
-    from services.reports.working import ListedNote
-    from services.working import CycleReport
+    from slowwave_server.services.consolidation.scope_pass import PassReport
+    from slowwave_server.services.reports.working import ListedNote
+    from slowwave_server.services.working import CycleReport
 
 Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
 
@@ -75,8 +75,8 @@ def working(
     as_json: Json = False,
 ) -> None:
     """List what is in an agent's working memory, and how the next cycle will treat it."""
-    from services.reports.names import find_agent
-    from services.reports.working import list_notes
+    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.services.reports.working import list_notes
 
     shell = shell_of(context)
     place = ("agent", agent) if scope is None else scope_parts(scope)
@@ -126,7 +126,7 @@ def consolidate(
     as_json: Json = False,
 ) -> None:
     """Consolidate at once, in this process. Exit 1 if something could not be kept, 3 if another pass is at it."""
-    from services.reports.names import find_agent, find_scope
+    from slowwave_server.services.reports.names import find_agent, find_scope
 
     shell = shell_of(context)
     place = ("agent", agent) if scope is None else scope_parts(scope)
@@ -159,10 +159,10 @@ class _How(NamedTuple):
 
 def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[CycleReport | PassReport]":
     """One after the other until no cap left anything; of a dry run the first alone, the next would be the same."""
-    from services.consolidation.asking import ModelUse
-    from services.consolidation.scope_pass import Order
-    from services.consolidation.whole import consolidate_whole
-    from services.working import consolidate_working
+    from slowwave_server.services.consolidation.asking import ModelUse
+    from slowwave_server.services.consolidation.scope_pass import Order
+    from slowwave_server.services.consolidation.whole import consolidate_whole
+    from slowwave_server.services.working import consolidate_working
 
     rules, by = shell.settings.memory.consolidation, operator()
     if how.any_age:
@@ -184,15 +184,15 @@ def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[Cy
 
 
 def _fields(report: "CycleReport | PassReport") -> dict[str, Any]:
-    from workers.shell.output import document
+    from slowwave_server.workers.shell.output import document
 
     fields: dict[str, Any] = document(report)
     return fields | {"summary": report.summary}
 
 
 def _show(mode: Mode, report: "CycleReport | PassReport", *, dry_run: bool) -> None:
-    from services.working import CycleReport
-    from workers.shell.diff import print_diff
+    from slowwave_server.services.working import CycleReport
+    from slowwave_server.workers.shell.diff import print_diff
 
     out = console()
     told = "" if report.run is None else f" (run {report.run})"

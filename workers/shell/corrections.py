@@ -8,14 +8,14 @@ from uuid import UUID
 
 import typer
 
-from workers.shell.deciding import By, who
-from workers.shell.diff import print_diff
-from workers.shell.options import MEND, Json
-from workers.shell.output import console, print_json
-from workers.shell.state import shell_of
+from slowwave_server.workers.shell.deciding import By, who
+from slowwave_server.workers.shell.diff import print_diff
+from slowwave_server.workers.shell.options import MEND, Json
+from slowwave_server.workers.shell.output import console, print_json
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.corrections import Correction
+    from slowwave_server.services.corrections import Correction
 
 Which = Annotated[UUID, typer.Argument(help="The memory's id.", show_default=False)]
 Revision = Annotated[int | None, typer.Option(help="Only if nothing has changed it since this revision.")]
@@ -37,7 +37,7 @@ def correct(
     as_json: Json = False,
 ) -> None:
     """Say a memory in other words, by hand; the one before it is archived."""
-    from services.corrections import correct
+    from slowwave_server.services.corrections import correct
 
     shell = shell_of(context)
     with shell.connection():
@@ -50,7 +50,7 @@ def archive(
     context: typer.Context, memory: Which, *, revision: Revision = None, by: By = None, as_json: Json = False
 ) -> None:
     """Take a memory out of all answers; it stays readable."""
-    from services.corrections import withdraw
+    from slowwave_server.services.corrections import withdraw
 
     shell = shell_of(context)
     with shell.connection():

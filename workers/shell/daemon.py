@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
-from services.reports.check import first_line
-from workers.shell.sentences import complain
-from workers.shell.state import Shell
+from slowwave_server.services.reports.check import first_line
+from slowwave_server.workers.shell.sentences import complain
+from slowwave_server.workers.shell.state import Shell
 
 if TYPE_CHECKING:
-    from services.maintenance import Scheduler, TickReport
+    from slowwave_server.services.maintenance import Scheduler, TickReport
 
 RETRY_SECONDS = 30.0
 """While Postgres is away it is asked again after this, if the next tick is not sooner."""

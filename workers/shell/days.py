@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, day_option, scope_parts
-from workers.shell.output import console, one_line, print_json, print_rows, safe, styled
-from workers.shell.state import shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.options import (
+    OPERATE,
+    REMEMBER,
+    SCOPE_HELP,
+    Agent,
+    Json,
+    Limit,
+    day_option,
+    scope_parts,
+)
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, safe, styled
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from domain.summaries.differences import Differing
-    from services.days.book import DayEntry
-    from services.reports.days import DayStory, Told
+    from slowwave_server.domain.summaries.differences import Differing
+    from slowwave_server.services.days.book import DayEntry
+    from slowwave_server.services.reports.days import DayStory, Told
 
 SameDay = Annotated[str, typer.Argument(metavar="DAY", help="A local day, as 2026-03-05.", show_default=False)]
 Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
@@ -37,7 +46,7 @@ def days(
     as_json: Json = False,
 ) -> None:
     """List the days, the newest first: how much was said, how far it is summarised, what is final."""
-    from services.days.book import day_book
+    from slowwave_server.services.days.book import day_book
 
     first = None if since is None else day_option("--since", since)
     shell = shell_of(context)
@@ -71,7 +80,7 @@ def _status(status: str, version: int) -> str:
 
 def _document(entry: "DayEntry") -> dict[str, Any]:
     """An entry of the book without the numbers of rows."""
-    from workers.shell.output import document
+    from slowwave_server.workers.shell.output import document
 
     ref = entry.ref
     fields: dict[str, Any] = document(entry)
@@ -90,8 +99,8 @@ def day(
     as_json: Json = False,
 ) -> None:
     """Show the summary of a day, each line with the event that it traces to."""
-    from domain.summaries.differences import compare_lines
-    from services.reports.days import read_day
+    from slowwave_server.domain.summaries.differences import compare_lines
+    from slowwave_server.services.reports.days import read_day
 
     if scope is not None:
         scope_parts(scope)
@@ -145,7 +154,7 @@ def _made(told: "Told") -> str:
 
 
 def _show_lines(told: "Told") -> None:
-    from domain.summaries.lines import HEADINGS
+    from slowwave_server.domain.summaries.lines import HEADINGS
 
     out, facet = console(), None
     for line in told.lines:
@@ -177,8 +186,8 @@ def agent(
     as_json: Json = False,
 ) -> None:
     """Show when an agent's local day begins, or set it: for what is said from now on; earlier days stay as they are."""
-    from domain.local_days import bounds_of, local_day
-    from services.days.agents import configure_agent
+    from slowwave_server.domain.local_days import bounds_of, local_day
+    from slowwave_server.services.days.agents import configure_agent
 
     shell = shell_of(context)
     with shell.connection() as connection:

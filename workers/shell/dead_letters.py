@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from domain.spoken_time import count_words, duration_words
-from workers.shell.options import MEND, Json, Limit
-from workers.shell.output import console, one_line, print_json, print_rows, safe, styled
-from workers.shell.sentences import FOUND, complain
-from workers.shell.state import Shell, shell_of
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.workers.shell.options import MEND, Json, Limit
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, safe, styled
+from slowwave_server.workers.shell.sentences import FOUND, complain
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
-    from services.reports.dead_letters import Letter
+    from slowwave_server.services.reports.dead_letters import Letter
 
 Numbers = Annotated[list[int] | None, typer.Argument(help="Numbers of letters.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="All that are open.")]
@@ -37,7 +37,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the letters that wait for a decision."""
-    from services.reports.dead_letters import list_letters
+    from slowwave_server.services.reports.dead_letters import list_letters
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -63,7 +63,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one letter with its payload."""
-    from services.reports.dead_letters import read_letter
+    from slowwave_server.services.reports.dead_letters import read_letter
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -96,7 +96,7 @@ def _show(letter: "Letter") -> None:
 @app.command()
 def redrive(context: typer.Context, numbers: Numbers = None, *, every: All = False, as_json: Json = False) -> None:
     """Send letters to their task again."""
-    from services.redrive import redrive as drive
+    from slowwave_server.services.redrive import redrive as drive
 
     shell = shell_of(context)
     wanted = _wanted(numbers, every=every)
@@ -109,7 +109,7 @@ def redrive(context: typer.Context, numbers: Numbers = None, *, every: All = Fal
 @app.command()
 def dismiss(context: typer.Context, numbers: Numbers = None, *, every: All = False, as_json: Json = False) -> None:
     """Close letters without sending them; they stay readable."""
-    from services.redrive import dismiss as close
+    from slowwave_server.services.redrive import dismiss as close
 
     shell = shell_of(context)
     wanted = _wanted(numbers, every=every)
@@ -128,7 +128,7 @@ def sender(shell: Shell) -> Callable[[str, Mapping[str, Any]], None]:
     """What sends a payload to its task's queue. Raises SlowwaveError for a task that this version has not."""
     from slowwave.coordination.queue_messages import envelope, new_id, publish
     from slowwave.errors import SlowwaveError
-    from workers.app import make_app
+    from slowwave_server.workers.app import make_app
 
     app_of_workers = make_app(shell.settings)
     app_of_workers.loader.import_default_modules()

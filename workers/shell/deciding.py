@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.diff import print_diff
-from workers.shell.output import console, one_line, print_json
-from workers.shell.sentences import FOUND, complain
-from workers.shell.state import Shell, operator
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.diff import print_diff
+from slowwave_server.workers.shell.output import console, one_line, print_json
+from slowwave_server.workers.shell.sentences import FOUND, complain
+from slowwave_server.workers.shell.state import Shell, operator
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from services.review import DecisionReport
+    from slowwave_server.services.review import DecisionReport
 
 By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who decides; default: you.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show every change that it would make, and make none.")]
@@ -43,8 +43,8 @@ def who(by: str | None) -> str:
 
 def place_of(connection: "Connection", shell: Shell, agent: str | None, scope: str | None) -> tuple[str, str] | None:
     """The scope that is meant; None for all of the tenant's. Raises UnknownName, InvalidName, typer.BadParameter."""
-    from services.reports.names import find_agent
-    from workers.shell.options import scope_parts
+    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.workers.shell.options import scope_parts
 
     if agent is not None and scope is not None:
         raise typer.BadParameter("give --agent or --scope, one of the two")

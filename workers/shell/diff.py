@@ -6,10 +6,10 @@ Must not know: where changes come from.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workers.shell.output import console, one_line, print_rows, styled
+from slowwave_server.workers.shell.output import console, one_line, print_rows, styled
 
 if TYPE_CHECKING:
-    from domain.changes import ChangeLine
+    from slowwave_server.domain.changes import ChangeLine
 
 WIDTH = 300
 _ENDS = frozenset({"archived", "rejected", "merged", "superseded", "duplicate"})

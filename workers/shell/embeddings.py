@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, print_json, print_rows, styled
-from workers.shell.sentences import FOUND, UNAVAILABLE, complain
-from workers.shell.state import shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.options import OPERATE, Json
+from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE, complain
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.embeddings.indexing import IndexReport
-    from services.reports.embeddings import EmbeddingsReport, SpaceReport
+    from slowwave_server.services.embeddings.indexing import IndexReport
+    from slowwave_server.services.reports.embeddings import EmbeddingsReport, SpaceReport
 
 OFF = "Vectors are off (memory.embeddings.driver is none): search goes by words."
 
@@ -30,8 +30,8 @@ def register(parent: typer.Typer) -> None:
 @app.command()
 def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Show which model's vectors serve, how many there are, and what waits for its own."""
-    from services.reports.embeddings import read_embeddings
     from slowwave.embedding import Embedders
+    from slowwave_server.services.reports.embeddings import read_embeddings
 
     shell = shell_of(context)
     own = Embedders(shell.settings.memory.embeddings).own
@@ -53,9 +53,9 @@ def reindex(
     as_json: Json = False,
 ) -> None:
     """Make all vectors that are missing now, instead of some at every tick; of another model, then switch to it."""
-    from services.embeddings.indexing import PROBE, Indexing, index
-    from services.embeddings.spaces import VectorsUnavailable, retire_all
     from slowwave.embedding import Embedders, EmbeddingFailed
+    from slowwave_server.services.embeddings.indexing import PROBE, Indexing, index
+    from slowwave_server.services.embeddings.spaces import VectorsUnavailable, retire_all
 
     shell = shell_of(context)
     settings = shell.settings.memory.embeddings

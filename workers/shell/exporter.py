@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workers.shell.options import OPERATE
-from workers.shell.output import console
-from workers.shell.sentences import USAGE, complain
-from workers.shell.state import Shell, shell_of
+from slowwave_server.workers.shell.options import OPERATE
+from slowwave_server.workers.shell.output import console
+from slowwave_server.workers.shell.sentences import USAGE, complain
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
-    from workers.exporter.collector import FiguresCollector
+    from slowwave_server.workers.exporter.collector import FiguresCollector
 
 ADDRESS = "127.0.0.1:9187"
 STATEMENT_MS = 3000
@@ -42,7 +42,7 @@ def exporter(
         complain("the package prometheus-client is not installed", "pip install 'slowwave-service[exporter]'")
         raise typer.Exit(USAGE)
     from slowwave.identity import check_name
-    from workers.exporter.server import metrics_text, registry_of, serve
+    from slowwave_server.workers.exporter.server import metrics_text, registry_of, serve
 
     for tenant in tenants or ():
         check_name("tenant", tenant)
@@ -59,10 +59,10 @@ def _collector(shell: Shell, tenants: list[str]) -> "Iterator[FiguresCollector]"
     import platform
     from importlib.metadata import version
 
-    from models.engine import make_engine
-    from services.reports.metrics.reading import Sources, from_broker, from_postgres
-    from services.reports.spool_check import measure_spool
-    from workers.exporter.collector import FiguresCollector
+    from slowwave_server.models.engine import make_engine
+    from slowwave_server.services.reports.metrics.reading import Sources, from_broker, from_postgres
+    from slowwave_server.services.reports.spool_check import measure_spool
+    from slowwave_server.workers.exporter.collector import FiguresCollector
 
     engine = make_engine(shell.settings.database_url, pool_size=1, statement_timeout_ms=STATEMENT_MS)
     sources = Sources(shell.settings, engine, shell.redis, shell.listening, shell.now, tenants)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.diff import print_diff
-from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, print_json, print_rows, safe, styled
-from workers.shell.sentences import FOUND, complain
-from workers.shell.state import Shell, operator, shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.diff import print_diff
+from slowwave_server.workers.shell.options import OPERATE, Json
+from slowwave_server.workers.shell.output import console, print_json, print_rows, safe, styled
+from slowwave_server.workers.shell.sentences import FOUND, complain
+from slowwave_server.workers.shell.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
-    from services.memory_files.export import ExportReport
-    from services.memory_files.importing import ImportReport
+    from slowwave_server.services.memory_files.export import ExportReport
+    from slowwave_server.services.memory_files.importing import ImportReport
 
 PROBLEMS_TOLD = 20
 KINDS = ("agent", "room", "team")
@@ -50,7 +50,7 @@ def export(
     Files that would be the same are not touched, and what people wrote into them stays. Exit 1 if a scope could not be
     exported because somebody edited lines of ours since.
     """
-    from services.memory_files.export import EditedLines, export_scope, scopes_of
+    from slowwave_server.services.memory_files.export import EditedLines, export_scope, scopes_of
 
     if len(names) != (1 if every else 2):
         raise typer.BadParameter("give SCOPE and DIR, or --all and DIR")
@@ -91,7 +91,7 @@ def import_(
     Lines that an export wrote keep their ids and what they are worth; other bullets become facts. Again changes
     nothing.
     """
-    from services.memory_files.importing import Target, import_scope
+    from slowwave_server.services.memory_files.importing import Target, import_scope
 
     kind, name = _scope(scope)
     if not folder.is_dir():

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.fed_backends import behind, deliver_all, scopes_meant, tell_failure
-from workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit
-from workers.shell.output import console, print_json, print_rows, styled
-from workers.shell.sentences import FOUND, UNAVAILABLE
-from workers.shell.state import Shell, operator, shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.fed_backends import behind, deliver_all, scopes_meant, tell_failure
+from slowwave_server.workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit
+from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE
+from slowwave_server.workers.shell.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
-    from services.memory_files.delivery import DeliveryReport
-    from services.reports.files import ScopeFiles
+    from slowwave_server.services.memory_files.delivery import DeliveryReport
+    from slowwave_server.services.reports.files import ScopeFiles
 
 app = typer.Typer(no_args_is_help=True, help="Memory as files that people edit: status, sync.")
 
@@ -29,7 +29,7 @@ def register(parent: typer.Typer) -> None:
 @app.command()
 def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) -> None:
     """Show which scopes have files, what waits for them, and what is held back. Exit 1 if something is wrong."""
-    from services.reports.files import report_files
+    from slowwave_server.services.reports.files import report_files
 
     shell = shell_of(context)
     settings = shell.settings.memory
@@ -89,9 +89,9 @@ def sync(
 
 def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryReport":
     """Deliver until nothing is left; the sums of it."""
-    from services.memory_files.backends import choose_backend
-    from services.memory_files.delivery import FileRules, deliver
-    from services.memory_files.disk import Disk
+    from slowwave_server.services.memory_files.backends import choose_backend
+    from slowwave_server.services.memory_files.delivery import FileRules, deliver
+    from slowwave_server.services.memory_files.disk import Disk
 
     settings = shell.settings.memory
     choose_backend(shell.engine, "file", shell.now())
@@ -120,7 +120,7 @@ def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int
 
 
 def _tell(name: str, report: "DeliveryReport") -> None:
-    from services.memory_files.reading_back import summary
+    from slowwave_server.services.memory_files.reading_back import summary
 
     out = console()
     if report.state == "busy":

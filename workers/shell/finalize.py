@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.options import OPERATE, SCOPE_HELP, Json, day_option, scope_parts
-from workers.shell.output import console, print_json, safe
-from workers.shell.sentences import FOUND
-from workers.shell.state import Shell, shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.options import OPERATE, SCOPE_HELP, Json, day_option, scope_parts
+from slowwave_server.workers.shell.output import console, print_json, safe
+from slowwave_server.workers.shell.sentences import FOUND
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy import Connection
 
-    from services.days.book import DayRef
-    from services.days.model_summarizer import ChooseSummarizer
-    from services.days.summarize import DayReport
+    from slowwave_server.services.days.book import DayRef
+    from slowwave_server.services.days.model_summarizer import ChooseSummarizer
+    from slowwave_server.services.days.summarize import DayReport
 
 MOST_ENDED = 100_000
 """Days that one call makes final at most; the next one goes on."""
@@ -80,7 +80,7 @@ def _check_call(
 
 def _ended(connection: "Connection", shell: Shell, *, keep: bool) -> "list[DayRef]":
     """The tenant's days that are over and not final. keep: note of them that their final summary is on its way."""
-    from services.days.book import ended_days, mark_settling
+    from slowwave_server.services.days.book import ended_days, mark_settling
 
     days = [day for day in ended_days(connection, now=shell.now(), limit=MOST_ENDED) if day.tenant == shell.tenant]
     if keep:
@@ -98,8 +98,8 @@ def _tell_ended(days: "list[DayRef]", *, as_json: bool) -> None:
 
 
 def _named(shell: Shell, agent: str, day: date, scope: str | None, *, force: bool) -> "Sequence[DayReport]":
-    from services.days.finalize import DayNotOver, finalize_day
     from slowwave.errors import SlowwaveError
+    from slowwave_server.services.days.finalize import DayNotOver, finalize_day
 
     settings, choose = shell.settings.memory.days, _choose(shell)
     try:
@@ -119,21 +119,21 @@ def _named(shell: Shell, agent: str, day: date, scope: str | None, *, force: boo
 
 
 def _final(shell: Shell, day: "DayRef") -> "DayReport":
-    from services.days.finalize import make_final
+    from slowwave_server.services.days.finalize import make_final
 
     return make_final(shell.engine, day, shell.settings.memory.days, shell.now(), _choose(shell))
 
 
 def _choose(shell: Shell) -> "ChooseSummarizer":
     """A model, where the settings want one for days."""
-    from services.days.model_summarizer import choose_summarizer
+    from slowwave_server.services.days.model_summarizer import choose_summarizer
 
     days = shell.settings.memory.days
     return choose_summarizer(days, shell.build_model(shell.settings) if days.daily_summary_use_model else None)
 
 
 def _result(report: "DayReport") -> dict[str, Any]:
-    from workers.shell.output import document
+    from slowwave_server.workers.shell.output import document
 
     fields: dict[str, Any] = document(report)
     return fields | {"agent": report.day.agent, "scope": report.day.scope, "day": report.day.day}

@@ -8,14 +8,14 @@ from uuid import UUID
 
 import typer
 
-from workers.shell.options import MEND, Json, Limit
-from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.sentences import FOUND, complain
-from workers.shell.state import Shell, operator, shell_of
+from slowwave_server.workers.shell.options import MEND, Json, Limit
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND, complain
+from slowwave_server.workers.shell.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
-    from services.forget.forget import Forgetter, Report
-    from services.forget.target import Target
+    from slowwave_server.services.forget.forget import Forgetter, Report
+    from slowwave_server.services.forget.target import Target
 
 ScopeOption = Annotated[
     str | None, typer.Option(help="room:NAME, team:NAME, or agent:NAME for what an agent knows by itself.")
@@ -66,9 +66,9 @@ def forget(
 
 
 def _target(shell: Shell, agent: str | None, session: str | None, scope: str | None, memory: UUID | None) -> "Target":
-    from services.forget.target import Target
     from slowwave.errors import InvalidName
     from slowwave.identity import shared_scope
+    from slowwave_server.services.forget.target import Target
 
     if session is not None and agent is None:
         raise typer.BadParameter("--session needs --agent: sessions are known by both")
@@ -90,7 +90,7 @@ def _target(shell: Shell, agent: str | None, session: str | None, scope: str | N
 
 
 def _forgetter(shell: Shell) -> "Forgetter":
-    from services.forget.forget import Forgetter
+    from slowwave_server.services.forget.forget import Forgetter
 
     with shell.connection():
         pass  # a database at another revision is told before anything is changed
@@ -119,7 +119,7 @@ def _tell(report: "Report", *, as_json: bool) -> None:
 
 
 def _list(shell: Shell, limit: int, *, as_json: bool) -> None:
-    from services.forget.receipts import receipts
+    from slowwave_server.services.forget.receipts import receipts
 
     with shell.connection() as connection:
         found = receipts(connection, shell.tenant, limit=limit)

@@ -13,13 +13,21 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from domain.spoken_time import count_words
-from workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
-from workers.shell.output import PIPE_WIDTH, XML_ESCAPED, console, json_text, one_line, print_rows, styled
-from workers.shell.state import shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
+from slowwave_server.workers.shell.output import (
+    PIPE_WIDTH,
+    XML_ESCAPED,
+    console,
+    json_text,
+    one_line,
+    print_rows,
+    styled,
+)
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.graph import EntityGraph
+    from slowwave_server.services.graph import EntityGraph
 
 LONGEST_NAME = 48
 NEAREST = 4
@@ -51,7 +59,7 @@ def graph(
     as_json: Json = False,
 ) -> None:
     """Show how people, places and things are related, by what an agent remembers."""
-    from services.graph import best_connected, neighbourhood
+    from slowwave_server.services.graph import best_connected, neighbourhood
 
     shell = shell_of(context)
     place = None if scope is None else scope_parts(scope)

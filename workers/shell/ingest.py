@@ -14,11 +14,11 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.options import REMEMBER, Json, Timeout, Wait
-from workers.shell.output import console, print_json
-from workers.shell.sentences import FOUND, INTERRUPTED, complain
-from workers.shell.state import Shell, shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.options import REMEMBER, Json, Timeout, Wait
+from slowwave_server.workers.shell.output import console, print_json
+from slowwave_server.workers.shell.sentences import FOUND, INTERRUPTED, complain
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
     from slowwave.ingest import IngestReport, Reject
@@ -58,7 +58,7 @@ def ingest(
     finally:
         rejects.close()
     if wait:
-        from workers.shell.patience import ask_for_flush, wait_until_processed
+        from slowwave_server.workers.shell.patience import ask_for_flush, wait_until_processed
 
         asked = ask_for_flush(shell, sorted(report.sessions, key=astuple), priority="normal")
         wait_until_processed(shell, asked, timeout)

@@ -6,14 +6,14 @@ Must not know: SQL, where an explanation comes from.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from domain.spoken_time import count_words
-from workers.shell.diff import difference
-from workers.shell.output import console, one_line, print_rows, safe, styled
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.diff import difference
+from slowwave_server.workers.shell.output import console, one_line, print_rows, safe, styled
 
 if TYPE_CHECKING:
-    from services.reports.explain import ChangeMade, Explanation, MakingFlush
-    from services.reports.file_lines import ReadLine
-    from services.reports.relations import Conflict, Link, Part
+    from slowwave_server.services.reports.explain import ChangeMade, Explanation, MakingFlush
+    from slowwave_server.services.reports.file_lines import ReadLine
+    from slowwave_server.services.reports.relations import Conflict, Link, Part
 
 WIDTH = 300
 

@@ -11,7 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from slowwave.settings import Settings
-from workers.celery_settings import broker_settings
+from slowwave_server.workers.celery_settings import broker_settings
 
 ANSWER_SECONDS = 1.0
 

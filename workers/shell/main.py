@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from workers.shell import (
+from slowwave_server.workers.shell import (
     agents,
     basics,
     budget,
@@ -41,8 +41,8 @@ from workers.shell import (
     running,
     runs,
 )
-from workers.shell.sentences import SentenceGroup
-from workers.shell.state import Shell
+from slowwave_server.workers.shell.sentences import SentenceGroup
+from slowwave_server.workers.shell.state import Shell
 
 app = typer.Typer(
     name="slowwave",

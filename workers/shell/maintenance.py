@@ -8,18 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from domain.spoken_time import count_words, duration_words, moment_words
-from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, document, json_text, one_line, print_json, print_rows, safe, styled
-from workers.shell.sentences import FOUND
-from workers.shell.state import Shell, operator, shell_of
+from slowwave_server.domain.spoken_time import count_words, duration_words, moment_words
+from slowwave_server.workers.shell.options import OPERATE, Json
+from slowwave_server.workers.shell.output import (
+    console,
+    document,
+    json_text,
+    one_line,
+    print_json,
+    print_rows,
+    safe,
+    styled,
+)
+from slowwave_server.workers.shell.sentences import FOUND
+from slowwave_server.workers.shell.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from services.maintenance import JobReport, Scheduler, TickReport
-    from services.maintenance_config import Configured
-    from services.reports.maintenance import MaintenanceStatus, Running, Standing
+    from slowwave_server.services.maintenance import JobReport, Scheduler, TickReport
+    from slowwave_server.services.maintenance_config import Configured
+    from slowwave_server.services.reports.maintenance import MaintenanceStatus, Running, Standing
 
 JobName = Annotated[str, typer.Argument(metavar="JOB", help="The job's name, as status lists it.", show_default=False)]
 
@@ -34,7 +43,7 @@ def register(parent: typer.Typer) -> None:
 @app.command()
 def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Show when each job is due, how its last run went, and what runs now."""
-    from services.reports.maintenance import job_document, read_maintenance
+    from slowwave_server.services.reports.maintenance import job_document, read_maintenance
 
     shell = shell_of(context)
     now = shell.now()
@@ -57,7 +66,7 @@ def _show(found: "MaintenanceStatus", now: "datetime") -> None:
 
 
 def _row(standing: "Standing", now: "datetime") -> tuple[Any, ...]:
-    from services.reports.maintenance import when_words
+    from slowwave_server.services.reports.maintenance import when_words
 
     job, late = standing.job, standing.late_seconds
     if not job.enabled:
@@ -120,10 +129,10 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a job here and now, whatever its due time, enabled or not. Exit 1 if it failed."""
-    from domain.schedule import InvalidSchedule
-    from services.maintenance_config import InvalidJob, find_job
-    from services.runs import AlreadyRunning
     from slowwave.errors import SlowwaveError
+    from slowwave_server.domain.schedule import InvalidSchedule
+    from slowwave_server.services.maintenance_config import InvalidJob, find_job
+    from slowwave_server.services.runs import AlreadyRunning
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -167,8 +176,8 @@ def config(
     as_json: Json = False,
 ) -> None:
     """Change when and how a job runs; without options, show it."""
-    from services.maintenance_config import Wish, configure
-    from services.reports.maintenance import job_document
+    from slowwave_server.services.maintenance_config import Wish, configure
+    from slowwave_server.services.reports.maintenance import job_document
 
     shell = shell_of(context)
     wish = Wish(cadence, interval_minutes, weekday, window_start, window_end, time_zone, enabled, llm_command)
@@ -182,7 +191,7 @@ def config(
 
 
 def _show_config(made: "Configured", now: "datetime") -> None:
-    from services.reports.maintenance import when_words
+    from slowwave_server.services.reports.maintenance import when_words
 
     job, out = made.job, console()
     due = "not planned yet" if job.next_due_at is None else moment_words(job.next_due_at, now)
@@ -208,7 +217,7 @@ def daemon(
     """Tick until told to stop: for a computer without workers and beat. Ends after the running job; twice: at once."""
     import sys
 
-    from workers.shell.daemon import run_ticks
+    from slowwave_server.workers.shell.daemon import run_ticks
 
     shell = shell_of(context)
     interval = interval_seconds or shell.settings.memory.maintenance.tick_seconds
@@ -228,8 +237,8 @@ def daemon(
 
 
 def _scheduler(shell: Shell, how: str) -> "Scheduler":
-    from services.maintenance import Scheduler
-    from workers.jobs import job_runners
+    from slowwave_server.services.maintenance import Scheduler
+    from slowwave_server.workers.jobs import job_runners
 
     by = f"{operator()}@{socket.gethostname()} ({how})"
     return Scheduler(shell.engine, job_runners(), shell.settings, clock=shell.now, by=by, build_model=shell.build_model)

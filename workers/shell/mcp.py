@@ -10,14 +10,14 @@ from uuid import UUID
 
 import typer
 
-from workers.shell.options import REMEMBER, SCOPE_HELP, scope_parts
-from workers.shell.sentences import USAGE, complain
-from workers.shell.state import Shell, shell_of
+from slowwave_server.workers.shell.options import REMEMBER, SCOPE_HELP, scope_parts
+from slowwave_server.workers.shell.sentences import USAGE, complain
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
-    from services.reports.explain import Explanation
     from slowwave import Memory
-    from workers.mcp_tools import AgentTools
+    from slowwave_server.services.reports.explain import Explanation
+    from slowwave_server.workers.mcp_tools import AgentTools
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +43,7 @@ def mcp(
     if find_spec("mcp") is None:
         complain("the package mcp is not installed", "pip install 'slowwave-service[mcp]'")
         raise typer.Exit(USAGE)
-    from workers.mcp_server import make_server
+    from slowwave_server.workers.mcp_server import make_server
 
     shell = shell_of(context)
     with Memory(shell.settings) as memory:
@@ -52,7 +52,7 @@ def mcp(
 
 def tools_of(shell: Shell, memory: "Memory", agent: str, scopes: Sequence[str]) -> "AgentTools":
     """The tools of one agent, over the servers of this shell."""
-    from workers.mcp_tools import AgentTools
+    from slowwave_server.workers.mcp_tools import AgentTools
 
     return AgentTools(
         memory=memory,
@@ -64,7 +64,7 @@ def tools_of(shell: Shell, memory: "Memory", agent: str, scopes: Sequence[str]) 
 
 
 def _explain(shell: Shell, memory: UUID) -> "Explanation":
-    from services.reports.explain import explain_memory
+    from slowwave_server.services.reports.explain import explain_memory
 
     with shell.connection() as connection:
         return explain_memory(connection, shell.tenant, memory)
@@ -72,10 +72,10 @@ def _explain(shell: Shell, memory: UUID) -> "Explanation":
 
 def _flush(shell: Shell, agent: str) -> int:
     """Ask for a flush of the agent's dirty sessions. An agent of whom nothing was recorded has none."""
-    from services.reports.dirty import dirty_sessions
-    from services.reports.names import UnknownName
     from slowwave.identity import SessionRef
-    from workers.shell.patience import ask_for_flush
+    from slowwave_server.services.reports.dirty import dirty_sessions
+    from slowwave_server.services.reports.names import UnknownName
+    from slowwave_server.workers.shell.patience import ask_for_flush
 
     with shell.connection() as connection:
         try:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.fed_backends import behind, deliver_all, scopes_meant, tell_failure
-from workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit
-from workers.shell.output import console, print_json, print_rows, styled
-from workers.shell.sentences import FOUND, UNAVAILABLE
-from workers.shell.state import Shell, shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.fed_backends import behind, deliver_all, scopes_meant, tell_failure
+from slowwave_server.workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit
+from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
-    from services.mem0_backend.delivery import Mem0Report
-    from services.reports.copies import ScopeCopies
     from slowwave.mem0_backend import CopyStore
+    from slowwave_server.services.mem0_backend.delivery import Mem0Report
+    from slowwave_server.services.reports.copies import ScopeCopies
 
 app = typer.Typer(no_args_is_help=True, help="Memory in mem0, which answers searches: status, sync.")
 
@@ -30,7 +30,7 @@ def register(parent: typer.Typer) -> None:
 @app.command()
 def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) -> None:
     """Show which scopes mem0 was told of, and what waits for it. Exit 1 if something is wrong."""
-    from services.reports.copies import report_copies
+    from slowwave_server.services.reports.copies import report_copies
 
     shell = shell_of(context)
     backend = shell.settings.memory.backend
@@ -85,9 +85,9 @@ def sync(
 
 
 def _begin(shell: Shell, *, again: bool) -> "CopyStore":
-    from services.mem0_backend.choosing import feed_chosen
-    from services.memory_files.backends import MEM0, queue_all
     from slowwave.mem0_backend import connect
+    from slowwave_server.services.mem0_backend.choosing import feed_chosen
+    from slowwave_server.services.memory_files.backends import MEM0, queue_all
 
     store = connect(shell.settings)
     feed_chosen(shell.engine, shell.settings, shell.now())
@@ -99,7 +99,7 @@ def _begin(shell: Shell, *, again: bool) -> "CopyStore":
 
 def _deliver(shell: Shell, scope_id: int, store: "CopyStore") -> "Mem0Report":
     """Deliver until nothing is left; the sums of it."""
-    from services.mem0_backend.delivery import deliver_to_mem0
+    from slowwave_server.services.mem0_backend.delivery import deliver_to_mem0
 
     return deliver_all(lambda: deliver_to_mem0(shell.engine, scope_id, store, now=shell.now()))
 

@@ -8,13 +8,13 @@ from uuid import UUID
 
 import typer
 
-from domain.candidates import MemoryStatus, MemoryType
-from workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, Limit, moment_option, scope_parts
-from workers.shell.output import console, print_json, styled
-from workers.shell.state import shell_of
+from slowwave_server.domain.candidates import MemoryStatus, MemoryType
+from slowwave_server.workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, Limit, moment_option, scope_parts
+from slowwave_server.workers.shell.output import console, print_json, styled
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.reports.memories import ListedMemory
+    from slowwave_server.services.reports.memories import ListedMemory
 
 
 def register(app: typer.Typer) -> None:
@@ -37,7 +37,7 @@ def memories(
     as_json: Json = False,
 ) -> None:
     """List what an agent remembers, the newest first; also what held, or was known, at another time."""
-    from services.reports.memories import list_memories
+    from slowwave_server.services.reports.memories import list_memories
 
     shell = shell_of(context)
     held, known = moment_option("--as-of", as_of), moment_option("--known-at", known_at)
@@ -87,8 +87,8 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Tell the whole life of a memory: what was said, what spoke for keeping it, every change, all that it touches."""
-    from services.reports.explain import explain_memory
-    from workers.shell.life import print_life
+    from slowwave_server.services.reports.explain import explain_memory
+    from slowwave_server.workers.shell.life import print_life
 
     shell = shell_of(context)
     with shell.connection() as connection:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words, duration_words
-from workers.shell.budget import reached_words
-from workers.shell.options import MEND, OPERATE, Agent, Json, Timeout, Wait
-from workers.shell.output import console, document, print_json, print_rows, safe, styled
-from workers.shell.state import shell_of
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.workers.shell.budget import reached_words
+from slowwave_server.workers.shell.options import MEND, OPERATE, Agent, Json, Timeout, Wait
+from slowwave_server.workers.shell.output import console, document, print_json, print_rows, safe, styled
+from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
-    from services.reports.status import Status
     from slowwave.spool import Spooled
+    from slowwave_server.services.reports.status import Status
 
 
 def register(app: typer.Typer) -> None:
@@ -28,8 +28,8 @@ def register(app: typer.Typer) -> None:
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Show queues, dirty sessions, how long a turn takes to become memory, and the workers."""
-    from services.reports.budget import caps_reached
-    from services.reports.status import read_status
+    from slowwave_server.services.reports.budget import caps_reached
+    from slowwave_server.services.reports.status import read_status
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -102,8 +102,8 @@ def why(
     as_json: Json = False,
 ) -> None:
     """Say what a session waits for."""
-    from services.reports.why import why_waiting
     from slowwave.identity import SessionRef
+    from slowwave_server.services.reports.why import why_waiting
 
     shell = shell_of(context)
     ref = SessionRef(shell.tenant, agent, session).checked()
@@ -142,10 +142,10 @@ def flush(
     as_json: Json = False,
 ) -> None:
     """Ask for a flush now; it ends a back-off, too."""
-    from services.reports.dirty import dirty_sessions
-    from services.reports.names import find_session
     from slowwave.identity import SessionRef
-    from workers.shell.patience import ask_for_flush, wait_until_processed
+    from slowwave_server.services.reports.dirty import dirty_sessions
+    from slowwave_server.services.reports.names import find_session
+    from slowwave_server.workers.shell.patience import ask_for_flush, wait_until_processed
 
     shell = shell_of(context)
     with shell.connection() as connection:

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from domain.spoken_time import count_words
-from services.reports.dirty import Goal, goals_of, unmet
-from services.reports.why import why_waiting
-from services.sweep import request_flush
 from slowwave.coordination.answers import Priority
 from slowwave.identity import SessionRef
-from workers.shell.output import console
-from workers.shell.sentences import UNAVAILABLE, complain
-from workers.shell.state import Shell
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.reports.dirty import Goal, goals_of, unmet
+from slowwave_server.services.reports.why import why_waiting
+from slowwave_server.services.sweep import request_flush
+from slowwave_server.workers.shell.output import console
+from slowwave_server.workers.shell.sentences import UNAVAILABLE, complain
+from slowwave_server.workers.shell.state import Shell
 
 POLL_SECONDS = 0.25
 REASONS_SHOWN = 5

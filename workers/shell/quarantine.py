@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.options import MEND, Json, Limit
-from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.sentences import FOUND
-from workers.shell.state import Shell, shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.options import MEND, Json, Limit
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
     from slowwave.identity import SessionRef
@@ -36,8 +36,8 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List events that were set aside, the newest first, with the error of each."""
-    from services.reports.names import find_agent, find_session
-    from services.reports.quarantine import list_quarantined
+    from slowwave_server.services.reports.names import find_agent, find_session
+    from slowwave_server.services.reports.quarantine import list_quarantined
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -71,8 +71,8 @@ def retry(
     as_json: Json = False,
 ) -> None:
     """Extract events again: what comes of one is kept, what fails again stays set aside. Exit 1 if one did."""
-    from services.extraction.build import build_extractor
-    from services.quarantine import retry_quarantined
+    from slowwave_server.services.extraction.build import build_extractor
+    from slowwave_server.services.quarantine import retry_quarantined
 
     shell = shell_of(context)
     chosen = _chosen(shell, agent, session, seq, every=every)
@@ -106,9 +106,9 @@ def retry(
 def _chosen(
     shell: Shell, agent: str | None, session: str | None, seq: int | None, *, every: bool
 ) -> "list[tuple[SessionRef, int]]":
-    from services.reports.names import find_session
-    from services.reports.quarantine import list_quarantined
     from slowwave.identity import SessionRef
+    from slowwave_server.services.reports.names import find_session
+    from slowwave_server.services.reports.quarantine import list_quarantined
 
     with shell.connection() as connection:
         if agent is not None and session is not None and seq is not None and not every:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from domain.spoken_time import count_words
-from workers.shell.options import MEND, Agent, Json, Limit
-from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.sentences import FOUND, complain
-from workers.shell.state import Shell, operator, shell_of
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.options import MEND, Agent, Json, Limit
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND, complain
+from slowwave_server.workers.shell.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
-    from domain.candidates import Extractor
-    from services.reprocess.ledger import Owner
-    from services.reprocess.rebuild import Line, Report
+    from slowwave_server.domain.candidates import Extractor
+    from slowwave_server.services.reprocess.ledger import Owner
+    from slowwave_server.services.reprocess.rebuild import Line, Report
 
 WIDTH = 110
 ExtractorOption = Annotated[
@@ -46,7 +46,7 @@ def rebuild(
     as_json: Json = False,
 ) -> None:
     """Read an agent's conversations again, show what would differ, and switch. `slowwave undo` takes it back."""
-    from services.reprocess.rebuild import Rebuilder
+    from slowwave_server.services.reprocess.rebuild import Rebuilder
 
     if as_json and not (yes or dry_run):
         raise typer.BadParameter("--json does not ask: give --dry-run, or --yes to do it")
@@ -74,8 +74,8 @@ def rebuild(
 
 
 def _owner(shell: Shell, agent: str) -> "Owner":
-    from services.reports.names import find_agent
-    from services.reprocess.ledger import Owner
+    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.services.reprocess.ledger import Owner
 
     with shell.connection() as connection:
         return Owner.of(connection, shell.tenant, agent, find_agent(connection, shell.tenant, agent))
@@ -83,10 +83,10 @@ def _owner(shell: Shell, agent: str) -> "Owner":
 
 def _extractor_of(shell: Shell, wanted: Literal["rules", "model"] | None) -> "Callable[[int], Extractor]":
     """Makes the extractor for a run's number. Raises InvalidSettings where there is no model."""
-    from domain.extraction import RulesExtractor
-    from services.extraction.build import extraction_model, model_extractor
-    from services.extraction.model_extractor import KnowsNothing
     from slowwave.errors import InvalidSettings
+    from slowwave_server.domain.extraction import RulesExtractor
+    from slowwave_server.services.extraction.build import extraction_model, model_extractor
+    from slowwave_server.services.extraction.model_extractor import KnowsNothing
 
     llm = shell.settings.memory.llm
     if wanted == "rules" or (wanted is None and not llm.extract):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
-from workers.shell.output import console, one_line, print_json, print_rows, safe, styled
-from workers.shell.state import Shell, shell_of
+from slowwave_server.workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, safe, styled
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -41,8 +41,8 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search memories and what was said, the best first."""
-    from services.reports.names import find_agent
     from slowwave import reading
+    from slowwave_server.services.reports.names import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     with shell.connection() as connection:
@@ -91,8 +91,8 @@ def context(
     as_json: Json = False,
 ) -> None:
     """Print what would stand in the agent's next prompt."""
-    from services.reports.names import find_agent
     from slowwave import reading
+    from slowwave_server.services.reports.names import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     chosen = "json" if as_json and form == "markdown" else form

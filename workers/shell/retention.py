@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, one_line, print_json
-from workers.shell.sentences import FOUND, UNAVAILABLE
-from workers.shell.state import operator, shell_of
+from slowwave_server.workers.shell.options import OPERATE, Json
+from slowwave_server.workers.shell.output import console, one_line, print_json
+from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE
+from slowwave_server.workers.shell.state import operator, shell_of
 
 if TYPE_CHECKING:
-    from services.curation import CurationReport
-    from services.maintenance import JobReport
+    from slowwave_server.services.curation import CurationReport
+    from slowwave_server.services.maintenance import JobReport
 
 
 def register(app: typer.Typer) -> None:
@@ -33,11 +33,11 @@ def curate(
     as_json: Json = False,
 ) -> None:
     """Make the worthiest notes of a scope long-term memory, a few a pass. Exit 3 if another pass is at it."""
-    from services.curation import CurationRules
-    from services.curation import curate as run_pass
-    from services.reports.names import find_scope
     from slowwave.errors import SlowwaveError
     from slowwave.working import scope_of
+    from slowwave_server.services.curation import CurationRules
+    from slowwave_server.services.curation import curate as run_pass
+    from slowwave_server.services.reports.names import find_scope
 
     kind, name = scope_of(None, scope) if scope.startswith(("room:", "team:")) else scope_of(scope, None)
     shell = shell_of(context)
@@ -57,7 +57,7 @@ def curate(
 
 
 def _show(report: "CurationReport", *, dry_run: bool) -> None:
-    from workers.shell.diff import print_diff
+    from slowwave_server.workers.shell.diff import print_diff
 
     told = "" if report.run is None or report.state != "completed" else f" (run {report.run})"
     would = "would be: " if dry_run and report.state == "completed" else ""
@@ -74,10 +74,10 @@ def retention(
     """Remove what memory.retention says is too old, of all tenants, as its daily job does. Exit 1 if it failed."""
     import socket
 
-    from services.maintenance import Scheduler
-    from services.runs import AlreadyRunning
     from slowwave.errors import SlowwaveError
-    from workers.jobs import job_runners
+    from slowwave_server.services.maintenance import Scheduler
+    from slowwave_server.services.runs import AlreadyRunning
+    from slowwave_server.workers.jobs import job_runners
 
     shell = shell_of(context)
     with shell.connection():

@@ -9,17 +9,17 @@ from uuid import UUID
 
 import typer
 
-from domain.review import Tier
-from domain.spoken_time import duration_words
-from workers.shell.deciding import AgentOption, By, DryRun, parse_age, place_of, print_report, who
-from workers.shell.options import MEND, SCOPE_HELP, Json, Limit
-from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.sides import print_conflict, print_side
-from workers.shell.state import Shell, shell_of
+from slowwave_server.domain.review import Tier
+from slowwave_server.domain.spoken_time import duration_words
+from slowwave_server.workers.shell.deciding import AgentOption, By, DryRun, parse_age, place_of, print_report, who
+from slowwave_server.workers.shell.options import MEND, SCOPE_HELP, Json, Limit
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.shell.sides import print_conflict, print_side
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
-    from services.reports.review import Asked, ListedQuestion
-    from services.review import Decision
+    from slowwave_server.services.reports.review import Asked, ListedQuestion
+    from slowwave_server.services.review import Decision
 
 DECIDED_AT_ONCE = 1000
 
@@ -58,7 +58,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List questions, those with most at stake first, with the statements that they are about."""
-    from services.reports.review import list_questions
+    from slowwave_server.services.reports.review import list_questions
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -78,7 +78,7 @@ def list_(
 @app.command()
 def show(context: typer.Context, number: Number, *, as_json: Json = False) -> None:
     """Show a question: the statements with what was said, and what each answer would do."""
-    from services.reports.review import read_question
+    from slowwave_server.services.reports.review import read_question
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -128,7 +128,7 @@ def accept(
     as_json: Json = False,
 ) -> None:
     """Let a memory stand in answers; of a conflict, let the later statement replace the earlier."""
-    from services.review import Decision
+    from slowwave_server.services.review import Decision
 
     shell = shell_of(context)
     chosen = _chosen(shell, numbers, agent=agent, scope=scope, tier=tier, older_than=older_than, every=every)
@@ -150,7 +150,7 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Archive a memory, however often it is said; of a conflict, say that there is none and both hold."""
-    from services.review import Decision
+    from slowwave_server.services.review import Decision
 
     shell = shell_of(context)
     chosen = _chosen(shell, numbers, agent=agent, scope=scope, tier=tier, older_than=older_than, every=every)
@@ -170,7 +170,7 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Say that both mean the same: one stays, word for word, with the sources of both."""
-    from services.review import Decision
+    from slowwave_server.services.review import Decision
 
     _decide(shell_of(context), [number], Decision("merge", into), by=by, dry_run=dry_run, as_json=as_json)
 
@@ -178,7 +178,7 @@ def merge(
 def _asked(
     place: tuple[str, str] | None, shell: Shell, tier: Tier | None, state: State, older_than: timedelta | None
 ) -> "Asked":
-    from services.reports.review import Asked
+    from slowwave_server.services.reports.review import Asked
 
     before = None if older_than is None else shell.now() - older_than
     return Asked(place, tier, None if state == "any" else state, before)
@@ -195,7 +195,7 @@ def _chosen(
     every: bool,
 ) -> list[int]:
     """The questions that are named, or all open ones that the filters leave."""
-    from services.reports.review import question_numbers
+    from slowwave_server.services.reports.review import question_numbers
 
     filtered = every or any(value is not None for value in (agent, scope, tier, older_than))
     if bool(numbers) == filtered:
@@ -210,7 +210,7 @@ def _chosen(
 def _decide(
     shell: Shell, numbers: list[int], decision: "Decision", *, by: str | None, dry_run: bool, as_json: bool
 ) -> None:
-    from services.review import decide_items
+    from slowwave_server.services.review import decide_items
 
     with shell.connection():
         pass  # a database at another revision is told before anything is changed

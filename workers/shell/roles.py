@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from workers.shell.options import OPERATE, Json
-from workers.shell.output import console, print_json, print_rows, styled
-from workers.shell.sentences import FOUND
-from workers.shell.state import Shell, shell_of
+from slowwave_server.workers.shell.options import OPERATE, Json
+from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.sentences import FOUND
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -34,7 +34,7 @@ def apply(
     as_json: Json = False,
 ) -> None:
     """Give each role what it needs, and take away the rest. As the owner of the tables; again after each migration."""
-    from services.access.grants import apply_grants, statements
+    from slowwave_server.services.access.grants import apply_grants, statements
 
     with shell_of(context).connection() as connection:
         if only_print:
@@ -72,7 +72,7 @@ def add(
     """Make a login; a producer's and a console's is for the tenant of --tenant alone. Prints a new password, once."""
     import secrets
 
-    from services.access.logins import add_login
+    from slowwave_server.services.access.logins import add_login
 
     shell = shell_of(context)
     password = None if no_password else secrets.token_urlsafe(24)
@@ -97,7 +97,7 @@ def add(
 @roles.command()
 def remove(context: typer.Context, login: Login, *, as_json: Json = False) -> None:
     """Take everything here from a login; the login itself stays in Postgres. Exit 1 if it is not known."""
-    from services.access.logins import remove_login
+    from slowwave_server.services.access.logins import remove_login
 
     with shell_of(context).connection() as connection:
         gone = remove_login(connection, login)
@@ -116,7 +116,7 @@ def remove(context: typer.Context, login: Login, *, as_json: Json = False) -> No
 @roles.command(name="list")
 def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
     """Show which login has which role, and whose tenant it is."""
-    from services.access.logins import known_logins
+    from slowwave_server.services.access.logins import known_logins
 
     with shell_of(context).connection() as connection:
         known = known_logins(connection)
@@ -149,7 +149,7 @@ def redis(
     import hashlib
     import secrets
 
-    from services.access.broker_users import broker_user
+    from slowwave_server.services.access.broker_users import broker_user
 
     user = broker_user(part, name or part, shell_of(context).tenant if part == "producer" else None)
     password = secrets.token_urlsafe(24)
@@ -164,7 +164,7 @@ def redis(
 
 def reapply(shell: Shell) -> bool:
     """After a migration: give roles what they need again, where there are any; answers whether there are."""
-    from services.access.grants import apply_grants, in_use
+    from slowwave_server.services.access.grants import apply_grants, in_use
 
     with shell.connection() as connection:
         if not in_use(connection):

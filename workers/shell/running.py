@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from workers.shell.options import RUN, Json
-from workers.shell.output import print_json
+from slowwave_server.workers.shell.options import RUN, Json
+from slowwave_server.workers.shell.output import print_json
 
 
 def _default_data() -> Path:
-    from workers.stack.data_folder import default_data_folder
+    from slowwave_server.workers.stack.data_folder import default_data_folder
 
     return default_data_folder()
 
@@ -52,8 +52,8 @@ def up(
     """Run Postgres, Valkey, workers, beat and Flower until Ctrl-C."""
     from rich.console import Console
 
-    from workers.stack.stack import StackOptions
-    from workers.stack.up import run_stack
+    from slowwave_server.workers.stack.stack import StackOptions
+    from slowwave_server.workers.stack.up import run_stack
 
     options = StackOptions(
         data=data.expanduser(),
@@ -69,7 +69,7 @@ def up(
 
 def env(*, data: Data, as_json: Json = False) -> None:
     """Print the variables that connect other programs to a running stack, as NAME=value lines."""
-    from workers.stack.environment import environment_of
+    from slowwave_server.workers.stack.environment import environment_of
 
     lines = environment_of(data.expanduser())
     if as_json:
@@ -82,6 +82,6 @@ def demo() -> None:
     """Replay conversations through the whole stack in a temporary folder, and show what becomes of them."""
     from rich.console import Console
 
-    from workers.demo import run_demo
+    from slowwave_server.workers.demo import run_demo
 
     raise typer.Exit(run_demo(Console()))

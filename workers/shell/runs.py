@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from domain.spoken_time import count_words, duration_words
-from workers.shell.diff import print_diff
-from workers.shell.options import MEND, SCOPE_HELP, Json, Limit, scope_parts
-from workers.shell.output import console, one_line, print_json, print_rows, styled
-from workers.shell.state import operator, shell_of
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.workers.shell.diff import print_diff
+from slowwave_server.workers.shell.options import MEND, SCOPE_HELP, Json, Limit, scope_parts
+from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.shell.state import operator, shell_of
 
 if TYPE_CHECKING:
-    from services.reports.runs import RunLine, RunStory
+    from slowwave_server.services.reports.runs import RunLine, RunStory
 
 Kind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
 AgentOption = Annotated[str | None, typer.Option(help="Only runs that worked on this agent's own memories.")]
@@ -68,8 +68,8 @@ def _list(
     limit: int,
     as_json: bool,
 ) -> None:
-    from services.reports.names import find_agent
-    from services.reports.runs import list_runs
+    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.services.reports.runs import list_runs
 
     if agent is not None and scope is not None:
         raise typer.BadParameter("give --agent or --scope, one of the two")
@@ -112,7 +112,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a run: its statistics, and every change with what was, what became of it and why."""
-    from services.reports.runs import read_run
+    from slowwave_server.services.reports.runs import read_run
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -157,7 +157,7 @@ def undo(
     as_json: Json = False,
 ) -> None:
     """Take a run back: contents, links, statuses and sources are again what they were, or nothing changes."""
-    from services.undo import undo as take_back
+    from slowwave_server.services.undo import undo as take_back
 
     shell = shell_of(context)
     with shell.connection():

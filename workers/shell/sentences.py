@@ -15,8 +15,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from workers.shell.output import one_line, safe
-from workers.shell.state import Shell
+from slowwave_server.workers.shell.output import one_line, safe
+from slowwave_server.workers.shell.state import Shell
 
 FOUND = 1
 USAGE = 2
@@ -77,9 +77,9 @@ def explain_failure(error: Exception, shell: Shell | None) -> Expected | None:
 
 
 def _explain_own(error: Exception) -> Expected | None:
-    from models.schema import WrongSchema
     from slowwave.errors import SlowwaveError, SpoolFull, StoreUnavailable
-    from workers.stack.errors import StackError
+    from slowwave_server.models.schema import WrongSchema
+    from slowwave_server.workers.stack.errors import StackError
 
     if isinstance(error, (WrongSchema, StackError, StoreUnavailable, SpoolFull)):
         return UNAVAILABLE, str(error), None
@@ -109,8 +109,8 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import InterfaceError, OperationalError
 
-    from services.reports.check import first_line
-    from services.reports.refusals import cure_of_refusal
+    from slowwave_server.services.reports.check import first_line
+    from slowwave_server.services.reports.refusals import cure_of_refusal
 
     where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
     state, said = getattr(getattr(error, "orig", error), "sqlstate", None), first_line(error)
@@ -128,9 +128,9 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
 
 
 def _explain_broker(error: Exception, shell: Shell) -> Expected:
-    from services.reports.check import first_line
-    from services.reports.refusals import cure_of_refusal
     from slowwave.coordination.broker import shown
+    from slowwave_server.services.reports.check import first_line
+    from slowwave_server.services.reports.refusals import cure_of_refusal
 
     where, said = shown(shell.settings.broker_url), first_line(error)
     away = "start it, or set SLOWWAVE_BROKER_URL to where it is; nothing is lost meanwhile"

@@ -5,12 +5,12 @@ Must not know: what is decided about them.
 
 from typing import TYPE_CHECKING
 
-from domain.spoken_time import count_words
-from workers.shell.output import console, one_line, print_rows, styled
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.output import console, one_line, print_rows, styled
 
 if TYPE_CHECKING:
-    from services.reports.conflicts import ListedConflict
-    from services.reports.sides import Side
+    from slowwave_server.services.reports.conflicts import ListedConflict
+    from slowwave_server.services.reports.sides import Side
 
 LABEL = 9
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from redis import Redis
     from sqlalchemy import Connection, Engine
 
-    from domain.model_calls import AskModel
     from slowwave.coordination.flush_queue import FlushQueue
     from slowwave.settings import Settings
     from slowwave.spool import Spooled
+    from slowwave_server.domain.model_calls import AskModel
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Shell:
 
     @cached_property
     def engine(self) -> "Engine":
-        from models.engine import make_engine
+        from slowwave_server.models.engine import make_engine
 
         return make_engine(self.settings.database_url)
 
@@ -78,14 +78,14 @@ class Shell:
 
     def build_model(self, settings: "Settings") -> "AskModel | None":
         """The model of some settings, within its budgets; None without one. Raises InvalidSettings."""
-        from services.llm.build import build_model
+        from slowwave_server.services.llm.build import build_model
 
         return build_model(settings, self.engine, self.redis, self.now)
 
     @contextmanager
     def connection(self) -> "Iterator[Connection]":
         """A connection to a database that is at the right revision. Raises WrongSchema, OperationalError."""
-        from models.schema import require_current
+        from slowwave_server.models.schema import require_current
 
         with self.engine.connect() as connection:
             require_current(connection)
@@ -93,7 +93,7 @@ class Shell:
 
     def listening(self) -> Mapping[str, frozenset[str]] | None:
         """The queues of each worker that answers within a second; None when the broker can't be reached."""
-        from workers.shell.listening import listening
+        from slowwave_server.workers.shell.listening import listening
 
         return listening(self.redis, self.settings)
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.stack.backoff import next_delay
+from slowwave_server.workers.stack.backoff import next_delay
 
 GUARDIAN = Path(__file__).with_name("guardian.py")
 LOG_BYTES = 5_000_000

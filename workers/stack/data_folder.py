@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workers.stack.errors import AlreadyRunning, StackFailed
+from slowwave_server.workers.stack.errors import AlreadyRunning, StackFailed
 
 Phase = Literal["starting", "ready", "stopping"]
 

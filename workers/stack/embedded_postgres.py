@@ -21,10 +21,10 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from workers.stack.child import SERVER_LINGER_SECONDS, Program, Say
-from workers.stack.data_folder import DataFolder, write_private
-from workers.stack.errors import StackFailed, StartInterrupted
-from workers.stack.ports import HOST
+from slowwave_server.workers.stack.child import SERVER_LINGER_SECONDS, Program, Say
+from slowwave_server.workers.stack.data_folder import DataFolder, write_private
+from slowwave_server.workers.stack.errors import StackFailed, StartInterrupted
+from slowwave_server.workers.stack.ports import HOST
 
 NAME = "postgres"
 ROLE = "slowwave"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import redis
 
-from workers.stack.child import SERVER_LINGER_SECONDS, Program
-from workers.stack.data_folder import DataFolder, write_private
-from workers.stack.errors import StackFailed
-from workers.stack.ports import HOST
+from slowwave_server.workers.stack.child import SERVER_LINGER_SECONDS, Program
+from slowwave_server.workers.stack.data_folder import DataFolder, write_private
+from slowwave_server.workers.stack.errors import StackFailed
+from slowwave_server.workers.stack.ports import HOST
 
 NAME = "valkey"
 

@@ -6,8 +6,8 @@ Must not know: how the stack is run.
 from collections.abc import Mapping
 from pathlib import Path
 
-from workers.stack.data_folder import DataFolder, write_private
-from workers.stack.errors import NotReady
+from slowwave_server.workers.stack.data_folder import DataFolder, write_private
+from slowwave_server.workers.stack.errors import NotReady
 
 
 def write_environment(folder: DataFolder, variables: Mapping[str, str]) -> None:

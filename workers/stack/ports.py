@@ -8,8 +8,8 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from workers.stack.data_folder import write_private
-from workers.stack.errors import PortTaken
+from slowwave_server.workers.stack.data_folder import write_private
+from slowwave_server.workers.stack.errors import PortTaken
 
 HOST = "127.0.0.1"
 

@@ -16,10 +16,10 @@ from kombu.exceptions import OperationalError
 
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import Settings
-from workers.celery_settings import broker_settings
-from workers.stack.child import Child, Program
-from workers.stack.data_folder import DataFolder
-from workers.stack.ports import HOST
+from slowwave_server.workers.celery_settings import broker_settings
+from slowwave_server.workers.stack.child import Child, Program
+from slowwave_server.workers.stack.data_folder import DataFolder
+from slowwave_server.workers.stack.ports import HOST
 
 # Programs that use the servers stop before them.
 _STAGE = 2

@@ -22,19 +22,19 @@ from typing import Self
 import redis
 from sqlalchemy.exc import OperationalError
 
-from models.engine import make_engine
-from models.schema import WrongSchema, migrate
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import PREFIX, Settings, load_settings, variable_of
-from workers.stack.child import Child, Say
-from workers.stack.data_folder import DataFolder
-from workers.stack.embedded_postgres import EmbeddedPostgres
-from workers.stack.embedded_valkey import EmbeddedValkey
-from workers.stack.environment import write_environment
-from workers.stack.errors import StackFailed, StartInterrupted
-from workers.stack.ports import HOST, settle_ports
-from workers.stack.programs import CeleryPrograms, default_workers, flower_answers, worker_answers
-from workers.stack.supervisor import Supervisor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import WrongSchema, migrate
+from slowwave_server.workers.stack.child import Child, Say
+from slowwave_server.workers.stack.data_folder import DataFolder
+from slowwave_server.workers.stack.embedded_postgres import EmbeddedPostgres
+from slowwave_server.workers.stack.embedded_valkey import EmbeddedValkey
+from slowwave_server.workers.stack.environment import write_environment
+from slowwave_server.workers.stack.errors import StackFailed, StartInterrupted
+from slowwave_server.workers.stack.ports import HOST, settle_ports
+from slowwave_server.workers.stack.programs import CeleryPrograms, default_workers, flower_answers, worker_answers
+from slowwave_server.workers.stack.supervisor import Supervisor
 
 _POLL_SECONDS = 0.1
 # Recovery after a crash of the machine may take Postgres a while.
@@ -61,7 +61,7 @@ class StackOptions:
     concurrency: int | None = None
     flower: bool = True
     flower_auth: str | None = None
-    app: str = "workers"
+    app: str = "slowwave_server"
 
 
 class Stack:

@@ -7,7 +7,7 @@ import time
 from itertools import groupby
 from pathlib import Path
 
-from workers.stack.child import Child, Program, Say
+from slowwave_server.workers.stack.child import Child, Program, Say
 
 STOP_SECONDS = 8.0
 # Beyond a program's own grace: its guardian has to kill and collect what is left.

@@ -12,8 +12,8 @@ from types import FrameType
 from rich.console import Console
 from rich.markup import escape
 
-from workers.stack.errors import StartInterrupted
-from workers.stack.stack import Stack, StackOptions
+from slowwave_server.workers.stack.errors import StartInterrupted
+from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 INTERRUPTED = 130
 

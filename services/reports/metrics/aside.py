@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from models import DeadLetter, Event, Flush, MemoryConflict, ReviewItem
-from services.reports.metrics import COUNTED, By
-from services.reports.metrics.sessions import age
+from slowwave_server.models import DeadLetter, Event, Flush, MemoryConflict, ReviewItem
+from slowwave_server.services.reports.metrics import COUNTED, By
+from slowwave_server.services.reports.metrics.sessions import age
 
 TIERS = ("low", "medium", "high")
 

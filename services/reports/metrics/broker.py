@@ -14,10 +14,10 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import NoPermissionError
 
-from services.reports.metrics import By
 from slowwave.coordination.heartbeat import SWEPT_KEY
 from slowwave.coordination.keys import PREFIX, QUEUES
 from slowwave.coordination.task_counts import TASKS_KEY, counts_of
+from slowwave_server.services.reports.metrics import By
 
 UNACKED = "unacked"
 """Where Celery's transport keeps what a worker has taken and not finished."""
@@ -25,7 +25,7 @@ KEYS_A_ROUND = 2000
 ROUNDS = 100
 """With more keys than these rounds see, nobody knows how many leases there are."""
 
-_OLDEST = (files("services.reports.metrics") / "oldest.lua").read_text("utf-8")
+_OLDEST = (files("slowwave_server.services.reports.metrics") / "oldest.lua").read_text("utf-8")
 _TICKET = re.compile(r"[0-9a-f]{16}-(\d{16})")
 
 

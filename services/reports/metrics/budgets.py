@@ -10,9 +10,9 @@ from typing import get_args
 
 from sqlalchemy import Connection, text
 
-from services.reports.budget import Period, period_starts
-from services.reports.metrics import By
 from slowwave.settings import Llm
+from slowwave_server.services.reports.budget import Period, period_starts
+from slowwave_server.services.reports.metrics import By
 
 TENANTS = 10_000
 ANY = "*"

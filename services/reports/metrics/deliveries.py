@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, func, select
 
-from models import FileState, OutboxItem, SourceRun
-from services.memory_files.backends import registered
-from services.memory_files.outbox import HELD, undelivered
-from services.reports.metrics import COUNTED, By
-from services.reports.metrics.sessions import age
+from slowwave_server.models import FileState, OutboxItem, SourceRun
+from slowwave_server.services.memory_files.backends import registered
+from slowwave_server.services.memory_files.outbox import HELD, undelivered
+from slowwave_server.services.reports.metrics import COUNTED, By
+from slowwave_server.services.reports.metrics.sessions import age
 
 LATE_SECONDS = 60.0
 """Ticks of a source come every few seconds: what is due for longer is read by nobody."""

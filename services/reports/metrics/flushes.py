@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, func, select
 
-from models import Flush
-from services.reports.metrics import By
-from services.reports.status import FALLBACKS, FLUSHES_READ, OUTCOMES
+from slowwave_server.models import Flush
+from slowwave_server.services.reports.metrics import By
+from slowwave_server.services.reports.status import FALLBACKS, FLUSHES_READ, OUTCOMES
 
 RECENT = timedelta(minutes=5)
 QUANTILES = (0.5, 0.95, 0.99)

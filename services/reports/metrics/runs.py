@@ -10,11 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, ScalarSelect, func, select
 
-from domain.troubles import FAILED_RUNS
-from models import MaintenanceJob, MaintenanceRun, WorkingItem
-from services.reports.metrics import COUNTED, By
-from services.reports.metrics.sessions import age
 from slowwave.settings import Maintenance
+from slowwave_server.domain.troubles import FAILED_RUNS
+from slowwave_server.models import MaintenanceJob, MaintenanceRun, WorkingItem
+from slowwave_server.services.reports.metrics import COUNTED, By
+from slowwave_server.services.reports.metrics.sessions import age
 
 NEWEST_RUNS = 1000
 RECENT = timedelta(hours=24)

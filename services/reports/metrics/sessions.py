@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Subquery, and_, func, select
 
-from domain.waiting import SILENT_SWEEPS
-from models import Agent, Session
-from services.reports.metrics import COUNTED
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.waiting import SILENT_SWEEPS
+from slowwave_server.models import Agent, Session
+from slowwave_server.services.reports.metrics import COUNTED
 
 FAILING = 3
 """A session whose last so many flushes failed, and that backs off, does not get well by itself in a moment."""

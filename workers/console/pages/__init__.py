@@ -3,8 +3,8 @@
 Must not know: what a page shows.
 """
 
-from workers.console.desk import Link
-from workers.console.pages import (
+from slowwave_server.workers.console.desk import Link
+from slowwave_server.workers.console.pages import (
     agents,
     budgets,
     conflicts,
@@ -22,7 +22,7 @@ from workers.console.pages import (
     runs,
     set_aside,
 )
-from workers.console.routing import Page
+from slowwave_server.workers.console.routing import Page
 
 _KNOWLEDGE = (memories, life, conflicts, review, graph)
 _WORK = (days, runs, budgets, set_aside, maintenance, forget, exports)

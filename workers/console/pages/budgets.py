@@ -5,13 +5,13 @@ Must not know: SQL, how tokens are reserved.
 
 from starlette.responses import Response
 
-from domain.spoken_time import count_words
-from services.reports.budget import BudgetReport, read_budget
-from services.reports.spending import Spending, read_spending
-from workers.console.bars import Bars, draw_bars
-from workers.console.routing import Page, reads
-from workers.console.visit import Visit
-from workers.shell.budget import reached_words
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.reports.budget import BudgetReport, read_budget
+from slowwave_server.services.reports.spending import Spending, read_spending
+from slowwave_server.workers.console.bars import Bars, draw_bars
+from slowwave_server.workers.console.routing import Page, reads
+from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.shell.budget import reached_words
 
 AGENTS = 50
 LABELLED = 7

@@ -9,15 +9,15 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from domain.review import ConflictStatus
-from services.reports.conflicts import ListedConflict, list_conflicts, read_conflict
-from services.reports.review import revisions_of, what_answers_do
-from services.review import Contested, Decision, decide_conflicts
 from slowwave.errors import InvalidMessage, InvalidQuery
-from workers.console.deciding import read_seen, told, written
-from workers.console.places import scope_of
-from workers.console.routing import Page, changes, reads
-from workers.console.visit import Visit
+from slowwave_server.domain.review import ConflictStatus
+from slowwave_server.services.reports.conflicts import ListedConflict, list_conflicts, read_conflict
+from slowwave_server.services.reports.review import revisions_of, what_answers_do
+from slowwave_server.services.review import Contested, Decision, decide_conflicts
+from slowwave_server.workers.console.deciding import read_seen, told, written
+from slowwave_server.workers.console.places import scope_of
+from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.console.visit import Visit
 
 SHOWN = 25
 STATUSES: tuple[ConflictStatus, ...] = get_args(ConflictStatus)

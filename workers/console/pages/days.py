@@ -11,13 +11,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from domain.summaries.differences import Differing, compare_lines
-from domain.summaries.lines import HEADINGS
-from services.days.book import day_book
-from services.reports.days import DayStory, Told, read_day, said_for
-from services.reports.names import UnknownName
-from workers.console.routing import Page, reads
-from workers.console.visit import Trouble, Visit
+from slowwave_server.domain.summaries.differences import Differing, compare_lines
+from slowwave_server.domain.summaries.lines import HEADINGS
+from slowwave_server.services.days.book import day_book
+from slowwave_server.services.reports.days import DayStory, Told, read_day, said_for
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.workers.console.routing import Page, reads
+from slowwave_server.workers.console.visit import Trouble, Visit
 
 SHOWN = 50
 

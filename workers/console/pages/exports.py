@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
 
-from services.memory_files.export import export_scope, scopes_of
-from services.reports.names import UnknownName
-from workers.console.routing import Page, reads
-from workers.console.visit import Visit
+from slowwave_server.services.memory_files.export import export_scope, scopes_of
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.workers.console.routing import Page, reads
+from slowwave_server.workers.console.visit import Visit
 
 KINDS = ("agent", "room", "team")
 IN_MEMORY = 4 << 20

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from services.forget.forget import Forgetter
-from services.forget.receipts import receipts
-from services.forget.target import Target
 from slowwave.errors import InvalidName
 from slowwave.identity import shared_scope
-from workers.console.beside import run_beside
-from workers.console.routing import Page, changes, reads
-from workers.console.visit import Trouble, Visit
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.receipts import receipts
+from slowwave_server.services.forget.target import Target
+from slowwave_server.workers.console.beside import run_beside
+from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.console.visit import Trouble, Visit
 
 KINDS = {"agent": "An agent", "session": "A conversation", "scope": "A scope", "memory": "A memory"}
 FIELDS = ("kind", "agent", "session", "scope", "memory")

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from redis.exceptions import RedisError
 from starlette.responses import Response
 
-from domain.troubles import TROUBLES
-from services.access.console_users import sees_everything
-from services.reports.budget import caps_reached
-from services.reports.status import read_status
 from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
-from workers.console.routing import Page, reads
-from workers.console.visit import Visit
-from workers.console.watch import Workers
-from workers.shell.budget import reached_words
+from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.services.access.console_users import sees_everything
+from slowwave_server.services.reports.budget import caps_reached
+from slowwave_server.services.reports.status import read_status
+from slowwave_server.workers.console.routing import Page, reads
+from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.console.watch import Workers
+from slowwave_server.workers.shell.budget import reached_words
 
 WHERE: Mapping[str, tuple[str, str]] = {
     "dead-letters": ("/set-aside", "what was set aside"),

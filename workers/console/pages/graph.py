@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from services.graph import EntityGraph, best_connected, neighbourhood
-from services.reports.names import UnknownName
-from services.reports.timeline import Changed, Value, changed_relations, values_of
-from workers.console.places import Place, place_of
-from workers.console.ring import draw_ring
-from workers.console.routing import Page, reads
-from workers.console.spans import Held, draw_spans
-from workers.console.visit import Visit
+from slowwave_server.services.graph import EntityGraph, best_connected, neighbourhood
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.timeline import Changed, Value, changed_relations, values_of
+from slowwave_server.workers.console.places import Place, place_of
+from slowwave_server.workers.console.ring import draw_ring
+from slowwave_server.workers.console.routing import Page, reads
+from slowwave_server.workers.console.spans import Held, draw_spans
+from slowwave_server.workers.console.visit import Visit
 
 ENTITIES = 50
 MOST_STEPS = 3

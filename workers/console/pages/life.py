@@ -9,13 +9,13 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from services.corrections import CannotCorrect, Correction, correct, withdraw
-from services.reports.explain import ChangeMade, Explanation, explain_memory
 from slowwave.errors import InvalidMessage
-from workers.console.routing import Page, changes, reads
-from workers.console.spans import Held, Spans, draw_spans
-from workers.console.visit import Visit
-from workers.shell.diff import difference
+from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
+from slowwave_server.services.reports.explain import ChangeMade, Explanation, explain_memory
+from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.console.spans import Held, Spans, draw_spans
+from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.shell.diff import difference
 
 
 def show(visit: Visit) -> Response:

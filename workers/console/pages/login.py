@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from services.access.console_sessions import choose_tenant, close_session, open_session
-from services.access.console_users import Passwords, User, anybody, check_password, tenants_of
-from services.access.login_failures import LoginFailures
-from workers.console.routing import COOKIE, Page, changes, check_token, reads
-from workers.console.visit import Trouble, Visit
+from slowwave_server.services.access.console_sessions import choose_tenant, close_session, open_session
+from slowwave_server.services.access.console_users import Passwords, User, anybody, check_password, tenants_of
+from slowwave_server.services.access.login_failures import LoginFailures
+from slowwave_server.workers.console.routing import COOKIE, Page, changes, check_token, reads
+from slowwave_server.workers.console.visit import Trouble, Visit
 
 BEFORE = "slowwave_before_login"
 PASSWORDS = Passwords()

@@ -12,18 +12,18 @@ from http import HTTPStatus
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from domain.schedule import InvalidSchedule
-from domain.spoken_time import duration_words
-from services.access.whole_installation import sees_everything
-from services.maintenance import JobReport, Scheduler
-from services.maintenance_config import Wish, configure, find_job
-from services.maintenance_jobs import Job
-from services.reports.maintenance import read_maintenance, when_words
-from services.runs import AlreadyRunning
-from workers.console.beside import run_beside
-from workers.console.routing import Page, changes, reads
-from workers.console.visit import Trouble, Visit
-from workers.jobs import job_runners
+from slowwave_server.domain.schedule import InvalidSchedule
+from slowwave_server.domain.spoken_time import duration_words
+from slowwave_server.services.access.whole_installation import sees_everything
+from slowwave_server.services.maintenance import JobReport, Scheduler
+from slowwave_server.services.maintenance_config import Wish, configure, find_job
+from slowwave_server.services.maintenance_jobs import Job
+from slowwave_server.services.reports.maintenance import read_maintenance, when_words
+from slowwave_server.services.runs import AlreadyRunning
+from slowwave_server.workers.console.beside import run_beside
+from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.console.visit import Trouble, Visit
+from slowwave_server.workers.jobs import job_runners
 
 log = logging.getLogger(__name__)
 

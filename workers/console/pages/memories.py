@@ -9,12 +9,12 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from domain.candidates import MemoryStatus, MemoryType
-from services.reports.memories import ListedMemory, list_memories
 from slowwave.errors import InvalidQuery
-from workers.console.places import place_of
-from workers.console.routing import Page, reads
-from workers.console.visit import Visit
+from slowwave_server.domain.candidates import MemoryStatus, MemoryType
+from slowwave_server.services.reports.memories import ListedMemory, list_memories
+from slowwave_server.workers.console.places import place_of
+from slowwave_server.workers.console.routing import Page, reads
+from slowwave_server.workers.console.visit import Visit
 
 Word = TypeVar("Word", bound=str)
 

@@ -11,8 +11,9 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from domain.review import ItemState, Tier
-from services.reports.review import (
+from slowwave.errors import InvalidMessage, InvalidQuery
+from slowwave_server.domain.review import ItemState, Tier
+from slowwave_server.services.reports.review import (
     Asked,
     ListedQuestion,
     Place,
@@ -21,13 +22,12 @@ from services.reports.review import (
     read_question,
     revisions_of,
 )
-from services.reports.sides import Side
-from services.review import Contested, Decision, decide_items
-from slowwave.errors import InvalidMessage, InvalidQuery
-from workers.console.deciding import read_seen, told, written
-from workers.console.places import scope_of
-from workers.console.routing import Page, changes, reads
-from workers.console.visit import Visit
+from slowwave_server.services.reports.sides import Side
+from slowwave_server.services.review import Contested, Decision, decide_items
+from slowwave_server.workers.console.deciding import read_seen, told, written
+from slowwave_server.workers.console.places import scope_of
+from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.console.visit import Visit
 
 SHOWN = 25
 TIERS: tuple[Tier, ...] = get_args(Tier)

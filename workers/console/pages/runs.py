@@ -8,16 +8,16 @@ from typing import get_args
 
 from starlette.responses import Response
 
-from domain.spoken_time import count_words
-from services.reports.names import UnknownName, find_agent
-from services.reports.runs import RunStory, list_runs, read_run
-from services.runs import RunKind
-from services.undo import UndoReport, undo
-from services.undo_checks import CannotUndo
 from slowwave.identity import shared_scope
-from workers.console.routing import Page, changes, reads
-from workers.console.visit import Trouble, Visit
-from workers.shell.diff import difference
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.reports.names import UnknownName, find_agent
+from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
+from slowwave_server.services.runs import RunKind
+from slowwave_server.services.undo import UndoReport, undo
+from slowwave_server.services.undo_checks import CannotUndo
+from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.console.visit import Trouble, Visit
+from slowwave_server.workers.shell.diff import difference
 
 SHOWN = 50
 KINDS: tuple[RunKind, ...] = get_args(RunKind)

@@ -11,19 +11,19 @@ from typing import get_args
 
 from starlette.responses import Response
 
-from domain.spoken_time import count_words
-from services.access.whole_installation import sees_everything
-from services.extraction.build import build_extractor
-from services.quarantine import RetryResult, retry_quarantined
-from services.redrive import dismiss, redrive
-from services.reports.dead_letters import LetterState, count_open, list_letters, read_letter
-from services.reports.names import UnknownName, find_agent, find_session
-from services.reports.quarantine import QuarantinedEvent, count_quarantined, list_quarantined
 from slowwave.identity import SessionRef
-from workers.console.beside import run_beside
-from workers.console.routing import Page, changes, reads
-from workers.console.visit import Trouble, Visit
-from workers.shell.dead_letters import sender
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.access.whole_installation import sees_everything
+from slowwave_server.services.extraction.build import build_extractor
+from slowwave_server.services.quarantine import RetryResult, retry_quarantined
+from slowwave_server.services.redrive import dismiss, redrive
+from slowwave_server.services.reports.dead_letters import LetterState, count_open, list_letters, read_letter
+from slowwave_server.services.reports.names import UnknownName, find_agent, find_session
+from slowwave_server.services.reports.quarantine import QuarantinedEvent, count_quarantined, list_quarantined
+from slowwave_server.workers.console.beside import run_beside
+from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.console.visit import Trouble, Visit
+from slowwave_server.workers.shell.dead_letters import sender
 
 log = logging.getLogger(__name__)
 

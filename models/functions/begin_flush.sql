@@ -1,0 +1,75 @@
+-- begin_flush: count an attempt and read the window, in one round trip, before any work is done.
+--
+-- Attempts are counted before the work, so that a window that kills its worker runs out of attempts instead of looping.
+-- The sweep's next look moves behind the lease: should this worker die, the session is offered again right after it.
+-- Not waiting for the disk: losing the count in a crash of the server costs one more attempt.
+-- `events` are those of the window with up to p_preceding before it: what stands at or before processed_until is context.
+-- Answers one row; `state` is begin, or why there is nothing to do: unknown, clean, early (not due, or in back-off).
+-- Early: somebody talked on after the sweep took the session, and moved its due time on by the retry interval. It gets
+-- the time at which it will really be due, or its flush would come late by up to that interval.
+CREATE OR REPLACE FUNCTION slowwave.begin_flush(
+    p_tenant text, p_agent text, p_session text,
+    p_max_messages integer, p_preceding integer,
+    p_idle_seconds double precision, p_max_dirty_age_seconds double precision, p_lease_seconds double precision,
+    p_now timestamptz
+) RETURNS TABLE (
+    state text, session_id bigint, scope_id bigint, time_zone text, processed_until bigint, last_seq bigint,
+    invalidated_at bigint, attempts smallint, failures smallint, window_limit smallint, events jsonb
+)
+LANGUAGE plpgsql
+-- A new database has no statistics: without this, a plan that reads all sessions would be kept.
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v record;
+    v_due timestamptz;
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    SELECT s.*, a.time_zone INTO v
+    FROM slowwave.agents a
+    JOIN slowwave.sessions s ON s.agent_id = a.id
+    WHERE a.tenant = p_tenant AND a.name = p_agent AND s.name = p_session AND a.deleted_at IS NULL
+    FOR UPDATE OF s;
+    IF NOT FOUND THEN
+        state := 'unknown';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    session_id := v.id;
+    IF v.last_seq = v.processed_until THEN
+        state := 'clean';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    v_due := greatest(v.not_before, CASE WHEN v.invalidated_at > v.processed_until THEN p_now ELSE least(
+        v.last_seen_at + make_interval(secs => p_idle_seconds),
+        v.dirty_since + make_interval(secs => p_max_dirty_age_seconds)) END);
+    IF v_due > p_now THEN
+        UPDATE slowwave.sessions s SET flush_due_at = v_due WHERE s.id = v.id AND s.flush_due_at IS DISTINCT FROM v_due;
+        state := 'early';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    UPDATE slowwave.sessions s
+    SET attempts = s.attempts + 1,
+        flush_due_at = p_now + make_interval(secs => p_lease_seconds)
+    WHERE s.id = v.id;
+    state := 'begin';
+    scope_id := v.scope_id;
+    time_zone := v.time_zone;
+    processed_until := v.processed_until;
+    last_seq := v.last_seq;
+    invalidated_at := v.invalidated_at;
+    attempts := v.attempts + 1;
+    failures := v.failures;
+    window_limit := v.window_limit;
+    SELECT jsonb_agg(jsonb_build_object(
+        'seq', e.seq, 'kind', e.kind, 'role', e.role, 'name', e.name, 'content', e.content,
+        'happened_at', e.happened_at, 'metadata', e.metadata) ORDER BY e.seq) INTO events
+    FROM slowwave.events e
+    WHERE e.session_id = v.id AND e.seq > v.processed_until - p_preceding
+      AND e.seq <= v.processed_until + least(p_max_messages, coalesce(v.window_limit, p_max_messages));
+    RETURN NEXT;
+END
+$$;

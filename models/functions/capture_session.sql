@@ -1,0 +1,170 @@
+-- capture_session: record events of one session in one statement, one round trip.
+--
+-- p_events: [{key, kind, step, content, role?, name?, at?, taken?, metadata?}, …]. `step` counts the turns that began in this
+--   call, this event's included: 0 while its events still belong to the turn before. `role` is the kind unless given.
+-- p_about: null, or {scope_kind, scope_name, room_id, thread_id, source}, each optional: what a new session is made
+--   with. A scope that is named must be the one the session writes to.
+-- p_trigger: null, or why processing is asked for now (idle, compaction, reset). Or unread: then p_events name runs that
+--   another program keeps, which record_source_runs notes, and nothing is recorded.
+-- Answers the numbers after the call, what was added and what was a repetition, whether a flush is due now and why;
+-- `problem` says why nothing was written.
+--
+-- Numbers are taken under the lock of the session's row and committed in order, so no watermark can pass an event that
+-- is still uncommitted. Nothing else is locked: agents and scopes are inserted once and only read later, days are
+-- counted per session. Each statement in here has its own snapshot (READ COMMITTED), taken after the lock was: what an
+-- earlier holder committed is seen, so a repeated key is a repetition even when both arrive at once.
+--
+-- Replies wait for this, so the common case is four plain statements on few rows: lock, insert, count, update. That a
+-- key is repeated shows in the number of rows that the insert took; only then are the new ones picked out.
+CREATE OR REPLACE FUNCTION slowwave.capture_session(
+    p_tenant text,
+    p_agent text,
+    p_session text,
+    p_events jsonb,
+    p_about jsonb,
+    p_trigger text,
+    p_idle_seconds double precision,
+    p_max_dirty_age_seconds double precision,
+    p_turn_threshold integer,
+    p_time_zone text,
+    p_cutoff_hour integer,
+    p_now timestamptz DEFAULT NULL,
+    OUT last_seq bigint, OUT added integer, OUT repeated integer, OUT due boolean, OUT due_reason text, OUT problem text
+)
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := coalesce(p_now, clock_timestamp());
+    v_count integer := jsonb_array_length(p_events);
+    v_session record;
+    v_turn integer;
+    v_today date;
+    v_counted boolean := false;
+    v_waited boolean := jsonb_path_exists(p_events, '$[*].taken');
+BEGIN
+    IF session_user <> current_user THEN PERFORM slowwave.require_tenant(p_tenant); END IF;
+    added := 0;
+    repeated := 0;
+    due := false;
+    -- Before the session is made, so that what was forgotten makes none.
+    IF v_waited THEN
+        p_events := slowwave.filter_forgotten(p_tenant, p_agent, p_session, p_about, p_events);
+        v_count := jsonb_array_length(p_events);
+    END IF;
+    FOR attempt IN 1..2 LOOP
+        SELECT s.id, s.last_seq, s.last_turn, s.processed_until, s.processed_turn, s.not_before, s.scope_id,
+               a.time_zone, a.cutoff_hour
+        INTO v_session
+        FROM slowwave.agents a
+        JOIN slowwave.sessions s ON s.agent_id = a.id
+        WHERE a.tenant = p_tenant AND a.name = p_agent AND s.name = p_session
+        FOR NO KEY UPDATE OF s;
+        EXIT WHEN FOUND;
+        -- A session that was never heard of has nothing to process: it isn't made by asking for that.
+        IF v_count = 0 THEN
+            last_seq := 0;
+            RETURN;
+        END IF;
+        PERFORM slowwave.open_session(p_tenant, p_agent, p_session, p_about, p_time_zone, p_cutoff_hour, v_now);
+    END LOOP;
+    -- And again behind the lock: a forget that was under way has made this wait, and has committed by now.
+    IF v_waited THEN
+        p_events := slowwave.filter_forgotten(p_tenant, p_agent, p_session, p_about, p_events);
+        v_count := jsonb_array_length(p_events);
+    END IF;
+    IF p_about ->> 'scope_kind' IS NOT NULL THEN
+        SELECT format('the session writes to scope %s:%s already', k.kind, k.name) INTO problem
+        FROM slowwave.scopes k
+        WHERE k.id = v_session.scope_id AND (k.kind, k.name) <> (p_about ->> 'scope_kind', p_about ->> 'scope_name');
+        IF problem IS NOT NULL THEN
+            last_seq := v_session.last_seq;
+            RETURN;
+        END IF;
+    END IF;
+
+    last_seq := v_session.last_seq;
+    IF p_trigger = 'unread' THEN
+        PERFORM slowwave.record_source_runs(v_session.id, p_events, v_now);
+        RETURN;
+    END IF;
+    v_turn := v_session.last_turn;
+    IF v_count > 0 THEN
+        -- The first event of a session begins a turn whoever speaks.
+        v_turn := v_turn + (v_turn = 0 AND p_events -> 0 ->> 'step' = '0')::integer;
+        v_today := slowwave.local_day(v_now, v_session.time_zone, v_session.cutoff_hour);
+        INSERT INTO slowwave.events (
+            session_id, seq, turn, kind, role, name, content, happened_at, recorded_at, day, key, metadata
+        )
+        SELECT v_session.id, v_session.last_seq + e.ordinality, v_turn + (e.value ->> 'step')::integer,
+               e.value ->> 'kind', coalesce(e.value ->> 'role', e.value ->> 'kind'), e.value ->> 'name',
+               e.value ->> 'content', coalesce((e.value ->> 'at')::timestamptz, v_now), v_now,
+               CASE WHEN e.value ->> 'at' IS NULL THEN v_today
+                    ELSE slowwave.local_day(
+                        (e.value ->> 'at')::timestamptz, v_session.time_zone, v_session.cutoff_hour) END,
+               e.value ->> 'key', e.value -> 'metadata'
+        FROM jsonb_array_elements(p_events) WITH ORDINALITY AS e
+        ON CONFLICT (session_id, key) WHERE key IS NOT NULL DO NOTHING;
+        GET DIAGNOSTICS added = ROW_COUNT;
+        repeated := v_count - added;
+        IF repeated = 0 THEN
+            v_turn := v_turn + (p_events -> -1 ->> 'step')::integer;
+        ELSIF added > 0 THEN
+            -- Some are new, and their numbers have gaps: take them again, one behind the other.
+            DELETE FROM slowwave.events e WHERE e.session_id = v_session.id AND e.seq > v_session.last_seq;
+            v_turn := slowwave.insert_new_events(
+                v_session.id, v_session.last_seq, v_session.last_turn, p_events,
+                v_session.time_zone, v_session.cutoff_hour, v_now);
+        ELSE
+            v_turn := v_session.last_turn;
+        END IF;
+    END IF;
+    IF added > 0 THEN
+        last_seq := last_seq + added;
+        -- Nearly always all of it was said today, and today has a row.
+        IF NOT jsonb_path_exists(p_events, '$[*].at') THEN
+            UPDATE slowwave.session_days d
+            SET total_messages = d.total_messages + added, to_seq = v_session.last_seq + added, pending = true
+            WHERE d.session_id = v_session.id AND d.day = v_today;
+            v_counted := FOUND;
+        END IF;
+        IF NOT v_counted THEN
+            PERFORM slowwave.count_days(v_session.id, v_session.last_seq);
+        END IF;
+    END IF;
+
+    IF last_seq > v_session.processed_until THEN
+        due_reason := coalesce(
+            p_trigger, CASE WHEN v_turn - v_session.processed_turn > p_turn_threshold THEN 'turns' END);
+        due := due_reason IS NOT NULL AND (v_session.not_before IS NULL OR v_session.not_before <= v_now);
+    END IF;
+    IF added > 0 OR (p_trigger IS NOT NULL AND due_reason IS NOT NULL) THEN
+        UPDATE slowwave.sessions s SET
+            last_seq = v_session.last_seq + added,
+            last_turn = v_turn,
+            last_seen_at = v_now,
+            dirty_since = coalesce(s.dirty_since, v_now),
+            invalidated_at = CASE WHEN due_reason IS NULL THEN s.invalidated_at ELSE v_session.last_seq + added END,
+            -- That many turns came is the weakest reason: a flush that is under way may make it void.
+            invalidated_by = CASE WHEN due_reason = 'turns' THEN coalesce(s.invalidated_by, due_reason)
+                                  ELSE coalesce(due_reason, s.invalidated_by) END,
+            flush_due_at = CASE
+                -- Never later than it should be is enough: the sweep, which finds it too early, puts it right. So a turn
+                -- that asks for nothing leaves every index of the row alone. And what is due already keeps the time at
+                -- which the sweep, which has offered it since, looks again.
+                WHEN s.flush_due_at IS NOT NULL AND (
+                    due_reason IS NULL
+                    OR s.invalidated_at IS NOT NULL
+                    OR s.dirty_since + make_interval(secs => p_max_dirty_age_seconds) <= v_now) THEN s.flush_due_at
+                ELSE greatest(
+                    s.not_before,
+                    CASE WHEN due_reason IS NOT NULL THEN v_now
+                         ELSE least(
+                             v_now + make_interval(secs => p_idle_seconds),
+                             coalesce(s.dirty_since, v_now) + make_interval(secs => p_max_dirty_age_seconds))
+                    END)
+            END
+        WHERE s.id = v_session.id;
+    END IF;
+END
+$$;

@@ -1,0 +1,66 @@
+-- commit_day: write a summary of what was read of a day, as its next version, and count it.
+--
+-- p_epoch: the agent's, p_version: the day's, when it was read; p_over: whether it is over; p_final: whether it is to be
+--   final, granted where it is over and no event has come in since. p_sessions, p_totals: the events that were read, a
+--   session each: what is counted is what was read, whatever has arrived meanwhile.
+-- p_summarizer: what made its parts, the first of them first: "model …" or "rules/…".
+-- Answers outcome: written, lost (another summary was faster), or forgotten (the agent or a session is gone: nothing may
+-- be written again of what was forgotten); the day's status and version.
+--
+-- One statement, since captures wait for its row locks: no worker that is stopped in the middle can hold them. Rows are
+-- locked in the order in which a capture of many sessions locks the same ones.
+CREATE OR REPLACE FUNCTION slowwave.commit_day(
+    p_agent_id bigint, p_scope_id bigint, p_day date, p_epoch integer, p_version integer, p_over boolean,
+    p_final boolean, p_sessions bigint[], p_totals integer[], p_segments integer, p_text text, p_lines jsonb,
+    p_summarizer text, p_now timestamptz,
+    OUT outcome text, OUT status text, OUT version integer
+)
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_read bigint := (SELECT coalesce(sum(t), 0) FROM unnest(p_totals) AS t);
+    v_there record;
+BEGIN
+    outcome := 'forgotten';
+    PERFORM FROM slowwave.agents a WHERE a.id = p_agent_id AND a.epoch = p_epoch FOR SHARE;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM FROM slowwave.days y
+    WHERE (y.agent_id, y.scope_id, y.day) = (p_agent_id, p_scope_id, p_day) AND y.version = p_version FOR UPDATE;
+    IF NOT FOUND THEN
+        outcome := 'lost';
+        RETURN;
+    END IF;
+    PERFORM FROM slowwave.session_days d
+    JOIN slowwave.sessions s ON s.id = d.session_id
+    JOIN unnest(p_sessions, p_totals) AS r(session_id, total) ON r.session_id = d.session_id
+    WHERE d.day = p_day AND d.summarized <> r.total
+    ORDER BY s.name COLLATE "C"
+    FOR NO KEY UPDATE OF d;
+    SELECT coalesce(sum(d.total_messages), 0) AS total, count(*) FILTER (WHERE d.session_id = ANY(p_sessions)) AS sessions
+    INTO v_there
+    FROM slowwave.session_days d
+    WHERE d.agent_id = p_agent_id AND d.day = p_day AND d.scope_id = p_scope_id;
+    IF v_there.sessions <> cardinality(p_sessions) THEN
+        RETURN;
+    END IF;
+    UPDATE slowwave.session_days d SET summarized = r.total, pending = d.total_messages > r.total
+    FROM unnest(p_sessions, p_totals) AS r(session_id, total)
+    WHERE d.session_id = r.session_id AND d.day = p_day AND d.summarized <> r.total;
+
+    outcome := 'written';
+    version := p_version + 1;
+    status := CASE WHEN NOT p_over THEN 'open' WHEN p_final AND v_there.total = v_read THEN 'final' ELSE 'settling' END;
+    UPDATE slowwave.days y SET
+        status = commit_day.status, version = commit_day.version, last_summarized_total = v_read, summarized_at = p_now,
+        finalized_at = CASE WHEN commit_day.status = 'final' THEN p_now ELSE y.finalized_at END,
+        attempts = 0, not_before = NULL, last_error = NULL
+    WHERE (y.agent_id, y.scope_id, y.day) = (p_agent_id, p_scope_id, p_day);
+    INSERT INTO slowwave.day_summaries (
+        agent_id, scope_id, day, version, final, messages, segments, text, lines, made_by, summarizer, created_at)
+    VALUES (p_agent_id, p_scope_id, p_day, commit_day.version, commit_day.status = 'final', v_read, p_segments, p_text,
+            p_lines, CASE WHEN p_summarizer LIKE 'model %' THEN 'model' ELSE 'rules' END, p_summarizer, p_now);
+END
+$$;

@@ -1,0 +1,47 @@
+-- commit_extraction: commit_flush, and in the same transaction what the ledger tells of a model beside it.
+--
+-- p_tokens: what the model took. p_fallback, p_fallback_why: why somebody else made this window than the one who was
+-- asked. p_dropped: how many memories of the answer were not believed, by why.
+--
+-- Turns that came while a slow extractor was reading make the session due again, since they were counted from the old
+-- watermark. From the new one there may be too few for a window of their own: with p_turn_threshold or fewer, and no
+-- other reason, the session waits as any does that is not due.
+CREATE OR REPLACE FUNCTION slowwave.commit_extraction(
+    p_session_id bigint, p_from_seq bigint, p_to_seq bigint, p_invalidated_at bigint,
+    p_outcome text, p_extractor text, p_extractor_version text, p_attempt integer,
+    p_candidates jsonb, p_passages jsonb, p_noise integer, p_redactions integer, p_error text,
+    p_window_limit integer, p_idle_seconds double precision, p_max_dirty_age_seconds double precision,
+    p_started_at timestamptz, p_now timestamptz,
+    p_tokens bigint, p_fallback text, p_fallback_why text, p_dropped jsonb, p_turn_threshold integer,
+    OUT committed boolean, OUT flush_id bigint, OUT stored integer, OUT repeated integer, OUT due boolean
+)
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+BEGIN
+    SELECT c.committed, c.flush_id, c.stored, c.repeated, c.due INTO committed, flush_id, stored, repeated, due
+    FROM slowwave.commit_flush(
+        p_session_id, p_from_seq, p_to_seq, p_invalidated_at, p_outcome, p_extractor, p_extractor_version, p_attempt,
+        p_candidates, p_passages, p_noise, p_redactions, p_error, p_window_limit, p_idle_seconds,
+        p_max_dirty_age_seconds, p_started_at, p_now) AS c;
+    -- Sent a second time it finds the row of the first, and sets the same.
+    IF committed AND (p_tokens > 0 OR p_fallback IS NOT NULL OR p_dropped IS NOT NULL) THEN
+        UPDATE slowwave.flushes f
+        SET tokens = p_tokens, fallback = p_fallback, fallback_why = p_fallback_why, dropped = p_dropped
+        WHERE f.id = commit_extraction.flush_id;
+    END IF;
+    IF due THEN
+        UPDATE slowwave.sessions s SET
+            invalidated_at = NULL,
+            invalidated_by = NULL,
+            flush_due_at = least(s.last_seen_at + make_interval(secs => p_idle_seconds),
+                                 s.dirty_since + make_interval(secs => p_max_dirty_age_seconds))
+        WHERE s.id = p_session_id AND s.invalidated_by = 'turns' AND s.boosted_at IS NULL
+          AND s.last_seen_at > p_now - make_interval(secs => p_idle_seconds)
+          AND s.dirty_since > p_now - make_interval(secs => p_max_dirty_age_seconds)
+          AND (SELECT e.turn FROM slowwave.events e WHERE e.session_id = s.id AND e.seq = s.last_seq)
+              - s.processed_turn <= p_turn_threshold;
+        due := NOT FOUND;
+    END IF;
+END
+$$;

@@ -1,0 +1,11 @@
+-- passage_search_vector: an event with its speaker and its date, for one event alone. p_speaker may be NULL.
+CREATE OR REPLACE FUNCTION slowwave.passage_search_vector(
+    p_scope_id bigint, p_content text, p_speaker text, p_happened_at timestamptz
+) RETURNS tsvector
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT slowwave.scoped_search_vector(
+        p_scope_id,
+        setweight(slowwave.search_vector(p_speaker, 200) || slowwave.search_vector(p_content, 40000), 'A'),
+        p_happened_at)
+$$;

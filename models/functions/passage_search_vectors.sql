@@ -1,0 +1,19 @@
+-- passage_search_vectors: consecutive events of a session, each with the two before it.
+-- p_passages: [{seq, text, speaker, at}, …]; begin two events early, so that the first new one has its turns before it.
+-- Each text is parsed once, since parsing is nearly all of the cost.
+CREATE OR REPLACE FUNCTION slowwave.passage_search_vectors(p_scope_id bigint, p_passages jsonb) RETURNS TABLE (seq bigint, search tsvector)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    WITH parsed AS MATERIALIZED (
+        SELECT p.seq, p.speaker, p.at, slowwave.search_vector(p.text, 40000) AS words
+        FROM jsonb_to_recordset(p_passages) AS p (seq bigint, text text, speaker text, at timestamptz)
+    )
+    SELECT p.seq, slowwave.scoped_search_vector(
+        p_scope_id,
+        setweight(slowwave.search_vector(p.speaker, 200) || p.words, 'A')
+            || setweight(coalesce(lag(p.words, 1) OVER session, ''), 'C')
+            || setweight(coalesce(lag(p.words, 2) OVER session, ''), 'D'),
+        p.at)
+    FROM parsed p
+    WINDOW session AS (ORDER BY p.seq)
+$$;

@@ -1,0 +1,31 @@
+-- scope_stats: the scopes that a reader named and that exist, with their statistics; and the stems of what it asks, with how
+-- many documents of these scopes hold each where that is known to be many.
+-- A scope that was never counted is small: its documents are counted, no further than a bound.
+CREATE OR REPLACE FUNCTION slowwave.scope_stats(
+    reader_tenant text, wanted_kinds text[], wanted_names text[], question text, OUT scopes jsonb, OUT terms jsonb
+)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan
+AS $$
+BEGIN
+    IF session_user <> current_user THEN PERFORM slowwave.require_tenant(reader_tenant); END IF;
+    WITH named AS MATERIALIZED (
+        SELECT k.id, k.kind, k.name,
+               CASE WHEN k.counted_at IS NOT NULL THEN k.counted_documents ELSE slowwave.count_documents(k.id) END
+                   AS documents,
+               CASE WHEN k.counted_at IS NOT NULL THEN k.counted_mean_length END AS mean_length
+        FROM unnest(wanted_kinds, wanted_names) AS wanted (kind, name)
+        JOIN slowwave.scopes k ON k.tenant = reader_tenant AND k.kind = wanted.kind AND k.name = wanted.name
+        -- What a forgotten agent left is on its way out: nobody reads it meanwhile (I10).
+        WHERE NOT (k.kind = 'agent' AND EXISTS (
+            SELECT FROM slowwave.agents a
+            WHERE a.tenant = k.tenant AND a.name = k.name AND a.deleted_at IS NOT NULL))
+    )
+    SELECT (SELECT jsonb_agg(n) FROM named n),
+           (SELECT jsonb_agg(jsonb_build_array(w.lexeme, (
+                       SELECT sum(c.documents) FROM slowwave.common_terms c
+                       WHERE c.term = w.lexeme AND c.scope_id IN (SELECT n.id FROM named n))))
+            FROM unnest(to_tsvector('pg_catalog.english', question)) AS w)
+    INTO scopes, terms;
+END
+$$;

@@ -1,0 +1,29 @@
+-- settle_days: note of ended days that their final summary is on its way. Those that are truly final stay as they are.
+--
+-- p_agents, p_scopes, p_days: a day each. A day whose row can't be written is passed over with a warning: it will fail
+-- by itself, and the others don't wait for it.
+CREATE OR REPLACE FUNCTION slowwave.settle_days(p_agents bigint[], p_scopes bigint[], p_days date[]) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_day record;
+BEGIN
+    FOR v_day IN
+        SELECT a.id AS agent_id, u.scope_id, u.day
+        FROM unnest(p_agents, p_scopes, p_days) AS u(agent_id, scope_id, day)
+        JOIN slowwave.agents a ON a.id = u.agent_id
+        ORDER BY 1, 2, 3
+    LOOP
+        BEGIN
+            INSERT INTO slowwave.days AS y (agent_id, scope_id, day, status)
+            VALUES (v_day.agent_id, v_day.scope_id, v_day.day, 'settling')
+            ON CONFLICT (agent_id, scope_id, day) DO UPDATE SET status = 'settling'
+            WHERE y.status = 'open' OR (y.status = 'final' AND y.last_summarized_total <> (
+                SELECT coalesce(sum(d.total_messages), 0) FROM slowwave.session_days d
+                WHERE d.agent_id = y.agent_id AND d.day = y.day AND d.scope_id = y.scope_id));
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'day % of agent % can''t be marked: %', v_day.day, v_day.agent_id, SQLSTATE;
+        END;
+    END LOOP;
+END
+$$;
