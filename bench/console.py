@@ -107,7 +107,7 @@ def populate(connection: Connection, size: int, now: datetime) -> None:
     # What was made up of syllables becomes statements, which people would look for by words.
     connection.execute(
         "UPDATE slowwave.memories m SET content = s.content || ' (' || s.place || ')', entities = '{}', search ="
-        " slowwave.memory_vector(1, s.content || ' (' || s.place || ')', m.valid_from, '{}') FROM spoken s"
+        " slowwave.memory_search_vector(1, s.content || ' (' || s.place || ')', m.valid_from, '{}') FROM spoken s"
         " JOIN slowwave.memory_sources x ON (x.session_id - 1) * %s + x.seq - 1 = s.place WHERE x.memory_id = m.id",
         (PER_SESSION,),
     )

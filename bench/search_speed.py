@@ -105,11 +105,11 @@ FILL = (
            SELECT session_id, jsonb_agg(jsonb_build_object(
                'seq', seq, 'text', content, 'speaker', 'Maya', 'at', at)) AS said
            FROM said GROUP BY session_id
-       ) AS s CROSS JOIN LATERAL slowwave.passage_vectors(1, s.said) AS v""",
+       ) AS s CROSS JOIN LATERAL slowwave.passage_search_vectors(1, s.said) AS v""",
     """INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,
                                      valid_from, reaffirmed_at, recorded_at, search)
        SELECT 1, 'fact', k.content, sha256((k.place || k.content)::bytea), 'active', 0.8, k.importance, 'user', s.at,
-              s.at, s.at, slowwave.memory_vector(1, k.content, s.at, '{Maya}')
+              s.at, s.at, slowwave.memory_search_vector(1, k.content, s.at, '{Maya}')
        FROM kept k JOIN said s ON (s.session_id - 1) * 100 + s.seq - 1 = k.place""",
     """INSERT INTO slowwave.memory_sources (memory_id, session_id, seq, confidence, importance, trust, holds_from)
        SELECT m.id, s.session_id, s.seq, m.confidence, m.importance, m.trust, m.valid_from

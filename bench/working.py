@@ -150,7 +150,7 @@ def fill(connection: "psycopg.Connection[tuple[object, ...]]", scope: int, conte
         "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, confidence, importance, trust,"
         " valid_from, reaffirmed_at, recorded_at, search)"
         " SELECT %s, 'fact', content, hash, 0.6, 0.5, 'assistant', now(), now(), now(),"
-        " slowwave.memory_vector(%s, content, now(), '{}') FROM kept",
+        " slowwave.memory_search_vector(%s, content, now(), '{}') FROM kept",
         (scope, scope),
     )
     rows = connection.execute("SELECT id, content FROM slowwave.memories WHERE scope_id = %s", (scope,)).fetchall()

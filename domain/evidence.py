@@ -1,4 +1,4 @@
-"""What evidence makes of a memory: the same rule as the database's `weigh_memory`, for a past without rows.
+"""What evidence makes of a memory: the same rule as the database's `score_memory`, for a past without rows.
 
 Must not know: tables; which evidence was known when.
 """

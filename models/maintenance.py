@@ -74,7 +74,7 @@ class MaintenanceRun(Base):
     job_id: Mapped[str | None] = mapped_column(Text, ForeignKey("slowwave.maintenance_jobs.id"))
     kind: Mapped[str]
     scope_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
-    tenant: Mapped[str | None] = mapped_column(Text, server_default=text("slowwave.own_tenant()"))
+    tenant: Mapped[str | None] = mapped_column(Text, server_default=text("slowwave.current_tenant()"))
     status: Mapped[str] = mapped_column(server_default=text("'running'"))
     lease: Mapped[UUID | None] = mapped_column(Uuid)
     lease_until: Mapped[Moment | None]

@@ -98,7 +98,7 @@ class Memory(Base):
 class MemorySource(Base):
     """Provenance: this memory names that event. Repeats and merges add sources; only an undo takes one away.
 
-    The other columns are what that event says for the memory; slowwave.weigh_memory makes the memory's own of them all.
+    The other columns are what that event says for the memory; slowwave.score_memory makes the memory's own of them all.
     via: the merged memory that brought this source; NULL where the event says it in these words.
     """
 

@@ -30,12 +30,25 @@ TRIES = 30
 _REST_SECONDS = 2.0
 _BUSY = frozenset({"55P03", "40P01"})
 _PARTITION = re.compile(r"events_(\d+|rest)")
+_DEVELOPMENT = re.compile(r"00\d\d")
+"""Revisions from before version 0.1.0, which was the first one that others installed."""
 _NOTE = "code of revision {} and later works on this schema"
 _NOTED = text(f"SELECT obj_description(to_regclass('{SCHEMA}.alembic_version'), 'pg_class')")
 
 
 class WrongSchema(Exception):
     """The database is at another revision than this code; the message says which command to run."""
+
+
+class DevelopmentSchema(WrongSchema):
+    """A development version from before 0.1.0 made this database; no migration leads from there."""
+
+    def __init__(self, revision: str) -> None:
+        super().__init__(
+            f"the database is at revision {revision} of a development version from before 0.1.0, which cannot be"
+            " migrated: run `slowwave export SCOPE DIR` with the version that made it, then `slowwave migrate` and"
+            " `slowwave import SCOPE DIR` with this version on a new database"
+        )
 
 
 class TablesBusy(WrongSchema):
@@ -131,6 +144,7 @@ def _move_patiently(connection: Connection, before: str | None, revision: str, t
 
 def _move(connection: Connection, before: str | None, revision: str) -> None:
     known = _known()
+    _refuse_development(before)
     if before is not None and before not in known:
         if revision == "head" and _serves(connection, known):
             return  # an older version that comes back for a while, or a job of its that ran late
@@ -142,6 +156,11 @@ def _move(connection: Connection, before: str | None, revision: str) -> None:
         before in known and revision in known and known.index(revision) > known.index(before)
     )
     (command.downgrade if downwards else command.upgrade)(_config(connection), revision)
+
+
+def _refuse_development(revision: str | None) -> None:
+    if revision is not None and _DEVELOPMENT.fullmatch(revision):
+        raise DevelopmentSchema(revision)
 
 
 def oldest_served(revision: str) -> str:
@@ -174,6 +193,7 @@ def require_current(connection: Connection) -> str:
     current, head = current_revision(connection), head_revision()
     if current == head:
         return head
+    _refuse_development(current)
     known = _known()
     if current is None or current in known:
         state = "has never been migrated" if current is None else f"is at revision {current}"

@@ -53,7 +53,8 @@ class VectorSpace(Base):
 class MemoryVector(Base):
     """The vector of a memory that is not archived. content_hash, said_on: of the memory as it was when this was made.
 
-    An index for each space is made with the space (slowwave.index_space), since its dimension is known only then.
+    slowwave.create_vector_index makes the index of a space together with the space, since only then is its
+    dimension known.
     """
 
     __tablename__ = "memory_vectors"

@@ -19,13 +19,13 @@ from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Memory, MemoryChange
 
 DECIDED = ("status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason")
-"""The fields that runs and people decide. All others follow from the sources (slowwave.weigh_memory)."""
+"""The fields that runs and people decide. All others follow from the sources (slowwave.score_memory)."""
 
 _REVECTOR = text(
-    "UPDATE slowwave.memories m SET search = slowwave.memory_vector(m.scope_id, m.content, m.valid_from, m.entities)"
-    " WHERE m.id = :memory"
+    "UPDATE slowwave.memories m"
+    " SET search = slowwave.memory_search_vector(m.scope_id, m.content, m.valid_from, m.entities) WHERE m.id = :memory"
 )
-_WEIGH = text("SELECT slowwave.weigh_memory(:memory, :now)")
+_WEIGH = text("SELECT slowwave.score_memory(:memory, :now)")
 
 
 class Stale(Exception):

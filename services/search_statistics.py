@@ -22,7 +22,7 @@ COMMON_FROM_DOCUMENTS = 64
 # Every how-manieth document of a larger scope is counted, so that a count stays a matter of a second or two.
 SAMPLE_DOCUMENTS = 40_000
 
-_NOTE = text("SELECT slowwave.note_growth(:limit)")
+_NOTE = text("SELECT slowwave.update_scope_counters(:limit)")
 _GROWN = text((Path(__file__).parent / "search_grown.sql").read_text(encoding="utf-8"))
 _REFRESH = text((Path(__file__).parent / "search_refresh.sql").read_text(encoding="utf-8"))
 

@@ -21,7 +21,7 @@ from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.failures import LONGEST_RETRY_AFTER_SECONDS
 
-_TAKE = "SELECT tenant, agent, session, boosted FROM slowwave.take_due(%s, %s, %s, %s, %s, %s)"
+_TAKE = "SELECT tenant, agent, session, boosted FROM slowwave.claim_due(%s, %s, %s, %s, %s, %s)"
 # What is under way is looked at in each sweep: should its worker die, nobody else would tell of the mark for a rerun.
 _LOOK_AGAIN = """
     WITH running AS (
@@ -51,7 +51,7 @@ _CLOCK_SLACK_SECONDS = 60.0
 _REQUEST = "SELECT place, dirty FROM slowwave.request_flush(%s, %s, %s, %s, %s)"
 # Sessions whose rows one statement locks.
 REQUEST_BATCH = 200
-_WAKE = "SELECT slowwave.wake_stale(%s, %s, %s)"
+_WAKE = "SELECT slowwave.request_stale_flushes(%s, %s, %s)"
 
 
 @dataclass(frozen=True, slots=True)

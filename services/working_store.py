@@ -33,7 +33,9 @@ _LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.working ' || :s
 _UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.working ' || :scope, 0))")
 _PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, true)")
 _LOCK_NOT_AVAILABLE = "55P03"
-_KEEP = text("SELECT item, memory, is_new FROM slowwave.keep_noted(:scope, :run, :by, CAST(:items AS jsonb), :now)")
+_KEEP = text(
+    "SELECT item, memory, is_new FROM slowwave.consolidate_notes(:scope, :run, :by, CAST(:items AS jsonb), :now)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,13 +146,15 @@ class Clones:
         self._left: list[str] = []
 
     @contextmanager
-    def one(self) -> Iterator[str]:
+    def one(self, *, template: str | None = None) -> Iterator[str]:
         """The URL of a database that is there for the time of the block at least."""
         name = f"test_{uuid.uuid4().hex[:12]}"
         with psycopg.connect(self._server_url, autocommit=True) as connection:
             while self._left:
                 connection.execute(f"DROP DATABASE {self._left.pop()} WITH (FORCE)")
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {self._template} STRATEGY {self._strategy}")
+            connection.execute(
+                f"CREATE DATABASE {name} TEMPLATE {template or self._template} STRATEGY {self._strategy}"
+            )
         try:
             yield _database(self._server_url, name)
         finally:
@@ -169,6 +171,13 @@ def clones(postgres_url: str, template_database: str) -> Clones:
 def database_url(clones: Clones) -> Iterator[str]:
     """A database of this test alone, at the newest revision."""
     with clones.one() as url:
+        yield url
+
+
+@pytest.fixture
+def empty_url(clones: Clones) -> Iterator[str]:
+    """A database of this test alone that was never migrated."""
+    with clones.one(template="template1") as url:
         yield url
 
 

@@ -89,7 +89,7 @@ class Scope:
             " trust, entities, valid_from, reaffirmed_at, valid_to, superseded_by, recorded_at, archive_reason, search)"
             " SELECT :id, k.id, :type, :content, :hash, :status, :confidence, :importance, :trust, :entities,"
             " :valid_from, :reaffirmed_at, :valid_to, :superseded_by, :now, :archive_reason,"
-            " slowwave.memory_vector(k.id, :content, :valid_from, :entities) FROM slowwave.scopes k",
+            " slowwave.memory_search_vector(k.id, :content, :valid_from, :entities) FROM slowwave.scopes k",
             **values,
         )
         self.sql(

@@ -83,7 +83,7 @@ class Scene:
         events = [{"kind": "user", "step": n, "content": line, **event} for n, line in enumerate(lines, start=1)]
         item = {"agent": agent, "session": session, "trigger": trigger, "events": events}
         row = self.sql(
-            "SELECT due FROM slowwave.capture('default', :batch, :idle, :age, :turns, 'UTC', 0, :now)",
+            "SELECT due FROM slowwave.capture_batch('default', :batch, :idle, :age, :turns, 'UTC', 0, :now)",
             batch=json.dumps([item]),
             idle=self.settings.idle_seconds,
             age=self.settings.max_dirty_age_seconds,

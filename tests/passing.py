@@ -209,7 +209,7 @@ class Step:
             "trust": "assistant",
         }
         row |= {"confidence": 0.5, "importance": 0.6, "valid_from": self._at, "reaffirmed_at": self._at}
-        search = text("SELECT slowwave.memory_vector(:scope, :content, :at, '{}')")
+        search = text("SELECT slowwave.memory_search_vector(:scope, :content, :at, '{}')")
         values = {"scope": self._past.scope_id, "content": content, "at": self._at}
         row |= {"recorded_at": self._at, "search": self.connection.execute(search, values).scalar_one()}
         statement = insert(Memory).values(scope_id=self._past.scope_id, **row).returning(Memory.id)

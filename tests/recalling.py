@@ -91,7 +91,7 @@ class Shelf:
         ]
         self.sql(
             "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
-            " SELECT %s, v.seq, %s, v.search FROM slowwave.passage_vectors(%s, %s) AS v WHERE v.seq > %s",
+            " SELECT %s, v.seq, %s, v.search FROM slowwave.passage_search_vectors(%s, %s) AS v WHERE v.seq > %s",
             *(row["id"], row["scope_id"], row["scope_id"], json.dumps(passages), row["processed_until"]),
         )
         self.sql("UPDATE slowwave.sessions SET processed_until = last_seq, dirty_since = NULL WHERE id = %s", row["id"])
@@ -114,7 +114,7 @@ class Shelf:
             "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
             " trust, valid_from, reaffirmed_at, valid_to, recorded_at, superseded_by, search)"
             " VALUES (%s, 'fact', %s, %s, %s, 0.8, %s, 'user', %s, %s, %s, %s, %s,"
-            " slowwave.memory_vector(%s, %s, %s, '{}')) RETURNING id",
+            " slowwave.memory_search_vector(%s, %s, %s, '{}')) RETURNING id",
             *(scope_id, content, sha256(content.encode()).digest(), status, importance, since, since),
             *(since + timedelta(days=1) if superseded_by else None, NOW, superseded_by),
             *(scope_id, content, since),

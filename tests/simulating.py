@@ -211,7 +211,7 @@ class Month:
         item = {"agent": visit.agent, "session": visit.session, "trigger": "idle", "events": visit.events}
         with self._autocommit.connect() as connection:
             connection.execute(
-                text("SELECT due FROM slowwave.capture('default', :batch, :idle, :age, :turns, 'UTC', 0, :now)"),
+                text("SELECT due FROM slowwave.capture_batch('default', :batch, :idle, :age, :turns, 'UTC', 0, :now)"),
                 {
                     "batch": json.dumps([item]),
                     "idle": self._flushing.idle_seconds,

@@ -1,10 +1,10 @@
 -- search_hybrid: memories and events of some scopes that answer a question, by words and by vectors, best first.
 --
 --   p_model      whose vector p_question is; where no such space serves, words alone decide
---   the others   as slowwave.find takes them; p_any without a lexeme: the question has no word to search for
+--   the others   as slowwave.search_text takes them; p_any without a lexeme: the question has no word to search for
 --
 -- The score is the sum of two z-scores: how far above what is usual in these scopes a document is by its words (BM25,
--- slowwave.find), and by its cosine. Both are weighed alike, with no number to choose (bench/locomo_hybrid.py). The mean
+-- slowwave.search_text), and by its cosine. Both are weighed alike, with no number to choose (bench/locomo_hybrid.py). The mean
 -- of the words' score is the same for all and left out. What has no vector yet counts as average; what shares no word
 -- with the question is found by its cosine alone, if that says anything at all.
 CREATE OR REPLACE FUNCTION slowwave.search_hybrid(

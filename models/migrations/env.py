@@ -6,8 +6,8 @@ Must not know: settings; it never opens a connection by itself.
 from alembic import context
 from sqlalchemy import Connection, text
 
-from models import SCHEMA, Base
-from models.schema import is_described
+from slowwave_server.models import SCHEMA, Base
+from slowwave_server.models.schema import is_described
 
 
 def run(connection: Connection) -> None:

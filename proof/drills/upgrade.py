@@ -80,7 +80,7 @@ class Upgrade:
         """Carry it out; no process is left. Raises TimeoutError where something that must come does not."""
         engine, programs = self._site.engine(), self._site.programs()
         try:
-            migrate(engine, self._previous.revision)
+            self._previous.migrate(self._site.database_url)
             old, talkers = self._start_old(programs)
             self._move_schema(engine)
             new = self._replace(programs, engine, old)

@@ -1,7 +1,4 @@
-"""This version, and the release before it, unpacked from the repository's history into a folder.
-
-The release before is the newest tag `v…` behind this commit. As long as nothing is tagged it is the last commit whose
-schema was older than this one's, which is the harder case of the two: every upgrade has a migration.
+"""This version and the previous release, whose files are unpacked from the repository's history.
 
 Must not know: what is run of a version.
 """
@@ -9,12 +6,23 @@ Must not know: what is run of a version.
 import io
 import os
 import subprocess
+import sys
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _MIGRATIONS = "models/migrations/versions"
+RELEASES = {"v0.1.0": "0000000000000000000000000000000000000000"}
+"""The commit of each release, oldest first: a clone may lack tags, never commits."""
+_MIGRATE = """
+import sys
+from slowwave_server.models.engine import make_engine
+from slowwave_server.models.schema import migrate
+engine = make_engine(sys.argv[1])
+migrate(engine)
+engine.dispose()
+"""
 
 
 class NoHistory(Exception):
@@ -23,7 +31,7 @@ class NoHistory(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Files of a version. name: its tag or commit; root: where they lie."""
+    """Files of a version. name: its commit; root: the folder of the files."""
 
     name: str
     root: Path
@@ -42,27 +50,31 @@ class Version:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(own)}
         return clean | {"PYTHONPATH": os.pathsep.join((str(self.root), str(self.root / "client" / "src")))}
 
+    def migrate(self, database_url: str) -> None:
+        """Migrate an empty database with this version's own code, in a process of its own."""
+        command = [sys.executable, "-c", _MIGRATE, database_url]
+        subprocess.run(command, env=self.environment(), cwd=self.root, check=True, capture_output=True)
+
 
 THIS = Version("this version", ROOT)
 
 
 def unpack_previous(folder: Path) -> Version:
-    """Put the files of the release before this one into an empty folder. Raises NoHistory."""
-    name = _previous()
-    packed = _git("archive", "--format=tar", name)
+    """Put the files of the previous release into an empty folder. Raises NoHistory."""
+    commit = _previous()
+    packed = _git("archive", "--format=tar", commit)
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="data")
-    return Version(name, folder)
+    return Version(commit[:12], folder)
 
 
 def _previous() -> str:
-    try:
-        return _git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD~1").decode().strip()
-    except NoHistory:
-        newest = _git("log", "-1", "--diff-filter=A", "--format=%H", "--", _MIGRATIONS).decode().strip()
-        if not newest:
-            raise NoHistory("no commit of this history adds a migration") from None
-        return _git("rev-parse", "--short", f"{newest}~1").decode().strip()
+    """The newest release that this commit descends from, and is not itself."""
+    head = _git("rev-parse", "HEAD").decode().strip()
+    for commit in reversed(RELEASES.values()):
+        if commit != head and _git("merge-base", commit, "HEAD").decode().strip() == commit:
+            return commit
+    raise NoHistory(f"this history has none of the releases {', '.join(RELEASES)}")
 
 
 def _git(*arguments: str) -> bytes:

@@ -33,7 +33,7 @@ HOUR = "hour"
 NEW = "new"
 _BATCH = 400
 _WRITERS = 2
-_CAPTURE = "SELECT count(*) FROM slowwave.capture('default', %s::jsonb, %s, %s, %s, %s, %s, %s)"
+_CAPTURE = "SELECT count(*) FROM slowwave.capture_batch('default', %s::jsonb, %s, %s, %s, %s, %s, %s)"
 _AGENTS = (
     "SELECT s.name, a.name FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id WHERE s.name LIKE %s"
 )

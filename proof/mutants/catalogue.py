@@ -3,7 +3,6 @@
 Must not know: how a copy is made, how tests are run.
 """
 
-import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,9 +19,8 @@ class Unfit(Exception):
 class Mutant:
     """One promise, broken in one place.
 
-    file: from the root of the tree; `name_*.sql` is the newest of its numbers that holds the text. old: the text that
-    stands there exactly once, new: what replaces it. tests: what is run (node ids of pytest); one of them must notice.
-    mistake: the number in docs/mistakes.md whose fix this reverts, or None.
+    file: from the root of the tree. old: the text that stands there exactly once, new: what replaces it. tests: the
+    pytest node ids to run, one of which must fail. mistake: the number in docs/mistakes.md whose fix this reverts.
     """
 
     name: str
@@ -34,14 +32,11 @@ class Mutant:
     mistake: int | None = None
 
     def path(self, root: Path) -> Path:
-        """The file that is broken. Raises Unfit where there is none."""
-        if "*" not in self.file:
-            return root / self.file
-        found = sorted(root.glob(self.file), key=_number, reverse=True)
-        if not found:
-            raise Unfit(f"{self.name}: no file is called {self.file}")
-        # A newer file may hold other functions alone. One that was replaced since changes nothing, and would survive.
-        return next((path for path in found if self.old in path.read_text(encoding="utf-8")), found[0])
+        """The file that is broken. Raises Unfit if it is missing."""
+        path = root / self.file
+        if not path.is_file():
+            raise Unfit(f"{self.name}: there is no file {self.file}")
+        return path
 
     def broken(self, text: str) -> str:
         """The file's text with the promise broken. Raises Unfit where the old text is not there exactly once."""
@@ -69,9 +64,3 @@ def chosen(mutants: Iterable[Mutant], names: Iterable[str]) -> list[Mutant]:
     if unknown := [name for name in names if name not in by_name]:
         raise Unfit(f"no mutant is called {unknown[0]}; there are: {', '.join(by_name)}")
     return [by_name[name] for name in names] or list(by_name.values())
-
-
-def _number(path: Path) -> int:
-    """The version at the end of a file's name: 3 of capture_3.sql."""
-    found = re.search(r"_(\d+)$", path.stem)
-    return int(found[1]) if found else 0

@@ -19,7 +19,10 @@ ROOT = Path(__file__).parents[2]
 SECONDS_A_TEST = 120
 SECONDS_IN_ALL = 600
 _FAILED = re.compile(r"^FAILED (\S+?)(?:\[| - |$)", re.MULTILINE)
-_WHERE = "import slowwave, domain, services, models; print(slowwave.__file__, domain.__file__, services.__file__)"
+_WHERE = (
+    "import slowwave; from slowwave_server import domain, services;"
+    " print(slowwave.__file__, domain.__file__, services.__file__)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +44,9 @@ def copy_tree(folder: Path) -> Path:
     )
     for name in listed.stdout.decode().split("\0"):
         source, target = ROOT / name, folder / name
-        if name and source.is_file():
+        if name and (source.is_file() or source.is_symlink()):
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
+            shutil.copy2(source, target, follow_symlinks=False)  # slowwave_server is made of links
     return folder
 
 

@@ -29,7 +29,8 @@ OF_SESSIONS = (
 """For conversations number `first` to `last`."""
 
 OF_MEMORIES = (
-    """UPDATE slowwave.memories m SET search = slowwave.memory_vector(m.scope_id, m.content, m.valid_from, m.entities)
+    """UPDATE slowwave.memories m
+       SET search = slowwave.memory_search_vector(m.scope_id, m.content, m.valid_from, m.entities)
        WHERE m.id = ANY (%(ids)s)""",
     """INSERT INTO slowwave.memory_changes (memory_id, flush_id, action, after, reason, made_at)
        SELECT m.id, f.id, 'created', jsonb_build_object('status', 'inbox'), 'said so', m.valid_from

@@ -1,7 +1,7 @@
 """Search vectors of loaded events, as flushes write them, put together from sentences that Postgres has stemmed once.
 
-The lexemes, their weights and how often each occurs are those of slowwave.passage_vectors; their positions are not, and
-search reads none.
+The lexemes, their weights and how often each occurs are those of slowwave.passage_search_vectors; their positions are
+not, and search reads none.
 
 Must not know: who says what, how rows are written.
 """

@@ -124,7 +124,7 @@ def plan_new(place: Place, number: int, _: Any) -> None:
 
 def plan_boost(place: Place, _number: int, _: Any) -> None:
     """What the client sends for a prompt."""
-    place.run("SELECT * FROM slowwave.boost(%s, %s, 'here', %s)", TENANT, LARGEST, BOOSTED)
+    place.run("SELECT * FROM slowwave.boost_sessions(%s, %s, 'here', %s)", TENANT, LARGEST, BOOSTED)
 
 
 OPERATIONS = (

@@ -82,4 +82,4 @@ def figure_statements() -> Iterator[str]:
             " END IF; END $$"
         )
     # The other policies ask it; to this login it answers that it has no tenant.
-    yield f"GRANT EXECUTE ON FUNCTION slowwave.own_tenant() TO {EXPORTER}"
+    yield f"GRANT EXECUTE ON FUNCTION slowwave.current_tenant() TO {EXPORTER}"

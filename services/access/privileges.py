@@ -56,35 +56,37 @@ Everything else a console only reads.
 
 ENTRANCES: Mapping[str, frozenset[str]] = {
     "capture_session": frozenset({"producer"}),
-    "capture": frozenset({"producer"}),
-    "boost": frozenset({"producer"}),
+    "capture_batch": frozenset({"producer"}),
+    "boost_sessions": frozenset({"producer"}),
     "remember": frozenset({"producer"}),
-    "remember_waited": frozenset({"producer"}),
-    "brief": frozenset({"producer", "console"}),
-    "library": frozenset({"producer", "console"}),
-    "find": frozenset({"producer", "console"}),
-    "find_hybrid": frozenset({"producer", "console"}),
+    "remember_delayed": frozenset({"producer"}),
+    "read_context": frozenset({"producer", "console"}),
+    "scope_stats": frozenset({"producer", "console"}),
+    "search_text": frozenset({"producer", "console"}),
+    "search_hybrid": frozenset({"producer", "console"}),
 }
-"""Functions that run as the owner, and ask slowwave.admit for the tenant before anything else.
+"""Functions that run as the owner, and ask slowwave.require_tenant for the tenant before anything else.
 
 So a search keeps the plan that the owner has: behind a policy, operators of full text may not use their index.
 """
 
-DEFINING = frozenset({"index_space", "prepare_mem0", "extend_events", "empty_events", "analyze_events"})
+DEFINING = frozenset(
+    {"create_vector_index", "create_mem0_schema", "add_event_partitions", "truncate_empty_partitions", "analyze_events"}
+)
 """Functions of the worker that make an index, a table or a partition, of numbers alone: they run as the owner, too."""
 
-ASKED = frozenset({"own_tenant", "admit", "admit_scopes"})
+ASKED = frozenset({"current_tenant", "require_tenant", "require_scopes"})
 """What policies and entrances ask; they run as the owner from the day they are made."""
 
 CALLED: Mapping[str, frozenset[str]] = {
-    "own_tenant": frozenset({"producer", "console"}),
-    "working_statistics": frozenset({"producer", "console"}),
-    "weigh_memory": frozenset({"console"}),
-    "memory_vector": frozenset({"console"}),
-    "scoped_vector": frozenset({"console"}),
-    "words_vector": frozenset({"console"}),
-    "queue_for_backends": frozenset({"console"}),
-    "look_at_day": frozenset({"console"}),
+    "current_tenant": frozenset({"producer", "console"}),
+    "working_memory_stats": frozenset({"producer", "console"}),
+    "score_memory": frozenset({"console"}),
+    "memory_search_vector": frozenset({"console"}),
+    "scoped_search_vector": frozenset({"console"}),
+    "search_vector": frozenset({"console"}),
+    "enqueue_for_backends": frozenset({"console"}),
+    "schedule_summary": frozenset({"console"}),
     "local_day": frozenset({"console"}),
     "day_status": frozenset({"console"}),
     "count_documents": frozenset({"console"}),
@@ -93,12 +95,13 @@ CALLED: Mapping[str, frozenset[str]] = {
 
 WORKERS_ALONE = frozenset(
     """
-    add_source begin_flush bound_sessions change_usage close_sessions commit_day commit_extraction commit_flush
-    commit_retry count_days event_partitions fail_flush hear_again insert_new_events keep_noted nearest not_forgotten
-    note_again note_growth note_unread open_session passage_vector passage_vectors queue_all queue_changed
-    queue_summarized queue_weighed register_backend release_call removable_events remove_events request_flush
-    reserve_call scope_of settle_call settle_days settle_lost store_candidates store_memory take_due unregister_backend
-    wake_stale
+    add_source add_usage begin_flush claim_due close_sessions commit_day commit_extraction commit_flush commit_retry
+    consolidate_notes count_days enqueue_all enqueue_on_change enqueue_on_score enqueue_on_summary event_partitions
+    fail_flush filter_forgotten insert_new_events nearest_vectors open_session passage_search_vector
+    passage_search_vectors record_source_runs register_backend reinforce_from_note reinforce_memory release_call
+    removable_events remove_events request_excess_flushes request_flush request_stale_flushes reserve_call scope_of
+    settle_call settle_days settle_expired_calls store_candidates store_memory unregister_backend
+    update_scope_counters
     """.split()
 )
 """Functions that run as whoever calls them, and that nobody but a worker needs (or a trigger, or an entrance)."""
@@ -107,7 +110,7 @@ WORKERS_ALONE = frozenset(
 def may_call(role: str, function: str) -> bool:
     """Whether a role ("producer", "console", "worker") may call a function of the schema."""
     if role == "worker":
-        return function not in {"admit", "admit_scopes"}
+        return function not in {"require_tenant", "require_scopes"}
     return role in ENTRANCES.get(function, frozenset()) or role in CALLED.get(function, frozenset())
 
 

@@ -81,7 +81,7 @@ def open_space(engine: Engine, model: str, dimension: int) -> Space:
     with engine.begin() as connection:
         space = Space(*connection.execute(_OPEN, {"model": model, "dimension": dimension}).one())
         connection.execute(
-            text("SELECT slowwave.index_space(:id, :dimension)"), {"id": space.id, "dimension": dimension}
+            text("SELECT slowwave.create_vector_index(:id, :dimension)"), {"id": space.id, "dimension": dimension}
         )
     return space
 

@@ -117,7 +117,7 @@ _FIRST_WORDS = (
 _SAY_AGAIN = (
     "UPDATE slowwave.memories m SET content = :content, content_hash = :hash, checked_at = NULL,"
     " revision = m.revision + 1,"
-    " search = slowwave.memory_vector(m.scope_id, :content, m.valid_from, m.entities)"
+    " search = slowwave.memory_search_vector(m.scope_id, :content, m.valid_from, m.entities)"
     " WHERE m.id = :memory AND (m.status = 'archived' OR NOT EXISTS (SELECT FROM slowwave.memories o"
     "  WHERE o.scope_id = m.scope_id AND o.type = m.type AND o.content_hash = :hash AND o.status <> 'archived'"
     "  AND o.id <> m.id)) RETURNING m.id"

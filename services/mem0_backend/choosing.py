@@ -13,7 +13,7 @@ from slowwave.mem0_backend import identity_of, needs_rows
 from slowwave.settings import Settings
 from slowwave_server.services.memory_files.backends import MEM0, Change, choose_backend, note_identity
 
-_PREPARE = text("SELECT slowwave.prepare_mem0()")
+_PREPARE = text("SELECT slowwave.create_mem0_schema()")
 
 
 def feed_chosen(engine: Engine, settings: Settings, now: datetime, *, anew: bool = True) -> Change:

@@ -19,7 +19,7 @@ BackendName = Literal["postgres", "file", "mem0"]
 
 _REGISTER = text("SELECT slowwave.register_backend(:name, :now)")
 _UNREGISTER = text("SELECT slowwave.unregister_backend(:name)")
-_QUEUE_ALL = text("SELECT slowwave.queue_all(:name, :now)")
+_QUEUE_ALL = text("SELECT slowwave.enqueue_all(:name, :now)")
 _HOW = {
     FILE: "no worker feeds the files",
     MEM0: "no worker feeds mem0",

@@ -29,7 +29,7 @@ _STORE = text(
     "INSERT INTO slowwave.memories AS m (scope_id, type, content, content_hash, status, confidence, importance, trust,"
     " entities, valid_from, reaffirmed_at, recorded_at, search)"
     " VALUES (:scope, :type, :content, :hash, :status, :confidence, :importance, 'hand', :entities, :at, :at, :now,"
-    " slowwave.memory_vector(:scope, :content, :at, :entities))"
+    " slowwave.memory_search_vector(:scope, :content, :at, :entities))"
     " ON CONFLICT (scope_id, type, content_hash) WHERE status <> 'archived' DO NOTHING RETURNING m.id"
 )
 

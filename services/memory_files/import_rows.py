@@ -39,7 +39,7 @@ _ADD = text(
     " entities, valid_from, reaffirmed_at, valid_to, recorded_at, archive_reason, search)"
     " VALUES (:id, :scope, :type, :content, :hash, :status, :confidence, :importance, :trust, :entities, :valid_from,"
     " :reaffirmed_at, :valid_to, :now, :archive_reason,"
-    " slowwave.memory_vector(:scope, :content, :valid_from, :entities))"
+    " slowwave.memory_search_vector(:scope, :content, :valid_from, :entities))"
 )
 _REST = text(
     "INSERT INTO slowwave.memory_imports (memory_id, digest, file, sources, confidence, importance, trust, holds_from,"

@@ -38,7 +38,7 @@ _CREATE = text(
     "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,"
     " entities, valid_from, reaffirmed_at, recorded_at, search)"
     " VALUES (:scope, :type, :content, :hash, :status, :confidence, :importance, :trust, :entities, :valid_from,"
-    " :valid_from, :now, slowwave.memory_vector(:scope, :content, :valid_from, :entities)) RETURNING id"
+    " :valid_from, :now, slowwave.memory_search_vector(:scope, :content, :valid_from, :entities)) RETURNING id"
 )
 _CREATED = text(
     "INSERT INTO slowwave.memory_changes (memory_id, run_id, made_by, action, after, reason, made_at)"

@@ -11,8 +11,8 @@ from sqlalchemy.exc import DBAPIError
 WIDTH = 1_000_000
 """So many sessions a partition: about ten million events, whose index is held in memory by a small server."""
 
-_EXTEND = text("SELECT slowwave.extend_events(:width)")
-_EMPTY = text("SELECT slowwave.empty_events()")
+_EXTEND = text("SELECT slowwave.add_event_partitions(:width)")
+_EMPTY = text("SELECT slowwave.truncate_empty_partitions()")
 _ANALYZE = text("SELECT slowwave.analyze_events()")
 _LOCK_NOT_AVAILABLE = "55P03"
 

@@ -17,7 +17,7 @@ BATCH = 1000
 ROUNDS = 100
 
 _CLOSE = "SELECT slowwave.close_sessions(%s, %s, %s)"
-_BOUND = "SELECT slowwave.bound_sessions(%s, %s, %s)"
+_BOUND = "SELECT slowwave.request_excess_flushes(%s, %s, %s)"
 
 
 @dataclass(frozen=True, slots=True)

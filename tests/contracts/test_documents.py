@@ -126,7 +126,7 @@ def test_every_setting_that_is_named_is_one(document: Path) -> None:
 def test_every_name_of_ours_is_a_task_a_function_or_a_module(document: Path) -> None:
     tasks = make_app(Settings())
     tasks.loader.import_default_modules()
-    sql = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "models" / "migrations" / "sql").glob("*.sql"))
+    sql = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "models" / "functions").glob("*.sql"))
     functions = set(re.findall(r"FUNCTION slowwave\.(\w+)", sql))
     for name in set(re.findall(r"\bslowwave\.([a-z_]+)", document.read_text(encoding="utf-8"))):
         exists = (

@@ -52,7 +52,7 @@ class Database:
 
     def batch(self, items: list[dict[str, Any]], connection: psycopg.Connection[Any] | None = None) -> list[Any]:
         cursor = (connection or self.connection).execute(
-            "SELECT * FROM slowwave.capture('default', %s, %s, %s, %s, 'UTC', 0, %s)",
+            "SELECT * FROM slowwave.capture_batch('default', %s, %s, %s, %s, 'UTC', 0, %s)",
             (json.dumps(items), IDLE, AGE, TURNS, self.now),
         )
         return cursor.fetchall()
@@ -191,7 +191,7 @@ def test_what_was_offered_is_not_made_due_again_by_the_next_event(database: Data
     """The sweep moves the due time of what it takes; a capture in between must not put it back."""
     for number in range(6):
         database.capture("a", turn(f"k{number}"))
-    query = "SELECT session FROM slowwave.take_due(10, 10, 30, %s, %s, %s)"
+    query = "SELECT session FROM slowwave.claim_due(10, 10, 30, %s, %s, %s)"
     taken = rows(database.url, query, [IDLE, AGE, database.now])
     assert taken == [("a",)]
     database.later(1)
@@ -362,7 +362,7 @@ def test_a_boost_takes_the_oldest_other_dirty_sessions_and_skips_locked_ones(dat
         database.later(1)
     database.capture("other", turn("k"), agent="jonas")
     database.flushed("clean")
-    boost = "SELECT session FROM slowwave.boost('default', 'maya', 'here', 2, %s)"
+    boost = "SELECT session FROM slowwave.boost_sessions('default', 'maya', 'here', 2, %s)"
     with psycopg.connect(database.url) as holder:
         holder.execute("SELECT 1 FROM slowwave.sessions WHERE name = 'one' FOR UPDATE")
         assert sorted(rows(database.url, boost, [database.now])) == [("three",), ("two",)]
@@ -370,4 +370,4 @@ def test_a_boost_takes_the_oldest_other_dirty_sessions_and_skips_locked_ones(dat
     assert (database.session("one")["invalidated_at"], database.session("one")["invalidated_by"]) == (2, "prompt")
     assert 0 < database.due("one") <= IDLE, "a lost offer costs no more than the wait that there was before"
     assert database.session("here")["boosted_at"] is None
-    assert rows(database.url, "SELECT slowwave.boost('other tenant', 'maya', 'here', 5)") == []
+    assert rows(database.url, "SELECT slowwave.boost_sessions('other tenant', 'maya', 'here', 5)") == []

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.servers
 
 SESSIONS = ("s1", "s2", "s3", "s4")
 ROUNDS = 25
-_CAPTURE = text("SELECT count(*) FROM slowwave.capture('default', CAST(:batch AS jsonb), 120, 600, 5, 'UTC', 0, :now)")
+_CAPTURE = text(
+    "SELECT count(*) FROM slowwave.capture_batch('default', CAST(:batch AS jsonb), 120, 600, 5, 'UTC', 0, :now)"
+)
 
 
 def capture_all(engine: Engine, number: int) -> None:

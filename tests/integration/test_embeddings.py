@@ -118,12 +118,14 @@ def test_i8_an_index_over_all_scopes_answers_with_one_and_finds_the_nearest(shel
             " FROM generate_series(1, 16) WHERE m.id IS NOT NULL)::vector)::real[] FROM m",
             *(scope, rows),
         )
-    shelf.sql("SELECT slowwave.index_space(1, 16)")
+    shelf.sql("SELECT slowwave.create_vector_index(1, 16)")
     shelf.sql("ANALYZE slowwave.memory_vectors")
     question = [1.0, *[0.0] * 15]
     numbers = "{" + ",".join(map(str, question)) + "}"
     space = shelf.sql("SELECT id FROM slowwave.vector_spaces")[0]["id"]
-    nearest = "SELECT n.*, m.scope_id FROM slowwave.nearest('memory', %s, 16, %s, %s, 20) n JOIN slowwave.memories m"
+    nearest = (
+        "SELECT n.*, m.scope_id FROM slowwave.nearest_vectors('memory', %s, 16, %s, %s, 20) n JOIN slowwave.memories m"
+    )
     found = shelf.sql(f"{nearest} ON m.id = n.memory_id", space, [own], numbers)
     exact = shelf.sql(
         "SELECT -(embedding::vector <#> %s::real[]::vector) AS cosine FROM slowwave.memory_vectors"

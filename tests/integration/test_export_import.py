@@ -99,7 +99,7 @@ def test_what_an_import_says_of_a_memory_is_what_its_evidence_says(scope: Scope)
     scope.export()
     scope.empty()
     scope.take()
-    assert scope.sql("SELECT id FROM slowwave.memories WHERE slowwave.weigh_memory(id, now())") == []
+    assert scope.sql("SELECT id FROM slowwave.memories WHERE slowwave.score_memory(id, now())") == []
 
 
 def test_mistake_39_an_id_of_another_scope_becomes_a_new_one(scope: Scope) -> None:
@@ -168,7 +168,7 @@ def test_i5_an_imported_day_is_final_until_its_first_event(scope: Scope) -> None
     event = {"kind": "user", "step": 1, "content": "Good morning", "at": "2026-03-25T09:00:00+00:00"}
     item = {"agent": scope.name, "session": "new", "trigger": None, "events": [event]}
     scope.sql(
-        "SELECT due FROM slowwave.capture('default', CAST(:batch AS jsonb), 120, 600, 5, 'UTC', 0, :now)",
+        "SELECT due FROM slowwave.capture_batch('default', CAST(:batch AS jsonb), 120, 600, 5, 'UTC', 0, :now)",
         batch=json.dumps([item]),
         now=NOW,
     )

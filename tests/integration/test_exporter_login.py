@@ -98,7 +98,7 @@ def test_i8_the_exporters_login_reads_no_word_and_writes_nothing(engine: Engine,
             "SELECT proname FROM pg_proc WHERE pronamespace = 'slowwave'::regnamespace"
             " AND has_function_privilege(oid, 'EXECUTE') AND prorettype <> 'trigger'::regtype"
         ).fetchall()
-        assert functions == [("own_tenant",)]
+        assert functions == [("current_tenant",)]
         for statement in ("SELECT content FROM slowwave.events", "SELECT name FROM slowwave.sessions"):
             with pytest.raises(InsufficientPrivilege):
                 connection.execute(statement)

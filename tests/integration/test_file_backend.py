@@ -264,7 +264,7 @@ def test_more_held_memories_than_a_delivery_takes_end_and_keep_no_other_waiting(
         " slowwave.memories m, generate_series(1, :most) n",
         most=BATCH,
     )
-    cabinet.hearer.sql("SELECT slowwave.queue_for_backends(array_agg(id)) FROM slowwave.memories")
+    cabinet.hearer.sql("SELECT slowwave.enqueue_for_backends(array_agg(id)) FROM slowwave.memories")
     cabinet.hearer.hear("Maya sails", days_ago=31)
     report = cabinet.deliver()
     assert (report.delivered, report.more, list(report.held)) == (0, False, [DAY])

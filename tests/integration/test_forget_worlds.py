@@ -51,7 +51,7 @@ _UNKNOWN_PLACES = """
     SELECT b.memory_id FROM slowwave.memory_blocks b LEFT JOIN slowwave.memories m ON m.id = b.memory_id
     WHERE m.id IS NULL
 """
-_WEIGHED_ANEW = "SELECT id FROM slowwave.memories WHERE slowwave.weigh_memory(id, now())"
+_WEIGHED_ANEW = "SELECT id FROM slowwave.memories WHERE slowwave.score_memory(id, now())"
 
 
 def world(past: Past) -> Hand:

@@ -87,7 +87,7 @@ def narrow_down(engine: Engine) -> None:
         )
         rest = "CREATE TABLE slowwave.events_rest PARTITION OF slowwave.events FOR VALUES FROM (2) TO (MAXVALUE)"
         connection.execute(text(rest))
-        connection.execute(text("SELECT slowwave.extend_events(2)"))
+        connection.execute(text("SELECT slowwave.add_event_partitions(2)"))
         connection.execute(text("INSERT INTO slowwave.events SELECT * FROM kept"))
 
 

@@ -73,7 +73,9 @@ class Pipeline(RuleBasedStateMachine):
     @rule(session=st.sampled_from(SESSIONS))
     def prompt_arrives(self, session: str) -> None:
         boosted = self.scene.sql(
-            "SELECT session FROM slowwave.boost('default', 'maya', :s, 5, :now)", s=session, now=self.scene.clock()
+            "SELECT session FROM slowwave.boost_sessions('default', 'maya', :s, 5, :now)",
+            s=session,
+            now=self.scene.clock(),
         )
         for row in boosted:
             self.offer(row.session, high=True)

@@ -113,7 +113,7 @@ def test_a_sweep_reads_what_it_takes_and_not_all_that_is_due(engine: Engine) -> 
     with engine.connect() as connection:
         connection.execute(text("SET LOCAL enable_seqscan = off"))  # a hundred times as many would not be read whole
         taken = connection.execute(
-            text("SELECT * FROM slowwave.take_due(20, 5, 30, 90, 600, :now)"), {"now": NOW}
+            text("SELECT * FROM slowwave.claim_due(20, 5, 30, 90, 600, :now)"), {"now": NOW}
         ).all()
         scans, rows = _read(connection, "sessions")
     assert len(taken) == 20

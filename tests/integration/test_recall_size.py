@@ -43,7 +43,7 @@ def large(plain: Shelf) -> Shelf:
     )
     shelf.sql(
         "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
-        " SELECT session_id, seq, %s, slowwave.passage_vector(%s, content, name, happened_at)"
+        " SELECT session_id, seq, %s, slowwave.passage_search_vector(%s, content, name, happened_at)"
         " FROM slowwave.events WHERE session_id = %s AND seq > 1",
         *(scope, scope, session),
     )
@@ -51,7 +51,7 @@ def large(plain: Shelf) -> Shelf:
         f"INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
         f" trust, valid_from, reaffirmed_at, recorded_at, search)"
         f" SELECT %s, 'fact', c, sha256(c::bytea), 'active', 0.8, (i %% 97) / 100.0, 'user', n, n, n,"
-        f" slowwave.memory_vector(%s, c, n, '{{}}')"
+        f" slowwave.memory_search_vector(%s, c, n, '{{}}')"
         f" FROM generate_series(1, %s) AS i, LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n,"
         f" {SENTENCE} || ' kept' AS c) AS t",
         *(scope, scope, HALF, NOW),
@@ -123,7 +123,8 @@ def test_i8_what_very_many_hold_is_looked_for_among_the_latest_of_the_scope_alon
     small = large.scope("jonas")
     with reading(large, "passages") as passages, reading(large, "memories") as memories:
         rows = large.sql(
-            "SELECT * FROM slowwave.find(%s, '', %s::text[]::tsquery[], '{2}', '{wal}', 2, NULL, true, 10, false, %s)",
+            "SELECT * FROM"
+            " slowwave.search_text(%s, '', %s::text[]::tsquery[], '{2}', '{wal}', 2, NULL, true, 10, false, %s)",
             *([small], [f"'{small}:walk'"], f"'{small}:walk' | '{large.scope()}:walk'"),
         )
         assert passages()[1] + memories()[1] < 10
@@ -217,11 +218,11 @@ def test_growth_is_read_off_the_flushes_since_the_last_look(large: Shelf, engine
         flush(large, HALF + 20, HALF + 39)
         (before,) = large.sql("SELECT flushed_events AS events FROM slowwave.scopes WHERE id = %s", large.scope())
         seen = flushes(), sessions()
-        large.sql("SELECT slowwave.note_growth(100)")
+        large.sql("SELECT slowwave.update_scope_counters(100)")
         assert [now[1] - then[1] for now, then in zip((flushes(), sessions()), seen, strict=True)] == [1, 1]
         (after,) = large.sql("SELECT flushed_events AS events FROM slowwave.scopes WHERE id = %s", large.scope())
         assert after["events"] - before["events"] == 20
-        large.sql("SELECT slowwave.note_growth(100)")
+        large.sql("SELECT slowwave.update_scope_counters(100)")
         assert large.sql("SELECT flushed_events AS events FROM slowwave.scopes WHERE id = %s", large.scope()) == [after]
 
 
@@ -243,7 +244,7 @@ def test_forgetting_a_session_keeps_the_counts_of_common_words(large: Shelf, eng
     large.say("t", *(f"Today walk crimson tree{n % 100} quokka" for n in range(80)))
     large.sql(
         "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
-        " SELECT e.session_id, e.seq, %s, slowwave.passage_vector(%s, e.content, e.name, e.happened_at)"
+        " SELECT e.session_id, e.seq, %s, slowwave.passage_search_vector(%s, e.content, e.name, e.happened_at)"
         " FROM slowwave.events e JOIN slowwave.sessions s ON s.id = e.session_id WHERE s.name = 't'"
         " ON CONFLICT DO NOTHING",
         *(scope, scope),

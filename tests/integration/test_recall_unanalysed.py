@@ -26,7 +26,7 @@ def shelf(database_url: str) -> Iterator[Shelf]:
             "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
             " trust, valid_from, reaffirmed_at, recorded_at, search)"
             " SELECT %s, 'fact', c, sha256(c::bytea), 'active', 0.8, (i %% 97) / 100.0, 'user', n, n, n,"
-            " slowwave.memory_vector(%s, c, n, '{}') FROM generate_series(1, %s) AS i,"
+            " slowwave.memory_search_vector(%s, c, n, '{}') FROM generate_series(1, %s) AS i,"
             " LATERAL (SELECT %s::timestamptz - i * interval '1 hour' AS n, 'Walk ' || i || ' by the lake' AS c) AS t",
             *(scope, scope, MEMORIES, NOW),
         )

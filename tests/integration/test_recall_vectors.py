@@ -28,7 +28,7 @@ def passages(shelf: Shelf, *lines: dict[str, Any]) -> dict[int, dict[str, str]]:
     """Of each passage its lexemes, with the weights of their places."""
     rows = shelf.sql(
         "SELECT v.seq, w.lexeme, array_to_string(w.weights, '') AS weights"
-        " FROM slowwave.passage_vectors(17, %s) AS v, unnest(v.search) AS w",
+        " FROM slowwave.passage_search_vectors(17, %s) AS v, unnest(v.search) AS w",
         json.dumps(lines),
     )
     found: dict[int, dict[str, str]] = {line["seq"]: {} for line in lines}
@@ -60,7 +60,7 @@ def test_putting_the_scope_in_front_changes_nothing_else(shelf: Shelf, text: str
         "SELECT (SELECT jsonb_object_agg(w.lexeme, w.positions) FROM unnest("
         "   to_tsvector('english', coalesce(left(%s, 200), '')) || to_tsvector('english', %s)) AS w) AS plain,"
         " (SELECT jsonb_object_agg(substr(w.lexeme, 4), w.positions) FROM unnest("
-        "   ts_filter(slowwave.passage_vector(17, %s, %s, now()), '{a}')) AS w"
+        "   ts_filter(slowwave.passage_search_vector(17, %s, %s, now()), '{a}')) AS w"
         "   WHERE starts_with(w.lexeme, '17:')) AS scoped",
         *(speaker, text, text, speaker),
     )
@@ -71,15 +71,18 @@ def test_dates_are_written_as_the_stemmer_leaves_them(shelf: Shelf) -> None:
     for day in range(0, 366, 11):
         moment = AT + timedelta(days=day)
         (row,) = shelf.sql(
-            "SELECT tsvector_to_array(slowwave.scoped_vector(17, '', %s)) AS got, ARRAY(SELECT '17:' || lexeme FROM"
-            " unnest(to_tsvector('english', to_char(%s::timestamptz, 'FMDay FMDD FMMonth YYYY')))) AS wanted",
+            "SELECT tsvector_to_array(slowwave.scoped_search_vector(17, '', %s)) AS got,"
+            " ARRAY(SELECT '17:' || lexeme"
+            " FROM unnest(to_tsvector('english', to_char(%s::timestamptz, 'FMDay FMDD FMMonth YYYY')))) AS wanted",
             *(moment, moment),
         )
         assert sorted(row["got"]) == sorted(row["wanted"])
 
 
 def test_a_memory_is_found_by_its_words_its_names_and_its_day(shelf: Shelf) -> None:
-    (row,) = shelf.sql("SELECT slowwave.memory_vector(17, 'Keeps bees.', %s, '{Maya,Old Mill}')::text AS vector", AT)
+    (row,) = shelf.sql(
+        "SELECT slowwave.memory_search_vector(17, 'Keeps bees.', %s, '{Maya,Old Mill}')::text AS vector", AT
+    )
     assert row["vector"].split() == [
         *("'17:2024':1B", "'17:29':1B", "'17:bee':2A", "'17:februari':1B", "'17:keep':1A"),
         *("'17:maya':3C", "'17:mill':5C", "'17:old':4C", "'17:thursday':1B"),

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.servers
 
 ACME = {place.word for place in PLACES if place.tenant == "acme"}
 GLOBEX = {place.word for place in PLACES if place.tenant == "globex"}
-STRICT = frozenset({"scoped_vector"})
+STRICT = frozenset({"scoped_search_vector"})
 NOBODYS = frozenset({"logins", "alembic_version", "maintenance_jobs", "memory_backends", "vector_spaces"})
 """Tables without a row of any tenant."""
 
@@ -169,15 +169,15 @@ def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Rol
     event = '[{"key": "k", "kind": "user", "step": 1, "content": "forged"}]'
     tries = {
         "capture_session": f"('acme', 'atlas', 's1', '{event}', null, null, 120, 600, 5, 'UTC', 0)",
-        "capture": '(\'acme\', \'[{"agent": "atlas", "session": "s1", "events": []}]\', 120, 600, 5, \'UTC\', 0)',
-        "boost": "('acme', 'atlas', 'none', 5)",
+        "capture_batch": '(\'acme\', \'[{"agent": "atlas", "session": "s1", "events": []}]\', 120, 600, 5, \'UTC\', 0)',
+        "boost_sessions": "('acme', 'atlas', 'none', 5)",
         "remember": "('acme', 'atlas', 'agent', 'atlas', null, 'fact', 'forged', 1, true, 'k', 60, null, 'UTC', 0)",
-        "remember_waited": "('acme', 'atlas', 'agent', 'atlas', null, 'fact', 'forged', 1, true, 'k', 60, null, 'UTC',"
+        "remember_delayed": "('acme', 'atlas', 'agent', 'atlas', null, 'fact', 'forged', 1, true, 'k', 60, null, 'UTC',"
         " 0, now())",
-        "brief": f"('acme', 'atlas', {names}, '', now(), 2, '{{}}', 100, 100)",
-        "library": f"('acme', {names}, 'x')",
-        "find": find + ")",
-        "find_hybrid": find + ", 'm', '{1}')",
+        "read_context": f"('acme', 'atlas', {names}, '', now(), 2, '{{}}', 100, 100)",
+        "scope_stats": f"('acme', {names}, 'x')",
+        "search_text": find + ")",
+        "search_hybrid": find + ", 'm', '{1}')",
     }
     assert set(tries) == set(privileges.ENTRANCES)
     for name, arguments in tries.items():
@@ -186,9 +186,9 @@ def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Rol
                 roles.deployment.ask(
                     "globex app", f"SELECT * FROM slowwave.{name}{arguments}", *([] if scopes is None else [scopes])
                 )
-    assert roles.deployment.ask("globex app", f"SELECT count(*) FROM slowwave.find{find})", [own])
+    assert roles.deployment.ask("globex app", f"SELECT count(*) FROM slowwave.search_text{find})", [own])
     (noted,) = roles.deployment.ask(
-        "globex app", "SELECT noted FROM slowwave.working_statistics('acme','agent','atlas')"
+        "globex app", "SELECT noted FROM slowwave.working_memory_stats('acme','agent','atlas')"
     )
     assert noted == (0,)
     with roles.memory("globex app", "acme") as memory:
@@ -213,8 +213,8 @@ def test_no_login_writes_what_it_may_not_or_becomes_somebody_else(roles: Roles, 
         "CREATE TABLE slowwave.mine ()",
         "CREATE FUNCTION public.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "ALTER TABLE slowwave.events DISABLE ROW LEVEL SECURITY",
-        "DROP POLICY own_tenant ON slowwave.memories",
-        "ALTER FUNCTION slowwave.find SECURITY INVOKER",
+        "DROP POLICY tenant_isolation ON slowwave.memories",
+        "ALTER FUNCTION slowwave.search_text SECURITY INVOKER",
         "CREATE ROLE more LOGIN",
         "COPY slowwave.agents TO '/tmp/agents'",
         *([] if part == "worker" else ["SET ROLE slowwave_worker", "CREATE TEMP TABLE vector (x int)"]),
@@ -257,7 +257,7 @@ def test_i8_nothing_that_a_session_sets_opens_another_tenant(roles: Roles) -> No
                 continue
             assert words_in([list(row) for row in rows]) <= GLOBEX
             with pytest.raises(InsufficientPrivilege):
-                connection.execute("SELECT slowwave.library('acme', '{agent}', '{atlas}', 'x')")
+                connection.execute("SELECT slowwave.scope_stats('acme', '{agent}', '{atlas}', 'x')")
 
 
 def test_i6_a_console_decides_for_its_tenant_and_for_no_other(roles: Roles) -> None:
@@ -329,8 +329,8 @@ def test_a_login_that_is_removed_sees_nothing_even_where_it_is_connected(roles: 
 def test_a_function_that_was_made_anew_lets_nobody_through_until_roles_are_applied_again(roles: Roles) -> None:
     with roles.deployment.owner.connect() as connection:
         assert as_caller(connection) == []
-        connection.exec_driver_sql("ALTER FUNCTION slowwave.library SECURITY INVOKER")
-        assert as_caller(connection) == ["library"]
+        connection.exec_driver_sql("ALTER FUNCTION slowwave.scope_stats SECURITY INVOKER")
+        assert as_caller(connection) == ["scope_stats"]
         apply_grants(connection)
         assert as_caller(connection) == []
         connection.rollback()

@@ -133,10 +133,10 @@ def test_printed_sql_does_for_an_administrator_what_the_command_does(shell: Shel
     printed = shell.text("roles", "apply", "--print")
     assert shell.json("roles", "apply", "--print")["statements"][0] in printed
     before = "SELECT proname FROM pg_proc WHERE prosecdef AND pronamespace = 'slowwave'::regnamespace ORDER BY 1"
-    assert ("capture",) not in shell.sql(before)
+    assert ("capture_batch",) not in shell.sql(before)
     with psycopg.connect(shell.database_url, autocommit=True) as connection:
         connection.execute(printed.encode())
-    assert ("capture",) in shell.sql(before)
+    assert ("capture_batch",) in shell.sql(before)
     shell.text("roles", "add", login, "--role", "worker")
     own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
     assert shell.text("remember", "atlas", "Priya grows tomatoes.", **own)
@@ -201,7 +201,7 @@ def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell
     shell.text("roles", "apply")
     shell.text("roles", "add", login, "--role", "worker")
     assert _roles(shell)[0] == _roles(shell, login)[0] == "ok"
-    shell.sql("ALTER FUNCTION slowwave.library SECURITY INVOKER")
+    shell.sql("ALTER FUNCTION slowwave.scope_stats SECURITY INVOKER")
     shell.sql("CREATE TABLE slowwave.later ()")
     shell.sql("CREATE FUNCTION slowwave.newest() RETURNS int LANGUAGE sql AS 'SELECT 1'")
     shell.sql("REVOKE ALL ON FUNCTION slowwave.newest FROM PUBLIC")
@@ -209,7 +209,7 @@ def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell
         verdict, said = _roles(shell, who)
         assert verdict == "problem"
         assert "3 things" in said
-        assert "later, library, newest" in said
+        assert "later, newest, scope_stats" in said
     told = shell("doctor", SLOWWAVE_DATABASE_URL=shell.as_login(login)).stdout
     assert "Run `slowwave roles apply` as the owner." in told
     shell.text("migrate")

@@ -81,7 +81,7 @@ def test_one_agent_with_many_sessions_takes_no_turn_from_the_others(scene: Scene
         scene.say(f"quiet-{agent}", "Maya plays the cello.", trigger="idle", agent=agent)
     with scene.engine.connect() as connection:
         rows = connection.exec_driver_sql(
-            "SELECT agent FROM slowwave.take_due(%s, %s, %s, %s, %s, %s)", (20, 3, 30, 120, 600, scene.clock())
+            "SELECT agent FROM slowwave.claim_due(%s, %s, %s, %s, %s, %s)", (20, 3, 30, 120, 600, scene.clock())
         ).scalars()
         taken = Counter(rows)
     assert taken == {"busy": 3, "a": 1, "b": 1, "c": 1, "d": 1, "e": 1}
@@ -189,7 +189,7 @@ def test_a_backlog_waits_in_postgres_and_not_in_a_growing_queue(scene: Scene) ->
 
 def test_boosted_sessions_are_offered_in_the_high_queue(scene: Scene) -> None:
     scene.say("s1", "Maya plays the cello.")
-    scene.sql("SELECT * FROM slowwave.boost('default', 'maya', 's2', 5, :now)", now=scene.clock())
+    scene.sql("SELECT * FROM slowwave.boost_sessions('default', 'maya', 's2', 5, :now)", now=scene.clock())
     scene.clock.pass_time(scene.settings.idle_seconds)  # the offer of the boost itself was lost
     sweep(scene.engine, scene.queue, scene.settings, scene.clock())
     assert scene.queue.depths()[HIGH_QUEUE] == 1

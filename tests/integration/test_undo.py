@@ -142,7 +142,7 @@ def test_one_event_that_says_two_merged_memories_is_given_back_as_it_was(past: P
                 " happened_at, NULL) FROM slowwave.events WHERE seq = 1"
             )
             connection.execute(call, {"memory": memory, "confidence": confidence})
-            connection.execute(text("SELECT slowwave.weigh_memory(:memory, now())"), {"memory": memory})
+            connection.execute(text("SELECT slowwave.score_memory(:memory, now())"), {"memory": memory})
     states, runs = [], []
     for part in (home, flat):
         states.append(state(past.engine))

@@ -210,6 +210,6 @@ def test_what_is_said_between_runs_is_never_lost_by_their_undo(
             )
         ).all()
         changed = connection.execute(
-            text("SELECT id FROM slowwave.memories WHERE slowwave.weigh_memory(id, now())")
+            text("SELECT id FROM slowwave.memories WHERE slowwave.score_memory(id, now())")
         ).all()
     assert (sources, astray, changed) == (events, [], [])

@@ -48,7 +48,7 @@ def test_a_memory_carries_what_the_note_says_and_names_it(desk: Desk) -> None:
     (created,) = desk.rows("SELECT * FROM slowwave.memory_changes WHERE action = 'created'")
     assert (created.memory_id, created.run_id, created.made_by) == (memory.id, run, "test")
     assert created.after["noted"] == str(item.id)
-    weighed = desk.rows("SELECT slowwave.weigh_memory(:id, now()) AS changed", id=memory.id)[0].changed
+    weighed = desk.rows("SELECT slowwave.score_memory(:id, now()) AS changed", id=memory.id)[0].changed
     assert not weighed, "the memory is what its evidence makes of it"
 
 

@@ -31,11 +31,9 @@ def test_a_text_that_is_there_twice_or_not_at_all_is_said_to_be() -> None:
         mutant.broken("c")
 
 
-def test_the_newest_of_its_numbers_that_holds_the_text_is_broken(tmp_path: Path) -> None:
-    for number, text in ((1, "a"), (2, "a"), (9, "a"), (10, "b")):
-        (tmp_path / f"x_{number}.sql").write_text(text, encoding="utf-8")
-    assert Mutant("name", "promise", "x_*.sql", "a", "c", ("test",)).path(tmp_path).name == "x_9.sql"
-    assert Mutant("name", "promise", "x_*.sql", "d", "c", ("test",)).path(tmp_path).name == "x_10.sql"
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Unfit, match=r"name: there is no file x\.sql"):
+        Mutant("name", "promise", "x.sql", "a", "c", ("test",)).path(tmp_path)
 
 
 def test_a_name_that_nothing_has_is_told_with_those_that_there_are() -> None:

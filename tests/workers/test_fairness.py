@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.workers]
 
 MANY = 200
 BACKLOG = 4 * URGENT_IN_A_ROW
-BOOST = "SELECT * FROM slowwave.boost('default', 'loud', :session, 5)"
+BOOST = "SELECT * FROM slowwave.boost_sessions('default', 'loud', :session, 5)"
 
 
 @dataclass
@@ -95,7 +95,7 @@ def many_due(scene: Scene, number: int) -> list[str]:
         for name in names
     ]
     scene.sql(
-        "SELECT due FROM slowwave.capture('default', :batch, 3600, 3600, 5, 'UTC', 0, :now)",
+        "SELECT due FROM slowwave.capture_batch('default', :batch, 3600, 3600, 5, 'UTC', 0, :now)",
         batch=json.dumps(items),
         now=scene.clock(),
     )

@@ -60,7 +60,9 @@ def queue_a_thousand(memory: Memory, engine: Engine) -> None:
         for n in range(QUEUED)
     ]
     value(
-        engine, "SELECT count(*) FROM slowwave.capture('default', :batch, 1, 1, 5, 'UTC', 0)", batch=json.dumps(batch)
+        engine,
+        "SELECT count(*) FROM slowwave.capture_batch('default', :batch, 1, 1, 5, 'UTC', 0)",
+        batch=json.dumps(batch),
     )
     queue = memory.store.offers.queue()
     queue.offer_many([(SessionRef("default", f"a{n}", "s"), "normal") for n in range(QUEUED)])

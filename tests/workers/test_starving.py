@@ -31,7 +31,9 @@ def ask(memory: Memory, engine: Engine, first: int) -> None:
     events = [{"kind": "user", "step": 1, "content": "Hi."}]
     batch = [{"agent": agent, "session": "s", "trigger": "idle", "events": events} for agent in agents]
     value(
-        engine, "SELECT count(*) FROM slowwave.capture('default', :batch, 1, 1, 5, 'UTC', 0)", batch=json.dumps(batch)
+        engine,
+        "SELECT count(*) FROM slowwave.capture_batch('default', :batch, 1, 1, 5, 'UTC', 0)",
+        batch=json.dumps(batch),
     )
     memory.store.offers.queue().offer_many([(SessionRef("default", agent, "s"), "normal") for agent in agents])
 

@@ -22,7 +22,7 @@ _ONE = Statement(
     b"SELECT * FROM slowwave.capture_session($1, $2, $3, $4, nullif($5, '')::jsonb, nullif($6, ''),"
     b" $7, $8, $9, $10, $11)",
 )
-_MANY = Statement(b"slowwave_capture", b"SELECT * FROM slowwave.capture($1, $2, $3, $4, $5, $6, $7)")
+_MANY = Statement(b"slowwave_capture", b"SELECT * FROM slowwave.capture_batch($1, $2, $3, $4, $5, $6, $7)")
 
 
 class Captured(NamedTuple):

@@ -40,7 +40,7 @@ Stored = Literal["postgres", "queued", "spool"]
 CLOSE_SECONDS = 10.0
 OFFER_SECONDS = 2.0
 
-_BOOST = Statement(b"slowwave_boost", b"SELECT * FROM slowwave.boost($1, $2, $3, $4)")
+_BOOST = Statement(b"slowwave_boost", b"SELECT * FROM slowwave.boost_sessions($1, $2, $3, $4)")
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 # What a forked child inherits and must neither use nor close: closing would speak on the parent's connections.

@@ -29,7 +29,7 @@ _REMEMBER = Statement(
 )
 _REMEMBER_WAITED = Statement(
     b"slowwave_remember_waited",
-    b"SELECT id, is_new, extract(epoch FROM expires_at) FROM slowwave.remember_waited($1, $2, $3, $4, nullif($5, ''),"
+    b"SELECT id, is_new, extract(epoch FROM expires_at) FROM slowwave.remember_delayed($1, $2, $3, $4, nullif($5, ''),"
     b" $6, $7, $8, $9, $10, $11, nullif($12, '')::timestamptz, $13, $14, $15::timestamptz)",
 )
 
@@ -160,7 +160,7 @@ def _written(postgres: Postgres, values: tuple[bytes, ...], *, waited: bool) -> 
 
 def read_stats(connection: Any, tenant: str, kind: str, name: str) -> WorkingStats:
     """The statistics of one scope, over a psycopg connection; all zero where nothing was ever noted."""
-    cursor = connection.execute("SELECT * FROM slowwave.working_statistics(%s, %s, %s)", (tenant, kind, name))
+    cursor = connection.execute("SELECT * FROM slowwave.working_memory_stats(%s, %s, %s)", (tenant, kind, name))
     columns = [column.name for column in cursor.description]
     return WorkingStats(**dict(zip(columns, cursor.fetchone(), strict=True)))
 

@@ -1,7 +1,7 @@
 """Connections for mem0's own rows in this very Postgres, where no other vector store is configured.
 
-They stand in a schema of their own, `slowwave_mem0`, made by `slowwave.prepare_mem0`. mem0 asks for a pool of which it
-uses one method; this one brings no threads, and a forked child opens its own connections.
+The function `slowwave.create_mem0_schema` makes their schema, `slowwave_mem0`. mem0 asks for a pool of which it uses
+one method; this one brings no threads, and a forked child opens its own connections.
 
 Must not know: what the rows hold.
 """

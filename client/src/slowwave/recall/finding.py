@@ -2,8 +2,8 @@
 
     scopes.sql   names → scopes that exist, stems of the question, which of them are common
     terms.py     which stems name candidates
-    find.sql     candidates, ranked by slowwave.find (a function in the database), with text and origin
-    find_hybrid.sql     the same by words and by the question's vector, where there is one (slowwave.find_hybrid)
+    search_text.sql     candidates, ranked by slowwave.search_text (a function in the database), with text and origin
+    search_hybrid.sql   the same by words and by the vector of the question, if it has one (slowwave.search_hybrid)
     hits.py      what was said once is shown once
 
 Must not know: who asks, or what the answer is for.
@@ -23,8 +23,8 @@ from slowwave.recall.terms import Plan, Term, any_of, clean_question, plan
 MAX_LIMIT = 100
 
 _SCOPES = statement("scopes")
-_FIND = statement("find")
-_FIND_HYBRID = statement("find_hybrid")
+_FIND = statement("search_text")
+_FIND_HYBRID = statement("search_hybrid")
 
 
 @dataclass(frozen=True, slots=True)

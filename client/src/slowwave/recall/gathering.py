@@ -1,7 +1,7 @@
 """Gather a context: days and their summaries, what none covers, memories, contradictions, what is being said elsewhere.
 
-    scopes.sql, find.sql   what the query finds, where there is one
-    brief.sql              the rest, by slowwave.brief (a function in the database), in one answer
+    scopes.sql, search_text.sql   what the query finds, where there is one
+    read_context.sql              the rest, by slowwave.read_context (a function in the database), in one answer
 
 Must not know: who asks, which prompt it goes into, how much of it that has room for.
 """
@@ -33,7 +33,7 @@ LINE_CHARACTERS = 1000
 RAW_LINES_PER_DAY = 24
 RAW_CHARACTERS = 300
 
-_BRIEF = statement("brief")
+_BRIEF = statement("read_context")
 
 Labels = Mapping[int, str | None]
 

@@ -44,7 +44,7 @@ class Hit:
 
 
 def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
-    """A hit from a row of slowwave.find or of a context; `labels`: names of scopes by their ids."""
+    """A hit from a row of slowwave.search_text or of a context; `labels`: names of scopes by their ids."""
     return Hit(
         id=row["id"],
         kind="memory" if row["seq"] is None else "event",
@@ -60,7 +60,7 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
 
 
 def choose(ranked: Sequence[Row], limit: int) -> list[Row]:
-    """Of rows of slowwave.find, best first, take `limit` that show something new.
+    """Of rows of slowwave.search_text, best first, take `limit` that show something new.
 
     An event whose memory stands above it is left out, and so is a memory all of whose events stand above it: what was
     said once is shown once, in the form that fits the question best. Two memories of one event say different things

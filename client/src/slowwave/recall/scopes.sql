@@ -1,2 +1,2 @@
 SELECT l.scopes, l.terms
-FROM slowwave.library(%(tenant)s::text, %(kinds)s::text[], %(names)s::text[], %(question)s::text) AS l
+FROM slowwave.scope_stats(%(tenant)s::text, %(kinds)s::text[], %(names)s::text[], %(question)s::text) AS l

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 MAX_QUESTION_CHARACTERS = 2000
-MAX_TERMS = 10  # as many as slowwave.find weighs; of a longer question the rarest are kept
+MAX_TERMS = 10  # as many as slowwave.search_text weighs; of a longer question the rarest are kept
 # Among 200,000 documents this finds five in six of the ten that ranking everything would, in a third of the time.
 CANDIDATE_BUDGET = 600
 SHORTEST_BEGINNING = 3
@@ -22,7 +22,7 @@ SHORTEST_BEGINNING = 3
 POSTINGS_BUDGET = 40_000
 # The same where events are left out, of which the index holds more and longer ones.
 MEMORY_POSTINGS_BUDGET = 120_000
-# slowwave.find weighs no more of a kind: of a stem that more hold it would take any, where the latest are better.
+# slowwave.search_text weighs no more of a kind: of a stem that more hold it would take any; the latest are better.
 WEIGHED = 1_500
 # Of the latest that are looked at, some thousand, a stem that one in a hundred holds is in enough.
 OFTEN = 100

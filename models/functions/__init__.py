@@ -1,0 +1,39 @@
+"""The SQL functions of the schema, one file each, in the form that this version needs.
+
+To change a function, edit its file and add a migration that applies it:
+
+    def upgrade() -> None:
+        apply_functions("capture_session")
+
+If the arguments or the answer change, the migration drops the old function first: Postgres keeps functions apart by
+their arguments, and cannot replace one whose answer differs.
+
+alembic-utils would do the same job, but each of its revisions repeats the whole text of the old and the new function.
+Here a fresh database and a migrated one end at the same files, and a test compares their catalogues.
+
+Must not know: which revision applies a function.
+"""
+
+from importlib.resources import files
+
+from alembic import op
+
+
+def run_sql(text: str) -> None:
+    """Execute statements as they stand: a colon in them marks no parameter."""
+    op.execute(text.replace(":", r"\:"))
+
+
+def apply_functions(*names: str) -> None:
+    """Create or replace functions inside a migration, with their triggers. Without names: all of them.
+
+    Postgres does not check the bodies here: a function may name a table that a later revision creates.
+    """
+    run_sql("SET LOCAL check_function_bodies = off")
+    for name in names or known_functions():
+        run_sql((files(__package__) / f"{name}.sql").read_text("utf-8"))
+
+
+def known_functions() -> list[str]:
+    """The names of all functions, in alphabetical order."""
+    return sorted(file.name.removesuffix(".sql") for file in files(__package__).iterdir() if file.name.endswith(".sql"))
