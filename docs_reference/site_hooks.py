@@ -28,8 +28,6 @@ BESIDE = {
     "client/README.md": "package.md",
     "examples/README.md": "examples.md",
 }
-# Pages too long for a browser: they are handed out as they are.
-RAW = {"docs/proof/scale-plans.md"}
 # Where the copies of linked files stand.
 COPIES = "files"
 # In the navigation: a folder's pages, and whatever no other entry names.
@@ -54,9 +52,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that stand beside docs/, and a copy of each file that a page links to."""
     for source, name in BESIDE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
-    for raw in RAW:
-        if (known := files.get_file_from_path(raw.removeprefix("docs/"))) is not None:
-            files.remove(known)
     for page in [file for file in files if file.is_documentation_page()]:
         here = Path(page.abs_src_path or "")
         for _, _, target in _LINK.findall(_FENCE.sub("", here.read_text(encoding="utf-8"))):
@@ -106,7 +101,7 @@ def _site_name(path: PurePosixPath) -> str | None:
         return _site_name(page) if (ROOT / page).exists() else None
     if str(path) in BESIDE:
         return BESIDE[str(path)]
-    if path.parts[0] == "docs" and str(path) not in RAW:
+    if path.parts[0] == "docs":
         return str(path.relative_to("docs"))
     # A copy of a page is no page.
     return f"{COPIES}/{path}.txt" if path.suffix == ".md" else f"{COPIES}/{path}"
@@ -139,5 +134,4 @@ def _filled(entry: Any, named: set[str]) -> Any:
 def _pages_of(folder: str) -> list[str]:
     """The pages below a folder of docs/, its own first."""
     found = {path.relative_to(DOCS).as_posix() for path in (DOCS / folder).rglob("*.md")}
-    found -= {raw.removeprefix("docs/") for raw in RAW}
     return sorted(found, key=lambda name: (not name.endswith("/README.md"), name))

@@ -130,8 +130,8 @@ ledger is complete (I1, I2 and I5 were counted in SQL after loading).
 | --- | ---: | ---: |
 {tables}
 
-Search by vectors is left out: without an index of its own it reads all vectors of a scope. The plans of all statements:
-[scale-plans.md](scale-plans.md)."""
+Search by vectors is left out: without an index of its own it reads all vectors of a scope. `python -m proof.scale
+--plans FILE` writes the plans of all statements."""
 
 
 def _explained(setting: Setting) -> str:
@@ -158,7 +158,7 @@ Literals of more than a few words are left out.
 
 
 def plans_as_markdown(plans: Sequence[tuple[str, Sequence[Plan]]], sizes: Sizes) -> str:
-    """The page docs/proof/scale-plans.md."""
+    """The plans of all operations, as Markdown."""
     parts = [_PLANS.format(sessions=sizes.sessions, memories=sizes.memories)]
     for name, found in plans:
         parts += [f"## {name[0].upper()}{name[1:]}", ""]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from docs_reference.site_hooks import BESIDE, COPIES, DOCS, RAW
+from docs_reference.site_hooks import BESIDE, DOCS
 from tests.documents import DOCUMENTS, ROOT
 
 ELSEWHERE = re.compile(
@@ -34,12 +34,10 @@ def page_of(document: Path) -> str:
 
 
 def test_every_document_is_a_page_that_the_navigation_names(site: Path) -> None:
-    raw = {ROOT / name for name in RAW}
-    pages = {page_of(document) for document in DOCUMENTS if document not in raw}
+    pages = {page_of(document) for document in DOCUMENTS}
     assert {page for page in pages if not (site / page).exists()} == set()
     home = (site / "index.html").read_text(encoding="utf-8")
     assert {page for page in pages if f'href="{page}"' not in home.replace("./", "")} - {"index.html"} == set()
-    assert all((site / COPIES / f"{name}.txt").exists() for name in RAW)
 
 
 def test_no_page_asks_another_host_for_anything(site: Path) -> None:
