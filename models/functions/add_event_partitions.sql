@@ -1,8 +1,10 @@
--- add_event_partitions: let there be room for p_width further sessions before events_rest is used. Answers how many partitions
--- were made.
+-- add_event_partitions: create event partitions until p_width more sessions fit before events_rest is used.
 --
--- Capture waits meanwhile, for milliseconds: what is cut off events_rest is empty, unless nobody called this for long;
--- then its rows are looked through once. Who can't have the table within two seconds fails, and the next call does it.
+-- Returns the number of partitions created.
+--
+-- The function locks slowwave.events, and capture waits for milliseconds. Each new partition is split off events_rest,
+-- which is empty unless this function was not called for a long time. If it has rows, Postgres scans them once. If the
+-- function does not get a lock within two seconds, the call fails. The next call creates the partitions.
 CREATE OR REPLACE FUNCTION slowwave.add_event_partitions(p_width bigint) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -23,7 +25,7 @@ BEGIN
         RETURN 0;
     END IF;
     LOCK TABLE slowwave.events IN ACCESS EXCLUSIVE MODE;
-    -- Another call may have been here while this one waited.
+    -- Another call may have added partitions while this call waited for the lock.
     SELECT max(p.bound) INTO v_bound FROM slowwave.event_partitions() AS p;
     WHILE v_bound < v_last + p_width LOOP
         SELECT max(e.session_id) INTO v_held FROM slowwave.events_rest e;

@@ -1,7 +1,11 @@
--- add_source: one event more that says a memory; the strongest of what the same event said before stays.
+-- add_source: record that events of a session state a memory, one row of memory_sources per event.
 --
--- What it says in these words counts alone: a copy (`via` a merged memory) neither alters it nor outlives it, so that
--- taking the merge back leaves what had been there.
+-- p_sources: the sequence numbers of the events. p_via: the merged memory that brings the source, or NULL if the event
+-- states this memory in its own words.
+--
+-- If the event already states the memory in these words, the row keeps the highest confidence, the highest importance,
+-- the earliest holds_from and its trust. A copy (p_via is not NULL) never changes an existing row. A source in these
+-- words replaces a copy. So undoing the merge restores the sources that existed before.
 CREATE OR REPLACE FUNCTION slowwave.add_source(
     p_memory_id uuid, p_session_id bigint, p_sources bigint[], p_confidence double precision,
     p_importance double precision, p_trust text, p_holds_from timestamptz, p_via uuid

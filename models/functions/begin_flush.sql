@@ -1,12 +1,17 @@
--- begin_flush: count an attempt and read the window, in one round trip, before any work is done.
+-- begin_flush: count a flush attempt and read the window, in one round trip.
 --
--- Attempts are counted before the work, so that a window that kills its worker runs out of attempts instead of looping.
--- The sweep's next look moves behind the lease: should this worker die, the session is offered again right after it.
--- Not waiting for the disk: losing the count in a crash of the server costs one more attempt.
--- `events` are those of the window with up to p_preceding before it: what stands at or before processed_until is context.
--- Answers one row; `state` is begin, or why there is nothing to do: unknown, clean, early (not due, or in back-off).
--- Early: somebody talked on after the sweep took the session, and moved its due time on by the retry interval. It gets
--- the time at which it will really be due, or its flush would come late by up to that interval.
+-- The function counts the attempt before the worker starts its work. So a window that kills its worker runs out of
+-- attempts instead of looping.
+-- The function moves the session's due time to the end of the lease. If this worker dies, the sweep offers the session
+-- again right after the lease ends.
+-- The commit does not wait for the disk. If the server crashes and loses the count, that costs one more attempt.
+-- `events` holds the events of the window and up to p_preceding events before it. Events at or before processed_until
+-- are context only.
+-- Returns one row. `state` is "begin", or the reason why there is nothing to do: "unknown", "clean", or "early" (not
+-- due, or in back-off).
+-- A session is early if a new event arrived after the sweep claimed it. The claim moved its due time on by the retry
+-- interval. begin_flush sets the time at which the session is really due. Otherwise its flush could be late by up to
+-- that interval.
 CREATE OR REPLACE FUNCTION slowwave.begin_flush(
     p_tenant text, p_agent text, p_session text,
     p_max_messages integer, p_preceding integer,
@@ -17,7 +22,7 @@ CREATE OR REPLACE FUNCTION slowwave.begin_flush(
     invalidated_at bigint, attempts smallint, failures smallint, window_limit smallint, events jsonb
 )
 LANGUAGE plpgsql
--- A new database has no statistics: without this, a plan that reads all sessions would be kept.
+-- A new database has no statistics. Without this setting, Postgres would keep a plan that reads all sessions.
 SET enable_seqscan = off
 AS $$
 #variable_conflict use_column

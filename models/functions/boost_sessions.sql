@@ -1,9 +1,10 @@
--- boost_sessions: a prompt arrived for one session of an agent; ask for its other dirty sessions now, oldest first.
+-- boost_sessions: mark the other dirty sessions of an agent for processing now, oldest first, after a prompt.
 --
--- Runs on the reply path: rows that are locked are skipped, never waited for, and the commit does not wait for the
--- disk, since a lost boost costs only time. Sessions in back-off are left alone: boosting cannot mend them.
--- The due time stays, so that no index is touched: the caller offers what this answers, and should that offer be lost,
--- the session is offered when it would have been anyway.
+-- The function runs while a reply waits. It skips locked rows instead of waiting for them. The commit does not wait for
+-- the disk, since a lost boost costs only time. The function skips sessions in back-off, because a boost cannot fix
+-- their failure.
+-- The function does not change flush_due_at, so Postgres updates no index. The caller offers the sessions that the
+-- function returns. If that offer is lost, the sweep offers each session at its regular due time.
 CREATE OR REPLACE FUNCTION slowwave.boost_sessions(
     p_tenant text, p_agent text, p_session text, p_limit integer, p_now timestamptz DEFAULT NULL
 ) RETURNS TABLE (session text)
@@ -15,8 +16,8 @@ DECLARE
 BEGIN
     IF session_user <> current_user THEN PERFORM slowwave.require_tenant(p_tenant); END IF;
     PERFORM set_config('synchronous_commit', 'off', true);
-    -- Scalar subqueries run first and once, so that each step is a walk along one index whatever the planner thinks of
-    -- the tables: the agent, the first of its dirty sessions in the order of the index, these rows alone.
+    -- Postgres runs scalar subqueries first and once. So each step scans one index, whatever the planner estimates for
+    -- the tables: the agent, its first dirty sessions in the order of the index, then only these rows.
     RETURN QUERY
     UPDATE slowwave.sessions s SET
         boosted_at = v_now,

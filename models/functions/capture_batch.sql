@@ -1,10 +1,11 @@
--- capture_batch: record events of many sessions in one statement; what capture_session does, for each of them.
+-- capture_batch: record events of many sessions in one statement.
 --
--- p_batch: [{agent, session, events, about, trigger}, …] as in capture_session, each (agent, session) once.
--- Answers one row a session; `item` is its place in p_batch (0, 1, …).
+-- The function calls capture_session for each session.
+-- p_batch: [{agent, session, events, about, trigger}, …] as in capture_session. Each (agent, session) pair occurs once.
+-- Returns one row per session. `item` is the session's position in p_batch (0, 1, …).
 --
--- Agents and scopes are made before any session is locked, in the order of their names, and sessions are locked in the
--- order of theirs: two batches can't wait for each other.
+-- The function creates agents and scopes before it locks any session, in the order of their names. It locks sessions in
+-- the order of their names. So two batches cannot deadlock.
 CREATE OR REPLACE FUNCTION slowwave.capture_batch(
     p_tenant text,
     p_batch jsonb,

@@ -1,21 +1,23 @@
--- capture_session: record events of one session in one statement, one round trip.
+-- capture_session: record events of one session in one statement and one round trip.
 --
--- p_events: [{key, kind, step, content, role?, name?, at?, taken?, metadata?}, …]. `step` counts the turns that began in this
---   call, this event's included: 0 while its events still belong to the turn before. `role` is the kind unless given.
--- p_about: null, or {scope_kind, scope_name, room_id, thread_id, source}, each optional: what a new session is made
---   with. A scope that is named must be the one the session writes to.
--- p_trigger: null, or why processing is asked for now (idle, compaction, reset). Or unread: then p_events name runs that
---   another program keeps, which record_source_runs notes, and nothing is recorded.
--- Answers the numbers after the call, what was added and what was a repetition, whether a flush is due now and why;
--- `problem` says why nothing was written.
+-- p_events: [{key, kind, step, content, role?, name?, at?, taken?, metadata?}, …]. `step` counts the turns that began
+--   in this call, including the turn of this event. It is 0 while the events still belong to the previous turn. `role`
+--   defaults to the kind. `taken` is present if the event was queued before this call.
+-- p_about: NULL, or {scope_kind, scope_name, room_id, thread_id, source}, each optional. The function creates a new
+--   session with these values. For an existing session, a named scope must be the scope that the session writes to.
+-- p_trigger: NULL, or why processing is requested now (idle, compaction, reset). If it is "unread", p_events names runs
+--   that another program stores. Then the function calls record_source_runs and records no event.
+-- Returns the last sequence number after the call, how many events were added and how many were repeated, whether a
+-- flush is due now, and why. `problem` says why nothing was written.
 --
--- Numbers are taken under the lock of the session's row and committed in order, so no watermark can pass an event that
--- is still uncommitted. Nothing else is locked: agents and scopes are inserted once and only read later, days are
--- counted per session. Each statement in here has its own snapshot (READ COMMITTED), taken after the lock was: what an
--- earlier holder committed is seen, so a repeated key is a repetition even when both arrive at once.
+-- The function assigns sequence numbers under the lock of the session's row. Transactions commit in the order of these
+-- numbers, so no watermark can pass an event that is still uncommitted. The function locks nothing else: agents and
+-- scopes are inserted once and only read later, and days are counted per session. Each statement has its own snapshot
+-- (READ COMMITTED), taken after the lock. It sees the commits of earlier lock holders, so a repeated key is a
+-- repetition even if both calls arrive at once.
 --
--- Replies wait for this, so the common case is four plain statements on few rows: lock, insert, count, update. That a
--- key is repeated shows in the number of rows that the insert took; only then are the new ones picked out.
+-- Replies wait for this function, so the common case is four plain statements on few rows: lock, insert, count, update.
+-- The row count of the insert shows whether a key is repeated. Only then does the function pick out the new events.
 CREATE OR REPLACE FUNCTION slowwave.capture_session(
     p_tenant text,
     p_agent text,
@@ -47,7 +49,7 @@ BEGIN
     added := 0;
     repeated := 0;
     due := false;
-    -- Before the session is made, so that what was forgotten makes none.
+    -- Filter before the session is created, so that forgotten events do not create it.
     IF v_waited THEN
         p_events := slowwave.filter_forgotten(p_tenant, p_agent, p_session, p_about, p_events);
         v_count := jsonb_array_length(p_events);
@@ -61,14 +63,15 @@ BEGIN
         WHERE a.tenant = p_tenant AND a.name = p_agent AND s.name = p_session
         FOR NO KEY UPDATE OF s;
         EXIT WHEN FOUND;
-        -- A session that was never heard of has nothing to process: it isn't made by asking for that.
+        -- An unknown session has nothing to process. A request for processing does not create it.
         IF v_count = 0 THEN
             last_seq := 0;
             RETURN;
         END IF;
         PERFORM slowwave.open_session(p_tenant, p_agent, p_session, p_about, p_time_zone, p_cutoff_hour, v_now);
     END LOOP;
-    -- And again behind the lock: a forget that was under way has made this wait, and has committed by now.
+    -- Filter again under the lock. If a forget was in progress, this call waited for it, and the forget has committed
+    -- by now.
     IF v_waited THEN
         p_events := slowwave.filter_forgotten(p_tenant, p_agent, p_session, p_about, p_events);
         v_count := jsonb_array_length(p_events);
@@ -90,7 +93,7 @@ BEGIN
     END IF;
     v_turn := v_session.last_turn;
     IF v_count > 0 THEN
-        -- The first event of a session begins a turn whoever speaks.
+        -- The first event of a session begins a turn, whatever its role.
         v_turn := v_turn + (v_turn = 0 AND p_events -> 0 ->> 'step' = '0')::integer;
         v_today := slowwave.local_day(v_now, v_session.time_zone, v_session.cutoff_hour);
         INSERT INTO slowwave.events (
@@ -110,7 +113,8 @@ BEGIN
         IF repeated = 0 THEN
             v_turn := v_turn + (p_events -> -1 ->> 'step')::integer;
         ELSIF added > 0 THEN
-            -- Some are new, and their numbers have gaps: take them again, one behind the other.
+            -- Some events are new, and their sequence numbers have gaps. Delete them and insert them again without
+            -- gaps.
             DELETE FROM slowwave.events e WHERE e.session_id = v_session.id AND e.seq > v_session.last_seq;
             v_turn := slowwave.insert_new_events(
                 v_session.id, v_session.last_seq, v_session.last_turn, p_events,
@@ -121,7 +125,7 @@ BEGIN
     END IF;
     IF added > 0 THEN
         last_seq := last_seq + added;
-        -- Nearly always all of it was said today, and today has a row.
+        -- In nearly all calls, every event happened today and today has a row.
         IF NOT jsonb_path_exists(p_events, '$[*].at') THEN
             UPDATE slowwave.session_days d
             SET total_messages = d.total_messages + added, to_seq = v_session.last_seq + added, pending = true
@@ -145,13 +149,13 @@ BEGIN
             last_seen_at = v_now,
             dirty_since = coalesce(s.dirty_since, v_now),
             invalidated_at = CASE WHEN due_reason IS NULL THEN s.invalidated_at ELSE v_session.last_seq + added END,
-            -- That many turns came is the weakest reason: a flush that is under way may make it void.
+            -- The number of turns is the weakest reason: a flush in progress may make it obsolete.
             invalidated_by = CASE WHEN due_reason = 'turns' THEN coalesce(s.invalidated_by, due_reason)
                                   ELSE coalesce(due_reason, s.invalidated_by) END,
             flush_due_at = CASE
-                -- Never later than it should be is enough: the sweep, which finds it too early, puts it right. So a turn
-                -- that asks for nothing leaves every index of the row alone. And what is due already keeps the time at
-                -- which the sweep, which has offered it since, looks again.
+                -- The stored time may be too early but not too late: the sweep corrects a session that it finds too
+                -- early. So a turn that requests nothing changes no index of the row. A session that is already due
+                -- keeps its time. The sweep has offered the session since, and checks it again at that time.
                 WHEN s.flush_due_at IS NOT NULL AND (
                     due_reason IS NULL
                     OR s.invalidated_at IS NOT NULL

@@ -1,11 +1,13 @@
--- claim_due: sessions whose time has come, at most p_limit, at most p_per_agent of one agent.
+-- claim_due: claim the sessions that are due, at most p_limit in all and at most p_per_agent of one agent.
 --
--- It takes what it answers: their flush_due_at moves on by p_retry_seconds, so that the next sweep sees the others
--- instead of the same first ones; a committed flush computes it anew. Rows that another sweep holds are skipped.
--- Fair: the index is read in order of due time in rounds; an agent that has its share is left out of the next round, so
--- that one agent with thousands of due sessions costs the others an index scan and not their turn.
--- Capture leaves a due time where it was when somebody goes on talking. Such a session comes up too early: it is given
--- the time at which it will really be due, and is not answered.
+-- The function moves flush_due_at of each claimed session on by p_retry_seconds. So the next sweep claims other
+-- sessions instead of the same ones. A committed flush computes flush_due_at again. The function skips rows that
+-- another sweep has locked.
+-- The claim is fair. The function reads the index in the order of due time, in rounds, and leaves an agent that has its
+-- share out of the next round. So one agent with thousands of due sessions costs the other agents an index scan, but it
+-- does not delay their sessions.
+-- Capture does not move the due time when more events arrive, so such a session comes up too early. The function sets
+-- the time at which the session is really due, and does not return the session.
 CREATE OR REPLACE FUNCTION slowwave.claim_due(
     p_limit integer, p_per_agent integer, p_retry_seconds double precision,
     p_idle_seconds double precision, p_max_dirty_age_seconds double precision, p_now timestamptz
@@ -50,7 +52,8 @@ BEGIN
             ORDER BY r.place, r.flush_due_at
             LIMIT p_limit - cardinality(v_taken)
         ), locked AS (
-            -- By key: how many others are due makes no difference. The sum keeps their index out of it.
+            -- Read by primary key, so that the number of other due sessions does not matter. The addition keeps the
+            -- planner from using the index of due times.
             SELECT s.id, s.agent_id FROM slowwave.sessions s
             WHERE s.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND s.flush_due_at + interval '0' <= p_now
             ORDER BY s.id

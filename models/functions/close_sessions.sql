@@ -1,7 +1,10 @@
--- close_sessions: dirty sessions that nobody has seen for p_ttl_seconds get a last flush now, whatever else they wait
--- for. Once: one that was closed and fails again waits for its back-off like any other. Nothing is dropped.
+-- close_sessions: request a last flush of dirty sessions that were last seen at least p_ttl_seconds ago.
 --
--- What was not seen for so long has been dirty for so long: that is what an index finds, among all that is dirty.
+-- The flush is due now, even if the session is in back-off. A session is closed once: if its flush fails again, it
+-- waits for its back-off like any other session. No event is dropped. Returns the number of sessions closed.
+--
+-- A dirty session that was not seen for so long has been dirty for at least as long. So the condition on dirty_since
+-- lets an index find these sessions among all dirty sessions.
 CREATE OR REPLACE FUNCTION slowwave.close_sessions(p_ttl_seconds double precision, p_limit integer, p_now timestamptz)
 RETURNS integer
 LANGUAGE sql

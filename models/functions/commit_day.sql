@@ -1,14 +1,16 @@
--- commit_day: write a summary of what was read of a day, as its next version, and count it.
+-- commit_day: store the summary of a day as its next version, and record which events it covers.
 --
--- p_epoch: the agent's, p_version: the day's, when it was read; p_over: whether it is over; p_final: whether it is to be
---   final, granted where it is over and no event has come in since. p_sessions, p_totals: the events that were read, a
---   session each: what is counted is what was read, whatever has arrived meanwhile.
--- p_summarizer: what made its parts, the first of them first: "model …" or "rules/…".
--- Answers outcome: written, lost (another summary was faster), or forgotten (the agent or a session is gone: nothing may
--- be written again of what was forgotten); the day's status and version.
+-- p_epoch: the epoch of the agent when the day was read. p_version: the version of the day when it was read.
+-- p_over: whether the day is over. p_final: whether the summary should be final. It becomes final if the day is over
+--   and no event has arrived since.
+-- p_sessions, p_totals: how many events were read, per session. The function counts the events that were read, whatever
+--   has arrived since.
+-- p_summarizer: the summarizers of the parts, the current one first: "model …" or "rules/…".
+-- Returns the day's status and version, and `outcome`: "written", "lost" (another summary was committed first), or
+-- "forgotten" (the agent or a session was deleted, and forgotten data must not be written again).
 --
--- One statement, since captures wait for its row locks: no worker that is stopped in the middle can hold them. Rows are
--- locked in the order in which a capture of many sessions locks the same ones.
+-- The function runs as one statement because captures wait for its row locks: a worker that stops midway cannot hold
+-- them. It locks rows in the order in which a capture of many sessions locks them.
 CREATE OR REPLACE FUNCTION slowwave.commit_day(
     p_agent_id bigint, p_scope_id bigint, p_day date, p_epoch integer, p_version integer, p_over boolean,
     p_final boolean, p_sessions bigint[], p_totals integer[], p_segments integer, p_text text, p_lines jsonb,

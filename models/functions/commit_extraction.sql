@@ -1,11 +1,11 @@
--- commit_extraction: commit_flush, and in the same transaction what the ledger tells of a model beside it.
+-- commit_extraction: run commit_flush, and record the use of the model in its ledger row, in one transaction.
 --
--- p_tokens: what the model took. p_fallback, p_fallback_why: why somebody else made this window than the one who was
--- asked. p_dropped: how many memories of the answer were not believed, by why.
+-- p_tokens: the tokens that the model used. p_fallback, p_fallback_why: why another extractor than the configured one
+--   made this window (models.flushes.Flush). p_dropped: how many memories of the answer were rejected, by reason.
 --
--- Turns that came while a slow extractor was reading make the session due again, since they were counted from the old
--- watermark. From the new one there may be too few for a window of their own: with p_turn_threshold or fewer, and no
--- other reason, the session waits as any does that is not due.
+-- Turns that arrive while a slow extractor reads a window make the session due again, since capture counts them from
+-- the old watermark. Counted from the new watermark, they may be too few for a window of their own. If there are
+-- p_turn_threshold turns or fewer and no other reason, the session waits like any session that is not due.
 CREATE OR REPLACE FUNCTION slowwave.commit_extraction(
     p_session_id bigint, p_from_seq bigint, p_to_seq bigint, p_invalidated_at bigint,
     p_outcome text, p_extractor text, p_extractor_version text, p_attempt integer,
@@ -24,7 +24,7 @@ BEGIN
         p_session_id, p_from_seq, p_to_seq, p_invalidated_at, p_outcome, p_extractor, p_extractor_version, p_attempt,
         p_candidates, p_passages, p_noise, p_redactions, p_error, p_window_limit, p_idle_seconds,
         p_max_dirty_age_seconds, p_started_at, p_now) AS c;
-    -- Sent a second time it finds the row of the first, and sets the same.
+    -- A repeated call finds the row of the first call and sets the same values.
     IF committed AND (p_tokens > 0 OR p_fallback IS NOT NULL OR p_dropped IS NOT NULL) THEN
         UPDATE slowwave.flushes f
         SET tokens = p_tokens, fallback = p_fallback, fallback_why = p_fallback_why, dropped = p_dropped

@@ -1,13 +1,14 @@
--- commit_flush: the memories of a window, its ledger row, its search passages and the new watermark, or nothing.
+-- commit_flush: commit the memories, ledger row, search passages and new watermark of a window, or nothing.
 --
--- The watermark moves by compare-and-swap from p_from_seq - 1; where it stands elsewhere another worker was faster and
--- nothing is written: committed is false. The ledger's unique key (session, from_seq) backs this up.
+-- The watermark moves by compare-and-swap from p_from_seq - 1. If it has another value, another worker was faster: the
+-- function writes nothing, and committed is false. The ledger's unique key (session, from_seq) is a second guard.
 -- p_candidates: [{content, hash (hex), type, status, confidence, importance, trust, entities, valid_from, sources,
---   reason}, …], ordered by (type, hash) so that two flushes of one scope never wait for each other crosswise.
--- p_passages: [{seq, text, speaker, at, redacted?}, …]: the window's events, and up to two before it that are context
---   only. redacted: a secret was taken out of the text, so search shows this text and not the event's.
--- A statement that the scope has already gains sources; heard in another session it gains confidence. The oldest event
--- time stays: facts are ordered by when they were said (I9).
+--   reason}, …], ordered by (type, hash) so that two flushes of one scope cannot deadlock.
+-- p_passages: [{seq, text, speaker, at, redacted?}, …]: the events of the window, and up to two events before it as
+--   context only. `redacted`: a secret was removed from the text, so search shows this text and not the text of the
+--   event.
+-- If the scope already has a statement, the existing memory gains sources. If another session repeats it, the memory
+-- gains confidence. The memory keeps the oldest event time: facts are ordered by when they were said (I9).
 CREATE OR REPLACE FUNCTION slowwave.commit_flush(
     p_session_id bigint, p_from_seq bigint, p_to_seq bigint, p_invalidated_at bigint,
     p_outcome text, p_extractor text, p_extractor_version text, p_attempt integer,
@@ -33,7 +34,7 @@ BEGIN
     WHERE s.id = p_session_id AND s.processed_until = p_from_seq - 1 AND s.last_seq >= p_to_seq
     FOR UPDATE;
     IF NOT FOUND THEN
-        -- The answer to a first try may have been lost on its way: the same flush is not another's.
+        -- The reply to a first try may have been lost. A ledger row of the same flush is not the row of another worker.
         SELECT f.id, f.stored, f.repeated INTO flush_id, stored, repeated
         FROM slowwave.flushes f
         WHERE f.session_id = p_session_id AND f.from_seq = p_from_seq AND f.to_seq = p_to_seq
@@ -68,7 +69,9 @@ BEGIN
 
     SELECT e.recorded_at, e.turn INTO v_next FROM slowwave.events e
     WHERE e.session_id = p_session_id AND e.seq = p_to_seq + 1;
-    -- Still asked for: a later event was there when processing was asked for, or it was asked for again meanwhile.
+    -- The session is still due if a later event existed when processing was requested, or if processing was requested
+    -- again during the flush. It is also due if it is idle, or if its oldest unflushed event has reached the maximum
+    -- age.
     due := v_session.last_seq > p_to_seq AND (
         coalesce(v_session.invalidated_at > p_to_seq, false)
         OR v_session.last_seen_at <= p_now - make_interval(secs => p_idle_seconds)

@@ -1,5 +1,7 @@
--- commit_retry: a quarantined event was extracted after all. Its window is in the ledger already (I2), so the row changes
--- its outcome, by compare-and-swap, in one transaction with the memories; committed is false where it was done before.
+-- commit_retry: commit the memories of a quarantined event whose extraction has succeeded after all.
+--
+-- The event's window is in the ledger already (I2). So the function changes the outcome of that row by
+-- compare-and-swap, in one transaction with the memories. committed is false if an earlier call has done this already.
 CREATE OR REPLACE FUNCTION slowwave.commit_retry(
     p_session_id bigint, p_seq bigint, p_outcome text, p_extractor text, p_extractor_version text,
     p_candidates jsonb, p_noise integer, p_redactions integer, p_now timestamptz,

@@ -1,13 +1,16 @@
--- consolidate_notes: make memories of items of working memory, or note that the scope has them already; then the items are
--- settled. The database's unique key decides what is new, so a cycle and a flush that hear the same thing at once end in
--- one row (mistake 27).
+-- consolidate_notes: turn items of working memory into memories, or link them to memories that the scope already has.
+--
+-- The function then settles the items. The database's unique key decides whether a statement is new. So if a
+-- consolidation cycle and a flush store the same statement at once, one row results (mistake 27).
 --
 -- p_items: [{id, type, content, hash, status, confidence, importance, trust, entities, said_at, reason, repeats,
---   repeats_item}, …]. `repeats`: the memory that says it already; `repeats_item`: the item of this call that does.
--- Answers one row an item: the memory that has it now, and whether it is new.
+--   repeats_item}, …]. `repeats`: the memory that already states this. `repeats_item`: the item of this call that
+--   already states this.
+-- Returns one row per item: the memory that holds it now, and whether that memory is new.
 --
--- As in store_memory, what was merged is heard by the survivor too, and what a person rejected stays rejected. Memories
--- are locked in the order in which flushes lock them, so that they don't wait for each other crosswise.
+-- As in store_memory, if a memory was merged, the surviving memory gains the note too, and a statement that a person
+-- rejected stays rejected. The function locks memories in the order in which flushes lock them, so that they cannot
+-- deadlock.
 CREATE OR REPLACE FUNCTION slowwave.consolidate_notes(
     p_scope_id bigint, p_run_id bigint, p_by text, p_items jsonb, p_now timestamptz
 ) RETURNS TABLE (item uuid, memory uuid, is_new boolean)

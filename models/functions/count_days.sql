@@ -1,4 +1,4 @@
--- count_days: the events after p_last_seq, each on the local day of its agent.
+-- count_days: count the session's events after p_last_seq, each on the local day of its agent.
 CREATE OR REPLACE FUNCTION slowwave.count_days(p_session_id bigint, p_last_seq bigint) RETURNS void
 LANGUAGE plpgsql
 AS $$

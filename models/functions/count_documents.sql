@@ -1,6 +1,7 @@
--- count_documents: how many documents a scope holds, no further than 2,000 of each kind.
--- Without sequential scans: to the planner a bound makes them look cheap, and for a small scope among large ones they
--- read everything.
+-- count_documents: count the documents of a scope, up to 2,000 of each kind (passages and memories).
+--
+-- Sequential scans are off. The bound makes them look cheap to the planner, and for a small scope among large ones they
+-- read the whole table.
 CREATE OR REPLACE FUNCTION slowwave.count_documents(p_scope_id bigint) RETURNS bigint
 LANGUAGE sql STABLE
 SET enable_seqscan = off

@@ -1,9 +1,11 @@
--- create_mem0_schema: the place of mem0's rows in this Postgres, made when it is first wanted, since it needs the extension
--- `vector`. A row stands under its memory's id and goes with it, in the same transaction: so nothing that is forgotten
--- stays, or comes back in a delivery that read it before (I10).
+-- create_mem0_schema: create the schema for mem0's rows in this database, on first use.
 --
--- Vectors have no fixed dimension and no index of their own: the rows of one scope are read by its names and compared one
--- by one, which is exact.
+-- The schema is created on first use because it needs the extension `vector`. A row has the id of its memory and is
+-- deleted with the memory in the same transaction. So no forgotten data stays, and a delivery that read the memory
+-- earlier cannot bring it back (I10).
+--
+-- Vectors have no fixed dimension and no vector index. A query reads the rows of one scope by the scope's names and
+-- compares them one by one, which is exact.
 CREATE OR REPLACE FUNCTION slowwave.create_mem0_schema() RETURNS void
 LANGUAGE plpgsql
 SET client_min_messages = warning

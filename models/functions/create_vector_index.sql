@@ -1,10 +1,11 @@
--- Vectors: spaces, and which memories and events of some scopes lie near a question.
+-- create_vector_index: create an HNSW index on the vectors of one space.
 --
--- The bodies name the type `vector`, which is looked up when they run: without the extension they can be created, and
--- nobody calls them.
-
--- create_vector_index: an HNSW index on the vectors of one space. Numbers of half precision find the candidates, which are then
--- weighed exactly: half the size, and up to 4,000 dimensions. A space of more is scanned.
+-- The index holds half-precision numbers: it has half the size and allows up to 4,000 dimensions. It finds candidates,
+-- which nearest_vectors then scores exactly. Postgres scans a space with more dimensions.
+--
+-- The bodies of the vector functions (create_vector_index, nearest_vectors, search_hybrid) name types of the extension
+-- `vector`. Postgres looks a type up when a function runs. So the functions can be created without the extension. No
+-- code calls them then.
 CREATE OR REPLACE FUNCTION slowwave.create_vector_index(p_space_id bigint, p_dimension integer) RETURNS void
 LANGUAGE plpgsql
 AS $$

@@ -1,7 +1,9 @@
--- day_status: what a day's status is now. Capture touches no row of a day: a final one that has got an event since reads
--- open by that alone (I5).
+-- day_status: return the current status of a day.
 --
--- p_status, p_summarized: as they stand in the day's row, null where it has none. p_total: its events now.
+-- Capture changes no row of slowwave.days. If a final day has gained an event since, this function reports the day as
+-- open (I5).
+--
+-- p_status, p_summarized: the values in the day's row, NULL if it has no row. p_total: the number of its events now.
 CREATE OR REPLACE FUNCTION slowwave.day_status(p_status text, p_summarized integer, p_total bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$

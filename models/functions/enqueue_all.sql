@@ -1,4 +1,4 @@
--- enqueue_all: all that lives is queued for a backend, and all that it may have of an earlier time.
+-- enqueue_all: queue every live memory for a backend, and every memory that it may still hold from an earlier time.
 CREATE OR REPLACE FUNCTION slowwave.enqueue_all(p_name text, p_now timestamptz) RETURNS void
 LANGUAGE sql
 AS $$

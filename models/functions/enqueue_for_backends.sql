@@ -1,7 +1,9 @@
--- enqueue_for_backends: memories that every registered backend has to hear of (models.files.OutboxItem). What is queued
--- already counts up, so that a delivery under way knows that it was overtaken; it may be tried again at once.
+-- enqueue_for_backends: queue memories for every registered backend (models.files.OutboxItem).
 --
--- A memory that is gone is not queued: there is nothing to tell.
+-- If a memory is queued already, its change count rises, so that a delivery in progress knows that it is outdated. The
+-- memory may be delivered again at once.
+--
+-- The function does not queue a deleted memory, because there is no content to deliver.
 CREATE OR REPLACE FUNCTION slowwave.enqueue_for_backends(p_memories uuid[]) RETURNS void
 LANGUAGE sql
 AS $$

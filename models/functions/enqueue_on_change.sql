@@ -1,7 +1,9 @@
--- enqueue_on_change: behind every row of memory_changes. Links, conflicts and answers stand in no file, and are left out.
+-- enqueue_on_change: queue the memories of new rows in memory_changes for every registered backend.
 --
--- Flushes run through this: without a backend it is one look at an empty table. That look holds a lock to the end of
--- the transaction, for which whoever registers a backend waits: so no change falls between.
+-- The function skips links, conflicts and decisions, because files do not contain them.
+--
+-- Every flush runs this trigger. Without a backend, the trigger reads one empty table. This read holds a table lock
+-- until the transaction ends, and register_backend waits for that lock. So no change is missed.
 CREATE OR REPLACE FUNCTION slowwave.enqueue_on_change() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

@@ -1,4 +1,4 @@
--- enqueue_on_score: behind what is weighed anew without a change of its own, as when a merge or a run is taken back.
+-- enqueue_on_score: queue a memory whose score changed without a change of its own, such as an undone merge or run.
 CREATE OR REPLACE FUNCTION slowwave.enqueue_on_score() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

@@ -1,4 +1,4 @@
--- enqueue_on_summary: behind a new summary of a day, which stands in that day's file: it has to be looked at.
+-- enqueue_on_summary: schedule the check of a day's file after a new summary, because the file contains the summary.
 CREATE OR REPLACE FUNCTION slowwave.enqueue_on_summary() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

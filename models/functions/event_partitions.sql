@@ -1,10 +1,11 @@
--- Partitions of events, by ranges of session ids: events_N holds the sessions below N that no partition before it holds,
--- events_rest whatever comes after the last of them. Where an event lies follows from its session, so the unique keys
--- (session, seq) and (session, key) stay the database's promise.
+-- event_partitions: return the partitions of slowwave.events that have an upper bound, with that bound.
 --
--- These run with the rights of the schema's owner: whoever runs maintenance needs none to change tables.
-
--- event_partitions: the partitions that have an end, with it.
+-- slowwave.events is partitioned by ranges of session ids. events_N holds the sessions below N that no earlier
+-- partition holds. events_rest holds all sessions after the last of these. The session alone determines the partition
+-- of an event. So the database still guarantees the unique keys (session, seq) and (session, key).
+--
+-- The functions that change partitions run with the rights of the schema's owner. So the login that runs maintenance
+-- does not need the right to change tables.
 CREATE OR REPLACE FUNCTION slowwave.event_partitions() RETURNS TABLE (name text, bound bigint)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp

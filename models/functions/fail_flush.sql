@@ -1,4 +1,6 @@
--- fail_flush: note a failure of the window that was begun at p_processed_until; a window that moved on is left alone.
+-- fail_flush: record a failure of the window that began at p_processed_until.
+--
+-- If the watermark has moved on, the function changes nothing.
 CREATE OR REPLACE FUNCTION slowwave.fail_flush(
     p_session_id bigint, p_processed_until bigint, p_attempts integer, p_failures integer, p_window_limit integer,
     p_not_before timestamptz, p_error text, p_now timestamptz

@@ -1,7 +1,8 @@
--- filter_forgotten: of p_events those that were taken after their agent, their session or their scope was last forgotten.
+-- filter_forgotten: return the events that were taken after the last forget of their agent, session or scope.
 --
--- The scope is that of the session, or the one that it would be made with. A scope's fence has agent '' and names it as
--- `kind:name` (models.erasures.ErasedName).
+-- The function reads p_events, and keeps events without `taken`. The scope is the scope of the session, or the scope
+-- with which the session would be created. In slowwave.erased_names, the fence of a scope has agent '' and names the
+-- scope as `kind:name` (models.erasures.ErasedName).
 CREATE OR REPLACE FUNCTION slowwave.filter_forgotten(p_tenant text, p_agent text, p_session text, p_about jsonb, p_events jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
@@ -10,7 +11,7 @@ DECLARE
     v_erased timestamptz;
     v_scope text;
 BEGIN
-    -- Nearly always nothing of the tenant was ever forgotten.
+    -- In nearly all calls, the tenant has never forgotten anything.
     IF NOT EXISTS (SELECT FROM slowwave.erased_names n WHERE n.tenant = p_tenant) THEN
         RETURN p_events;
     END IF;

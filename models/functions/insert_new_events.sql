@@ -1,5 +1,6 @@
--- insert_new_events: of p_events those whose key is new, numbered after p_last_seq; answers the last turn's number.
--- The caller holds the lock of the session's row.
+-- insert_new_events: insert the events of p_events whose key is new, numbered after p_last_seq.
+--
+-- Returns the number of the last turn. The caller holds the lock of the session's row.
 CREATE OR REPLACE FUNCTION slowwave.insert_new_events(
     p_session_id bigint, p_last_seq bigint, p_last_turn integer, p_events jsonb,
     p_time_zone text, p_cutoff_hour integer, p_now timestamptz

@@ -1,4 +1,4 @@
--- memory_search_vector: a memory, with the day since which it holds and the names that it was filed under.
+-- memory_search_vector: build the search vector of a memory from its text, entities and first valid day.
 CREATE OR REPLACE FUNCTION slowwave.memory_search_vector(
     p_scope_id bigint, p_content text, p_valid_from timestamptz, p_entities text[]
 ) RETURNS tsvector

@@ -1,9 +1,11 @@
--- nearest_vectors: of the memories ('memory') or events ('passage') of some scopes those that lie nearest to a question, with
--- how the cosines of all of them are spread: how many, their mean, and the mean of their squares.
+-- nearest_vectors: return the memories ('memory') or events ('passage') of some scopes that are nearest to a question.
 --
--- Scopes of up to some thousand vectors are read whole, and so are those that are a small part of the table: an index
--- over all scopes would look at many vectors of others before it has found enough of theirs. Either way the scope is
--- a condition of the statement itself (I8).
+-- Each row also describes the distribution of the cosines of all vectors of these scopes: their number, their mean, and
+-- the mean of their squares.
+--
+-- The function reads all vectors of the scopes if there are up to some thousand, or if they are a small part of the
+-- table. In the second case an index over all scopes would read many vectors of other scopes before it found enough. In
+-- both cases the scope is a condition of the statement itself (I8).
 CREATE OR REPLACE FUNCTION slowwave.nearest_vectors(
     p_kind text, p_space_id bigint, p_dimension integer, p_scopes bigint[], p_question real[], p_limit integer
 ) RETURNS TABLE (
@@ -29,7 +31,8 @@ BEGIN
     END IF;
     SELECT greatest(c.reltuples, v_count) INTO v_all FROM pg_class c
     WHERE c.oid = format('slowwave.%I', v_table)::regclass;
-    -- A scan takes 3.5 us a vector of 384 numbers; the index some 20 us for each that it looks at, of whatever scope.
+    -- A scan takes 3.5 us per vector of 384 numbers. The index takes about 20 us per vector that it reads, of whatever
+    -- scope.
     IF v_count <= 4000 OR p_dimension > 4000 OR v_count * v_count <= 600 * v_all THEN
         RETURN QUERY EXECUTE format(
             'WITH every AS MATERIALIZED ('
@@ -40,7 +43,7 @@ BEGIN
             USING p_question, p_scopes, p_limit;
         RETURN;
     END IF;
-    -- Goes on where the nearest of all scopes were not enough of these.
+    -- The index scan continues if the nearest vectors of all scopes include too few of these scopes.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '100', true);
     RETURN QUERY EXECUTE format(
         'WITH near AS MATERIALIZED ('

@@ -1,4 +1,4 @@
--- open_session: the first event of a session makes it, and its agent and scope where they are new.
+-- open_session: create a session for its first event, and its agent and scope if they are new.
 CREATE OR REPLACE FUNCTION slowwave.open_session(
     p_tenant text, p_agent text, p_session text, p_about jsonb, p_time_zone text, p_cutoff_hour integer,
     p_now timestamptz
@@ -11,7 +11,7 @@ DECLARE
     v_scope record;
 BEGIN
     SELECT k.kind, k.name INTO v_scope FROM slowwave.scope_of(p_agent, p_about) AS k;
-    -- Twice at most: the second time sees the row that another transaction made in between.
+    -- At most two passes: the second pass finds the row that this call or another transaction inserted.
     LOOP
         SELECT a.id INTO v_agent_id FROM slowwave.agents a WHERE a.tenant = p_tenant AND a.name = p_agent;
         EXIT WHEN FOUND;

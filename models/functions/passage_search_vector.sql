@@ -1,4 +1,6 @@
--- passage_search_vector: an event with its speaker and its date, for one event alone. p_speaker may be NULL.
+-- passage_search_vector: build the search vector of one event alone, with its speaker and its date.
+--
+-- p_speaker may be NULL.
 CREATE OR REPLACE FUNCTION slowwave.passage_search_vector(
     p_scope_id bigint, p_content text, p_speaker text, p_happened_at timestamptz
 ) RETURNS tsvector

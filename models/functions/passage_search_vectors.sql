@@ -1,6 +1,8 @@
--- passage_search_vectors: consecutive events of a session, each with the two before it.
--- p_passages: [{seq, text, speaker, at}, …]; begin two events early, so that the first new one has its turns before it.
--- Each text is parsed once, since parsing is nearly all of the cost.
+-- passage_search_vectors: build the search vectors of consecutive events of a session, each with the two before it.
+--
+-- p_passages: [{seq, text, speaker, at}, …]. The list begins two events early, so that the first new event has the
+--   turns before it.
+-- The function parses each text once, since parsing is nearly all of the cost.
 CREATE OR REPLACE FUNCTION slowwave.passage_search_vectors(p_scope_id bigint, p_passages jsonb) RETURNS TABLE (seq bigint, search tsvector)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$

@@ -1,11 +1,16 @@
--- What an agent should know when a conversation begins, in one call: its scopes, days, memories, contradictions and what
--- is being said elsewhere. One answer instead of six spares a reader the ways there and back, and most of the planning:
--- the numbers below are no values, so that their plans are made once for a connection. Where the last few of many are
--- asked for, an index has their order: a bitmap has none, and would take all to be sorted.
+-- read_context: return the context that an agent needs when a conversation begins, in one call.
 --
--- wanted_kinds, wanted_names: the scopes that are read, at most 21. own_session: left out, '' for none. at_time: now.
--- wanted_days: how many local days. relevant: memories that a question has found, of which nothing is weighed again;
--- empty: the weightiest are read. Lists of JSON objects, NULL where there is nothing; no row at all if no scope is there.
+-- The row holds the agent's scopes, days, memories and contradictions, and the latest events of other sessions. One
+-- call instead of six saves the reader round trips and most of the planning time. The limits below are literals, not
+-- parameters, so that Postgres plans each statement once per connection. Where a statement reads the last few of many
+-- rows, an index returns them in order. A bitmap scan has no order, so Postgres would read and sort all rows.
+--
+-- wanted_kinds, wanted_names: the scopes to read, at most 21. own_session: the session to leave out, '' for none.
+-- at_time: the current time. wanted_days: the number of local days to read.
+-- relevant: the memories that a search found. The function does not score them again. If the list is empty, the
+--   function reads the memories with the highest weight.
+-- Each column is a list of JSON objects, or NULL if there are none. The function returns no row if none of the scopes
+-- exists.
 CREATE OR REPLACE FUNCTION slowwave.read_context(
     reader_tenant text, reader_agent text, wanted_kinds text[], wanted_names text[], own_session text,
     at_time timestamptz, wanted_days integer, relevant uuid[], line_characters integer, raw_characters integer
@@ -27,7 +32,7 @@ BEGIN
     INTO ids, known_scopes
     FROM unnest(wanted_kinds, wanted_names) AS wanted (kind, name)
     JOIN slowwave.scopes k ON k.tenant = reader_tenant AND k.kind = wanted.kind AND k.name = wanted.name
-    -- What a forgotten agent left is on its way out: nobody reads it meanwhile (I10).
+    -- The data of a forgotten agent is being deleted. No query reads it in the meantime (I10).
     WHERE NOT (k.kind = 'agent' AND EXISTS (
         SELECT FROM slowwave.agents a WHERE a.tenant = k.tenant AND a.name = k.name AND a.deleted_at IS NOT NULL));
     IF ids IS NULL THEN
@@ -40,11 +45,12 @@ BEGIN
     FROM slowwave.agents a
     WHERE a.tenant = reader_tenant AND a.name = reader_agent;
 
-    -- The most important and the newest of each scope, weighed by importance and age. Both ends of two indexes are read,
-    -- never a scope: 60 rows of each, of which at most 45 are chosen.
+    -- The most important and the newest memories of each scope, weighted by importance and age. The query reads the
+    -- first 60 rows of each of two indexes, never a whole scope, and chooses at most 45 memories.
     WITH pool AS MATERIALIZED (
         SELECT b.id, b.valid_from,
-               -- Half of its weight after a month, a third after two: what mattered once is never quite gone.
+               -- A memory keeps half of its weight after a month and a third after two months. The weight never reaches
+               -- zero.
                b.importance / (1 + greatest(extract(epoch FROM at_time - b.valid_from)::float8, 0) / 2592000) AS weight
         FROM unnest(ids) AS k (id)
         CROSS JOIN LATERAL (
@@ -67,13 +73,13 @@ BEGIN
                row_number() OVER (ORDER BY p.valid_from DESC, p.id DESC) AS by_age
         FROM pool p
     ), chosen AS MATERIALIZED (
-        -- As many more new ones as may stand among the weighty already.
+        -- Up to 30 of the newest memories, because 15 of them may be among the 15 with the highest weight already.
         SELECT p.id, p.weight, p.by_weight, p.recent
         FROM placed p
         WHERE p.by_weight <= CASE WHEN cardinality(relevant) = 0 THEN 15 ELSE 0 END OR p.recent AND p.by_age <= 30
         LIMIT 45
     ), origins AS (
-        -- Of all of them at once: one by one would read the sessions as often.
+        -- Read the sources of all chosen memories at once. One query per memory would read the sessions as often.
         SELECT x.memory_id, json_agg(json_build_array(x.session_id, s.name, x.seq) ORDER BY s.id, x.seq) AS sources
         FROM chosen c
         JOIN slowwave.memory_sources x ON x.memory_id = c.id
@@ -90,7 +96,7 @@ BEGIN
     ) AS q;
     shown := coalesce(shown, '{}') || relevant;
 
-    -- The last events that no flush has read yet, of the sessions that were seen last, but for the reader's own.
+    -- The last unflushed events of the sessions that were seen last, except the reader's own session.
     SELECT json_agg(q ORDER BY q.last_seen_at DESC, q.session_id, q.seq) INTO unflushed
     FROM (
         SELECT s.name AS session, a.name AS agent, s.scope_id, e.seq, coalesce(e.name, e.role) AS speaker,
@@ -118,17 +124,17 @@ BEGIN
         WHERE e.kind <> 'task' OR e.metadata ->> 'event' IN ('run_queued', 'run_finished', 'run_failed', 'run_blocked')
     ) AS q;
 
-    -- The newest summary of each day, of each agent that writes to these scopes.
+    -- The newest summary of each day and of each agent that writes to these scopes.
     WITH newest AS (
-        -- Without their lines, which are long: of most versions only the number is looked at. The reader's own apart
-        -- from those of others, so that a room of many agents leaves them their place.
+        -- Select ids without the lines, which are long: of most versions the query needs only the number. The reader's
+        -- own summaries have a limit of their own, so that a room of many agents does not displace them.
         (SELECT DISTINCT ON (v.day, v.scope_id) v.id
          FROM slowwave.day_summaries v
          WHERE v.scope_id = ANY (ids) AND v.day >= since_day AND v.agent_id = reader_id
          ORDER BY v.day DESC, v.scope_id, v.version DESC
          LIMIT 60)
         UNION ALL
-        -- Of each scope the first by an index: there may be very many agents.
+        -- Read the first rows of each scope by an index, since there may be very many agents.
         (SELECT v.id
          FROM unnest(ids) AS k (id)
          CROSS JOIN LATERAL (
@@ -145,7 +151,7 @@ BEGIN
     FROM (
         SELECT v.day, a.name AS agent, v.scope_id, v.version, v.lines,
                CASE WHEN v.lines = '[]' THEN left(v.text, 8000) ELSE '' END AS text,
-               -- What was decided last is true only while nothing has been added (I5).
+               -- The stored decision is valid only while no event has been added (I5).
                v.final AND NOT EXISTS (
                    SELECT FROM slowwave.session_days d
                    WHERE d.pending AND d.day = v.day AND d.agent_id = v.agent_id AND d.scope_id = v.scope_id) AS final
@@ -154,14 +160,15 @@ BEGIN
         JOIN slowwave.agents a ON a.id = v.agent_id AND a.deleted_at IS NULL
     ) AS q;
 
-    -- Of these days the last events that no summary covers, but for the reader's own session: of at most 6 sessions a
-    -- day, 40 in all. They are those that were seen last, among the 50 of each scope and day that began last.
+    -- The last events of these days that no summary covers, except the reader's own session: of at most 6 sessions a
+    -- day, 40 in all. The query takes the sessions that were seen last, among the 50 sessions of each scope and day
+    -- that began last.
     WITH open_days AS (
         SELECT d.session_id, d.day, d.agent_id, d.scope_id, d.from_seq, d.to_seq, s.name,
                d.total_messages - d.summarized AS beyond,
                row_number() OVER (PARTITION BY d.day ORDER BY s.last_seen_at DESC, s.id) AS place
         FROM unnest(ids) AS k (id)
-        -- Each day by itself; what lies after the last of them as one more.
+        -- Read each day by itself, and everything after the last day as one more.
         CROSS JOIN generate_series(0, wanted_days) AS n (place)
         CROSS JOIN LATERAL (
             SELECT * FROM slowwave.session_days d
@@ -180,8 +187,8 @@ BEGIN
         FROM (SELECT * FROM open_days o WHERE o.place <= 6 ORDER BY o.day DESC, o.place LIMIT 40) AS d
         JOIN slowwave.agents a ON a.id = d.agent_id AND a.deleted_at IS NULL
         CROSS JOIN LATERAL (
-            -- A session's summary covers the first of the day's events: what it doesn't are the last ones. No more than
-            -- a thousand events are looked through for them.
+            -- A session's summary covers the first events of the day, so the last events are the uncovered ones. The
+            -- query reads at most a thousand events to find them.
             SELECT * FROM slowwave.events e
             WHERE e.session_id = d.session_id AND e.day = d.day
               AND e.seq BETWEEN greatest(d.from_seq, d.to_seq - 1000) AND d.to_seq
@@ -192,15 +199,15 @@ BEGIN
         WHERE e.kind <> 'task' OR e.metadata ->> 'event' IN ('run_queued', 'run_finished', 'run_failed', 'run_blocked')
     ) AS q;
 
-    -- Open contradictions: those of the memories above, and of the newest those that matter. Both sides must
-    -- hold as far as anybody has decided; the one that holds longer first.
+    -- Open contradictions: those of the memories above, and the important ones among the newest. Both sides must hold,
+    -- as far as anybody has decided. The side that has held longer comes first.
     IF NOT EXISTS (SELECT FROM slowwave.memory_conflicts c WHERE c.scope_id = ANY (ids) AND c.status = 'open') THEN
         RETURN NEXT;
         RETURN;
     END IF;
-    -- Each table is asked for by key, one row after the other, and what else must hold is looked at afterwards (OFFSET 0
-    -- keeps these apart). Joined freely, a planner without statistics takes those that hold for next to none, and pairs
-    -- all memories with all.
+    -- The query reads each table by key, one row after the other, and checks the other conditions afterwards (OFFSET 0
+    -- keeps these steps apart). In a plain join, a planner without statistics estimates that almost no memory holds,
+    -- and pairs all memories with all memories.
     WITH named AS MATERIALIZED (
         SELECT c.id
         FROM unnest(shown) AS k (id)

@@ -1,8 +1,10 @@
--- record_source_runs: runs of a conversation that another program keeps are to be looked at; of each the time of the newest
--- note counts. What was looked at before is looked at again, since a run can go on.
+-- record_source_runs: record that runs of a conversation that another program stores must be read.
 --
--- p_events: [{key, metadata?}, …]: `key` is the run's id, `metadata.wait_seconds` how long it takes until it is worth it.
--- One that is due waits no longer than it would have; a back-off ends.
+-- For each run, the time of the newest note counts. A run that was read before is read again, since a run can continue.
+--
+-- p_events: [{key, metadata?}, …]. `key` is the run's id. `metadata.wait_seconds` is the time until reading the run is
+--   worthwhile.
+-- If a run is already recorded, a new note never makes its due time later. A back-off ends.
 CREATE OR REPLACE FUNCTION slowwave.record_source_runs(p_session_id bigint, p_events jsonb, p_now timestamptz) RETURNS void
 LANGUAGE sql
 AS $$

@@ -1,5 +1,13 @@
--- register_backend: as before, and for mem0 also what it was told of at an earlier time: what is archived or gone since
--- is then taken from it. (Of files, their lines say what stands in them.)
+-- register_backend: register a backend, so that every later change of a memory is queued for it.
+--
+-- The function queues every live memory once, and every memory that the backend may hold from an earlier time. For
+-- files, memory_file_lines says which memories the files contain. For mem0, the outbox says which memories mem0
+-- received. A memory that was archived or deleted since is then removed from the backend.
+-- Returns false if the backend was registered already. Check before you call this function, because it takes an
+-- exclusive lock.
+--
+-- The lock waits for transactions that changed memories while no backend was registered. Later transactions wait for
+-- this one. So no change is missed.
 CREATE OR REPLACE FUNCTION slowwave.register_backend(p_name text, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql
 AS $$

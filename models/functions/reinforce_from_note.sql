@@ -1,4 +1,6 @@
--- reinforce_from_note: a memory that exists has a note more, and what follows from it. p_via: the merged memory that brings it.
+-- reinforce_from_note: add a note as evidence of an existing memory, and score the memory again.
+--
+-- p_via: the merged memory that brings the note, or NULL.
 CREATE OR REPLACE FUNCTION slowwave.reinforce_from_note(
     p_memory_id uuid, p_via uuid, p_item uuid, p_run_id bigint, p_by text, p_confidence double precision,
     p_importance double precision, p_trust text, p_said_at timestamptz, p_reason text, p_now timestamptz

@@ -1,4 +1,6 @@
--- reinforce_memory: a memory that exists has a source more, and what follows from it.
+-- reinforce_memory: add sources as evidence of an existing memory, and score the memory again.
+--
+-- p_via: the merged memory that brings the sources, or NULL.
 CREATE OR REPLACE FUNCTION slowwave.reinforce_memory(
     p_memory_id uuid, p_via uuid, p_session_id bigint, p_flush_id bigint, p_confidence double precision,
     p_importance double precision, p_trust text, p_valid_from timestamptz, p_sources bigint[], p_now timestamptz

@@ -1,4 +1,6 @@
--- release_call: the model was not asked after all (no free slot, a breaker that is open), and the call never was.
+-- release_call: delete a call that never reached the model (no free slot, or an open circuit breaker).
+--
+-- The function subtracts the call from the usage counters, as if it had never been reserved.
 CREATE OR REPLACE FUNCTION slowwave.release_call(p_id uuid, p_tenant text) RETURNS boolean
 LANGUAGE plpgsql
 AS $$

@@ -1,8 +1,11 @@
--- remember: put something into an agent's working memory, in one statement, one round trip. Agent and scope are made
--- where they are new. A key that the agent has used before changes nothing and is no error.
+-- remember: add an item to an agent's working memory, in one statement and one round trip.
 --
--- p_said_at: when it was said; now unless given. It expires p_ttl_seconds after it arrived: what was said long ago and
--- came late is still worth a look.
+-- The function creates the agent and the scope if they are new. If the agent has used the key before, the call changes
+-- nothing and raises no error.
+--
+-- p_said_at: when the item was said; the default is now.
+-- The item expires p_ttl_seconds after it arrived, whatever p_said_at is. An item that was said long ago and arrived
+-- late is still worth consolidating.
 CREATE OR REPLACE FUNCTION slowwave.remember(
     p_tenant text,
     p_agent text,
@@ -30,7 +33,7 @@ DECLARE
     v_scope_id bigint;
 BEGIN
     IF session_user <> current_user THEN PERFORM slowwave.require_tenant(p_tenant); END IF;
-    -- Twice at most: the second time sees the row that another transaction made in between.
+    -- At most two passes: the second pass finds the row that this call or another transaction inserted.
     LOOP
         SELECT a.id INTO v_agent_id FROM slowwave.agents a WHERE a.tenant = p_tenant AND a.name = p_agent;
         EXIT WHEN FOUND;

@@ -1,7 +1,9 @@
--- remember_delayed: `remember` for a note that was taken at p_taken and waited since. All null where its agent, session or
--- scope was forgotten meanwhile.
+-- remember_delayed: run `remember` for a note that was taken at p_taken and has waited since.
 --
--- The agent's row is locked before the fence is read: a forget that is under way is waited for, and its fence is seen.
+-- All results are NULL if the agent, session or scope of the note was forgotten in the meantime.
+--
+-- The function locks the rows of the agent and the scope before it reads the fence (slowwave.erased_names). So it waits
+-- for a forget in progress and sees the fence of that forget.
 CREATE OR REPLACE FUNCTION slowwave.remember_delayed(
     p_tenant text,
     p_agent text,

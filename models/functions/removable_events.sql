@@ -1,9 +1,12 @@
--- removable_events: the numbers of those events of a session's day that nothing needs any more: said and received before
--- p_before, flushed, part of a kept segment, not set aside, and not where a live memory comes from (its own words, or
--- those of one that was merged into it). p_logged: only what stands in the session's log.
+-- removable_events: return the sequence numbers of the events of a session's day that nothing needs any more.
 --
--- The day must be final and stay so: a late event makes it open again, whatever its row says, since it counts more then
--- than were summarised (I5), and nobody may be summarising it.
+-- Such an event was said and received before p_before. It is flushed, is part of a kept segment and is not quarantined.
+-- It is not a source of a live memory, neither in the memory's own words nor in the words of a memory that was merged
+-- into it.
+-- p_logged: return only events that are in the session's log.
+--
+-- The day must be final and stay final. A late event opens the day again, whatever status its row has, because the day
+-- then counts more events than were summarized (I5). No worker may be summarizing the day.
 CREATE OR REPLACE FUNCTION slowwave.removable_events(
     p_session_id bigint, p_day date, p_before timestamptz, p_logged boolean, p_limit integer
 ) RETURNS TABLE (seq bigint)

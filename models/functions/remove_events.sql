@@ -1,7 +1,8 @@
--- remove_events: take these away with what search knows of them, and count them, so that the day still adds up (I5).
+-- remove_events: delete removable events with their search passages, and count them, so that the day adds up (I5).
 --
--- The session is held, as capture and flush hold it: nothing is counted or flushed meanwhile. So is its day: no summary
--- begins. Answers how many went; NULL where somebody else is at the session, or it is gone.
+-- The function locks the session as capture and flush do, so no event is counted or flushed meanwhile. It locks the day
+-- too, so no summary begins. Returns the number of deleted events, or NULL if another transaction holds the session or
+-- the session is deleted.
 CREATE OR REPLACE FUNCTION slowwave.remove_events(
     p_session_id bigint, p_day date, p_before timestamptz, p_logged boolean, p_limit integer
 ) RETURNS integer

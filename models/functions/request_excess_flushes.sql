@@ -1,6 +1,8 @@
--- request_excess_flushes: of each agent's sessions with unflushed events the p_most that were seen last may wait; the others are
--- asked to flush now. A back-off is kept: this is no reason to try what has just failed. Only agents with more than so
--- many are looked at one by one.
+-- request_excess_flushes: request a flush of each agent's dirty sessions beyond the p_most that were seen last.
+--
+-- A session in back-off keeps its back-off: too many dirty sessions are no reason to retry a flush that has just
+-- failed. The function reads single sessions only of agents with more than p_most dirty sessions. Returns the number of
+-- sessions.
 CREATE OR REPLACE FUNCTION slowwave.request_excess_flushes(p_most integer, p_limit integer, p_now timestamptz) RETURNS integer
 LANGUAGE sql
 AS $$

@@ -1,5 +1,7 @@
--- request_flush: someone asks for flushes by hand. Answers the place of each session that is known (1, 2, …) and whether
--- it is dirty. A back-off ends: whoever asks wants it tried now. Rows are locked in the order in which capture locks.
+-- request_flush: request flushes of sessions by hand.
+--
+-- Returns the position (1, 2, …) of each known session and whether it is dirty. A back-off ends, because the caller
+-- wants the flush now. The function locks rows in the order in which capture locks them.
 CREATE OR REPLACE FUNCTION slowwave.request_flush(
     p_tenants text[], p_agents text[], p_sessions text[], p_by text, p_now timestamptz
 ) RETURNS TABLE (place bigint, dirty boolean)

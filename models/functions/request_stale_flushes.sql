@@ -1,5 +1,7 @@
--- request_stale_flushes: dirty sessions that nobody has seen for p_stale_seconds and that nothing would wake soon get a last
--- flush. Nothing dirty is ever dropped; this mends a lost due time and ends a back-off that outlived its cause.
+-- request_stale_flushes: request a last flush of old dirty sessions that have no due time or are in back-off.
+--
+-- A session is old if it was last seen at least p_stale_seconds ago. Nothing would make these sessions due soon. No
+-- dirty session is ever dropped. The function repairs a lost due time and ends a back-off that has outlived its cause.
 CREATE OR REPLACE FUNCTION slowwave.request_stale_flushes(p_stale_seconds double precision, p_limit integer, p_now timestamptz)
 RETURNS integer
 LANGUAGE sql

@@ -1,4 +1,7 @@
--- require_scopes: the same for scopes by their numbers; one of another tenant, or one that is not there, is too many.
+-- require_scopes: raise insufficient_privilege unless this login may read all scopes in p_scopes.
+--
+-- A scope of another tenant and a scope that does not exist both raise the error. Workers and the owner may read all
+-- scopes.
 CREATE OR REPLACE FUNCTION slowwave.require_scopes(p_scopes bigint[]) RETURNS void
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -1,4 +1,15 @@
--- require_tenant: raise insufficient_privilege unless this login may act for p_tenant. Workers and the owner may act for all.
+-- require_tenant: raise insufficient_privilege unless this login may act for p_tenant.
+--
+-- Workers and the owner may act for all tenants.
+--
+-- These checks matter if not every login is the owner of the schema. The owner passes every check. slowwave.logins
+-- lists the other logins, and none of them can write that table: a producer and a console with their tenant, a worker
+-- without a tenant. The checks use session_user, which is the login itself. Neither SET ROLE, nor a function that runs
+-- as its owner, nor a client setting changes session_user.
+--
+-- Entry functions (capture_session, search_text, …) run as the owner after `slowwave roles apply`. Then they first call
+-- require_tenant or require_scopes. Row-level security policies (models/migrations/baseline/access.sql) apply to
+-- everything else that such a login reads.
 CREATE OR REPLACE FUNCTION slowwave.require_tenant(p_tenant text) RETURNS void
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -6,7 +17,7 @@ AS $$
 BEGIN
     PERFORM FROM slowwave.logins l
     WHERE l.login = session_user::text AND (l.tenant = p_tenant OR l.role = 'worker');
-    -- Who may become the owner anyway is not kept from what the owner may do.
+    -- A login that may become the owner anyway may do everything that the owner may do.
     IF NOT FOUND AND NOT pg_has_role(session_user, current_user, 'MEMBER') THEN
         RAISE insufficient_privilege
             USING MESSAGE = format('login %I may not act for tenant %L', session_user, left(p_tenant, 200)),

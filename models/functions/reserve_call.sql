@@ -1,5 +1,18 @@
--- reserve_call: set p_tokens aside for a call, or say which cap stands against it and until when. p_until is null for the
--- cap of a run, and where the call alone is larger than the cap. A cap of 0 is none. Sent twice it reserves once.
+-- reserve_call: reserve p_tokens for a call of a model, or say which budget cap prevents the call and until when.
+--
+-- p_until is NULL for the cap of a run, and if the call alone exceeds the cap. A cap of 0 means no cap. If the same
+-- call is sent twice, the function reserves once.
+--
+-- The functions of model budgets (I7) reserve tokens before a call and settle them after it, whatever the outcome:
+--
+--   reserve_call ──▶ open ──settle_call──▶ answered | failed | unanswered
+--                     │  │                         ▲
+--                     │  └─release_call──▶ deleted │ settle_call: the worker is alive after all and knows the cost
+--                     └──expires_at passes──▶ lost ┘
+--
+-- All changes for one tenant run one after another, under the tenant's lock. So no reservation reads counters that
+-- another transaction is about to change. Other tenants have other locks. Each of these functions is a transaction of
+-- its own, so no transaction holds a lock while a model answers.
 CREATE OR REPLACE FUNCTION slowwave.reserve_call(
     p_id uuid,
     p_tenant text,

@@ -1,4 +1,4 @@
--- schedule_summary: forget when a day's file was changed last, so that it is looked at again (models.files.FileState).
+-- schedule_summary: reset the modification time of a day's file, so that it is checked again (models.files.FileState).
 CREATE OR REPLACE FUNCTION slowwave.schedule_summary(p_scope_id bigint, p_day date) RETURNS void
 LANGUAGE sql
 AS $$

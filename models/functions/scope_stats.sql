@@ -1,6 +1,7 @@
--- scope_stats: the scopes that a reader named and that exist, with their statistics; and the stems of what it asks, with how
--- many documents of these scopes hold each where that is known to be many.
--- A scope that was never counted is small: its documents are counted, no further than a bound.
+-- scope_stats: return the named scopes that exist, with their statistics, and the stems of the question.
+--
+-- For each stem, the result says how many documents of these scopes contain it, if that number is known to be large.
+-- A scope that was never counted is small. The function counts its documents, up to the bound of count_documents.
 CREATE OR REPLACE FUNCTION slowwave.scope_stats(
     reader_tenant text, wanted_kinds text[], wanted_names text[], question text, OUT scopes jsonb, OUT terms jsonb
 )
@@ -16,7 +17,7 @@ BEGIN
                CASE WHEN k.counted_at IS NOT NULL THEN k.counted_mean_length END AS mean_length
         FROM unnest(wanted_kinds, wanted_names) AS wanted (kind, name)
         JOIN slowwave.scopes k ON k.tenant = reader_tenant AND k.kind = wanted.kind AND k.name = wanted.name
-        -- What a forgotten agent left is on its way out: nobody reads it meanwhile (I10).
+        -- The data of a forgotten agent is being deleted. No query reads it in the meantime (I10).
         WHERE NOT (k.kind = 'agent' AND EXISTS (
             SELECT FROM slowwave.agents a
             WHERE a.tenant = k.tenant AND a.name = k.name AND a.deleted_at IS NOT NULL))

@@ -1,7 +1,20 @@
--- score_memory: as in weigh_1.sql, and over what was read from files too (memory_imports).
+-- score_memory: compute the score of a memory from its sources, notes and imports.
 --
--- What was read from files with the same trust is one witness, however many lines say it: copies of a file are no second
--- opinion. A line that an export wrote brings the latest time from which somebody said that it holds, beside the first.
+-- The score is a function of the set of this evidence alone, so any order of arrival gives the same numbers (I9).
+--
+--   confidence    1 - (1 - c1) * (1 - c2 / 2) * (1 - c3 / 2) * …, with c1 the highest and one c per session: a
+--                 session that states the memory five times is one witness; independent sessions add to each other
+--   importance    the highest
+--   trust         that of the best witness (hand, user, assistant, task, import): an assistant that repeats a person's
+--                 statement does not lower the trust; of merged memories, the part with the lowest trust decides
+--   valid_from    the earliest time from which the evidence says that the memory holds; reaffirmed_at is the latest
+--
+-- All imports (memory_imports) with the same trust are one witness, however many lines of files state the memory:
+-- copies of a file are not independent evidence. A line that an export wrote also carries the latest time from which
+-- somebody said that the memory holds, beside the earliest.
+--
+-- Returns whether anything changed. If so, checked_at is NULL again, because no maintenance pass has checked the memory
+-- yet. A memory without evidence does not change.
 CREATE OR REPLACE FUNCTION slowwave.score_memory(p_memory_id uuid, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql
 AS $$

@@ -1,12 +1,13 @@
--- search_hybrid: memories and events of some scopes that answer a question, by words and by vectors, best first.
+-- search_hybrid: find memories and events of some scopes for a question, by words and by vectors, best first.
 --
---   p_model      whose vector p_question is; where no such space serves, words alone decide
---   the others   as slowwave.search_text takes them; p_any without a lexeme: the question has no word to search for
+--   p_model      the model that made the vector p_question; if it has no serving vector space, words alone decide
+--   the others   as in slowwave.search_text; p_any without a lexeme: the question has no word to search for
 --
--- The score is the sum of two z-scores: how far above what is usual in these scopes a document is by its words (BM25,
--- slowwave.search_text), and by its cosine. Both are weighed alike, with no number to choose (bench/locomo_hybrid.py). The mean
--- of the words' score is the same for all and left out. What has no vector yet counts as average; what shares no word
--- with the question is found by its cosine alone, if that says anything at all.
+-- The score is the sum of two z-scores. They say how far above the average of these scopes a document is by its words
+-- (BM25, slowwave.search_text) and by its cosine. Both have the same weight, without a parameter to choose
+-- (bench/locomo_hybrid.py). The mean of the word score is the same for all documents, so the function leaves it out. A
+-- document without a vector yet counts as average. A document without a word of the question is found by its cosine
+-- alone, if the cosine is high enough to be significant.
 CREATE OR REPLACE FUNCTION slowwave.search_hybrid(
     p_scopes bigint[], p_any tsquery, p_terms tsquery[], p_held double precision[], p_beginnings text[],
     p_documents double precision, p_mean_length double precision, p_events boolean, p_limit integer,
@@ -54,7 +55,7 @@ BEGIN
             FROM (SELECT DISTINCT n.kind, n.vectors, n.mean, n.square FROM near n) AS n
         ) AS v
         CROSS JOIN (
-            -- Documents without a word of the question score nothing, and count.
+            -- Documents without a word of the question have the score 0, and they count.
             SELECT coalesce(nullif(sqrt(greatest(
                 sum(w.score * w.score) / greatest(p_documents, count(*))
                     - (sum(w.score) / greatest(p_documents, count(*))) ^ 2, 0)), 0), max(w.score)) AS deviation
@@ -68,7 +69,7 @@ BEGIN
             SELECT n.memory_id, n.session_id, n.seq, NULL, n.cosine FROM near n
         ) AS c
         GROUP BY c.memory_id, c.session_id, c.seq
-        -- A smaller cosine is what any two texts have in common.
+        -- Any two texts can have a smaller cosine than this.
         HAVING max(c.score) IS NOT NULL OR max(c.cosine) >= 0.25
     ), compared AS MATERIALIZED (
         SELECT c.memory_id, c.session_id, c.seq, c.score, coalesce(
@@ -82,7 +83,7 @@ BEGIN
     ), weighed AS MATERIALIZED (
         SELECT c.memory_id, c.session_id, c.seq,
                coalesce(c.score / s.words, 0) + CASE
-                   -- What has ended is halved for its words already.
+                   -- search_text has already halved the word score of a memory that has ended.
                    WHEN m.valid_to <= now() OR m.superseded_by IS NOT NULL OR m.status = 'review'
                        THEN least(z.z, z.z / 2)
                    ELSE z.z END AS score
@@ -90,7 +91,7 @@ BEGIN
         CROSS JOIN spread s
         CROSS JOIN LATERAL (SELECT coalesce((c.cosine - s.mean) / s.deviation, 0) AS z) AS z
         LEFT JOIN slowwave.memories m ON m.id = c.memory_id
-        -- The second wall (I8), and what has been archived since its vector was made.
+        -- A second scope check (I8). It also drops memories that were archived after their vector was made.
         WHERE c.seq IS NOT NULL OR m.scope_id = ANY (p_scopes)
             AND (m.status IN ('inbox', 'episode', 'active') OR p_review AND m.status = 'review')
     ), best AS MATERIALIZED (

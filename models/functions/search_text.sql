@@ -1,24 +1,25 @@
--- search_text: memories and events of some scopes that answer a question, best first.
+-- search_text: find memories and events of some scopes for a question by its words, best first.
 --
---   p_any         who is a candidate: documents that match this; unflushed events need hold any word only
---   p_terms       what is weighed: one tsquery a stem (in each scope that is searched), at most ten
---   p_held        how many documents hold each stem, NULL where they are so few that all of them are candidates
---   p_beginnings  what words of these stems begin with
+--   p_any         documents that match this are candidates; an unflushed event only needs to contain any word
+--   p_terms       the stems to score: one tsquery per stem (in each scope that is searched), at most ten
+--   p_held        how many documents contain each stem; NULL if so few contain it that all of them are candidates
+--   p_beginnings  the beginnings of the words that have these stems
 --   p_late        documents that match this are candidates if they are among the latest of their scope: 500 memories,
---                 500 of most importance, 1,000 events. For what very many hold: p_any is of memories alone then, which
---                 are fewer. NULL: the latest are not looked at
---   p_review      whether memories that wait in review are candidates too; they rank like what has ended
+--                 500 of most importance, 1,000 events. It is for stems that very many documents contain. p_any then
+--                 applies to memories alone, which are fewer. NULL: the latest documents are not searched
+--   p_review      whether memories that wait in review are candidates too; they rank like memories that have ended
 --   p_documents   how many documents the scopes hold; p_mean_length: their mean number of lexemes, NULL if unknown
 --
 -- The score is BM25 with weighted fields, the sum over the stems of
 --     rarity * t / (t + saturation * (1 - share + share * length / mean length))
--- where t is how much the stem weighs in the document: 1 for its own text, speaker and date, less for the turns before.
--- ts_rank of one stem gives just that: the weight of its best place, plus ever less for each further one, over a
--- constant. The numbers were chosen on two conversations and hold on others (bench/locomo.py).
+-- where t is the weight of the stem in the document: 1 for its own text, speaker and date, less for the turns before.
+-- ts_rank of one stem returns this number: the weight of its best place, plus a decreasing amount for each further
+-- place, divided by a constant. The numbers were chosen on two conversations and hold on others (bench/locomo.py).
 --
--- One column a stem: a join over stems takes several times as long. One plan for all questions, never a sequential
--- scan: planning anew would take as long as the search, and a plan from when the tables were empty must not live on. Nor
--- a sort where an index has the order: the last of a scope are asked for, and a sort would read all of it.
+-- The query has one column per stem, because a join over stems takes several times as long. It has one plan for all
+-- questions. Planning each question would take as long as the search. The plan never uses a sequential scan, because a
+-- plan from the time when the tables were empty must not stay in use. It does not sort where an index has the order:
+-- the query reads the last rows of a scope, and a sort would read the whole scope.
 CREATE OR REPLACE FUNCTION slowwave.search_text(
     p_scopes bigint[], p_any tsquery, p_terms tsquery[], p_held double precision[], p_beginnings text[],
     p_documents double precision, p_mean_length double precision, p_events boolean, p_limit integer,
@@ -41,12 +42,13 @@ BEGIN
         SELECT p_terms[1] AS q1, p_terms[2] AS q2, p_terms[3] AS q3, p_terms[4] AS q4, p_terms[5] AS q5,
         p_terms[6] AS q6, p_terms[7] AS q7, p_terms[8] AS q8, p_terms[9] AS q9, p_terms[10] AS q10
     ), w AS MATERIALIZED (
-        -- Of a stem by where it stood: two turns before, the turn before (names, of a memory), the date, the own text.
+        -- The weight of a stem by its field: two turns before, the turn before (entities, for a memory), date, own
+        -- text.
         SELECT '{0.4, 0.7, 1, 1}'::float4[] AS field
     ), unflushed AS MATERIALIZED (
         SELECT e.session_id, e.seq, s.scope_id, e.name, e.kind, left(e.content, 4000) AS content, e.happened_at
         FROM (
-            -- Of each scope the last ones by an index: there may be very many.
+            -- Read the last sessions of each scope by an index: there may be very many.
             SELECT s.* FROM unnest(p_scopes) AS k (id)
             CROSS JOIN LATERAL (
                 SELECT s.id, s.scope_id, s.processed_until, s.last_seen_at FROM slowwave.sessions s
@@ -66,7 +68,7 @@ BEGIN
         ORDER BY e.recorded_at DESC, e.session_id, e.seq DESC
         LIMIT 200
     ), fresh AS MATERIALIZED (
-        -- Parsing is dear and a stem is how its words begin: look for that first.
+        -- Parsing is expensive, and a stem is the beginning of its words. So search for these beginnings first.
         SELECT u.session_id, u.seq,
                slowwave.passage_search_vector(u.scope_id, u.content, coalesce(u.name, u.kind), u.happened_at) AS search
         FROM unflushed u
@@ -74,7 +76,7 @@ BEGIN
             SELECT FROM unnest(p_beginnings) AS b WHERE strpos(lower(concat_ws(' ', u.name, u.content)), b) > 0)
         LIMIT 60
     ), late_memories AS MATERIALIZED (
-        -- What matches p_any is found below already.
+        -- The query below already finds memories that match p_any.
         SELECT n.id FROM unnest(p_scopes) AS k (id)
         CROSS JOIN LATERAL (
             SELECT m.id, m.search FROM slowwave.memories m
@@ -101,10 +103,11 @@ BEGIN
            ts_rank(w.field, d.search, q.q7) AS t7, ts_rank(w.field, d.search, q.q8) AS t8,
            ts_rank(w.field, d.search, q.q9) AS t9, ts_rank(w.field, d.search, q.q10) AS t10
         FROM (
-            -- The lexemes name their scope already. Asking again is the second wall (I8); the sum keeps the planner
-            -- from reading all of a scope by its other index.
+            -- The lexemes already contain their scope. This condition is a second scope check (I8). The addition keeps
+            -- the planner from reading a whole scope by its other index.
             (SELECT m.id AS memory_id, NULL::bigint AS session_id, NULL::bigint AS seq, true AS counts,
-                    -- What was kept of an event goes before it, what has ended goes behind what holds.
+                    -- A memory ranks before the event that it comes from. A memory that has ended ranks behind one that
+                    -- holds.
                     CASE WHEN m.valid_to <= now() OR m.superseded_by IS NOT NULL OR m.status = 'review' THEN 0.5
                          ELSE 1.1 END::float8 AS share,
                     m.search
@@ -126,7 +129,7 @@ BEGIN
             UNION ALL
             SELECT NULL, n.session_id, n.seq, true, 1, n.search FROM unnest(p_scopes) AS k (id)
             CROSS JOIN LATERAL (
-                -- A range of one scope, ordered by it: no other index than that which begins with the scope will do.
+                -- A range of one scope, ordered by the scope: only the index that begins with the scope fits.
                 SELECT p.session_id, p.seq, p.search FROM slowwave.passages p
                 WHERE p.scope_id BETWEEN k.id AND k.id
                 ORDER BY p.scope_id DESC, p.session_id DESC, p.seq DESC
@@ -177,7 +180,7 @@ BEGIN
         + coalesce(h.r10 * f.t10 / (f.t10 + f.damping), 0)
         ) AS score
         FROM rarity h CROSS JOIN LATERAL (
-            -- 1.2 is the saturation, 0.4 the share of the length, 1.64… what ts_rank divides by, once a scope.
+            -- 1.2 is the saturation and 0.4 the share of the length. ts_rank divides by 1.64…, once per scope.
             SELECT f.*, 1.2 * (0.6 + 0.4 * f.length / h.mean_length)
                         / (1.64493406685 * cardinality(p_scopes))::float8 AS damping
             FROM found f
@@ -206,7 +209,7 @@ BEGIN
     JOIN slowwave.sessions s ON s.id = e.session_id
     LEFT JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq
     WHERE b.score > 0
-    -- Ties in an order that is the same every time: memories first, then the newest.
+    -- Ties have a stable order: memories first, then the newest.
     ORDER BY 1 DESC, 3 DESC NULLS FIRST, 4 DESC, 2 DESC;
 END
 $$;

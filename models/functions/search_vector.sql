@@ -1,14 +1,19 @@
--- The vectors of search: what a memory or an event is found by.
+-- search_vector: return the stemmed words of the first p_characters of a text.
 --
--- Words are stemmed as English. The weight of a lexeme says where it stood; slowwave.recall says what that is worth:
---   A  its own text and speaker      B  its date      C  the turn before (names, of a memory)      D  the one before that
--- "Yes, in May!" is found by the question that it answers, and "what happened in May 2024" by the date it was said.
+-- The function drops words so long that a scope in front of them would exceed the limit of a lexeme (2,046 bytes). No
+-- human word is that long, but keys and encoded images are.
 --
--- Every lexeme carries its scope (`17:adopt`): one GIN index serves all scopes, and a query of one scope never reads
--- the postings of another (I8).
-
--- search_vector: stemmed words of a text, its first p_characters, without words so long that a scope in front of them
--- would pass what a lexeme may hold (2,046 bytes). Nothing human is that long; keys and images are.
+-- The search vector of a memory or an event contains the words by which search finds it. Words are stemmed as English.
+-- The weight of a lexeme names its field, and slowwave.search_text gives each weight its value:
+--   A  its own text and speaker
+--   B  its date
+--   C  the turn before (for a memory: its entities)
+--   D  the turn before that
+-- So search finds "Yes, in May!" by the question that it answers, and the question "what happened in May 2024" finds
+-- events by their date.
+--
+-- Every lexeme carries its scope (`17:adopt`). So one GIN index serves all scopes, and a query of one scope never reads
+-- the postings of another scope (I8).
 CREATE OR REPLACE FUNCTION slowwave.search_vector(p_text text, p_characters integer) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$

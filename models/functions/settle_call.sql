@@ -1,5 +1,7 @@
--- settle_call: what became of a call. p_tokens null: nobody knows what it cost, and its whole reservation counts. A call
--- that was taken for lost is put right. False where it was settled before; then nothing changes.
+-- settle_call: record the outcome and the cost of a call.
+--
+-- If p_tokens is NULL, the cost is unknown, and the whole reservation counts. The function corrects a call that was
+-- marked as lost. Returns false if the call was settled before; then nothing changes.
 CREATE OR REPLACE FUNCTION slowwave.settle_call(
     p_id uuid, p_tenant text, p_outcome text, p_tokens integer, p_now timestamptz
 ) RETURNS boolean

@@ -1,7 +1,9 @@
--- settle_days: note of ended days that their final summary is on its way. Those that are truly final stay as they are.
+-- settle_days: mark ended days as settling: their final summary is in progress.
 --
--- p_agents, p_scopes, p_days: a day each. A day whose row can't be written is passed over with a warning: it will fail
--- by itself, and the others don't wait for it.
+-- Days that are truly final do not change.
+--
+-- p_agents, p_scopes, p_days: one day each. If the row of a day cannot be written, the function raises a warning and
+--   skips the day. That day will fail by itself, and the other days do not wait for it.
 CREATE OR REPLACE FUNCTION slowwave.settle_days(p_agents bigint[], p_scopes bigint[], p_days date[]) RETURNS void
 LANGUAGE plpgsql
 AS $$

@@ -1,4 +1,4 @@
--- settle_expired_calls: calls whose worker has not come back in time count with all that was reserved for them.
+-- settle_expired_calls: mark calls whose worker did not report in time as lost, and charge their whole reservation.
 CREATE OR REPLACE FUNCTION slowwave.settle_expired_calls(p_tenant text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql
 AS $$

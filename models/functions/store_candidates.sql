@@ -1,4 +1,4 @@
--- store_candidates: the statements of one flush, each kept or noted as a repetition, and counted in the ledger.
+-- store_candidates: store each statement of a flush as a new memory or a repetition, and count them in the ledger.
 CREATE OR REPLACE FUNCTION slowwave.store_candidates(
     p_scope_id bigint, p_session_id bigint, p_flush_id bigint, p_candidates jsonb, p_now timestamptz,
     OUT stored integer, OUT repeated integer

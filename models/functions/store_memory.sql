@@ -1,8 +1,9 @@
--- store_memory: keep a statement, or note that the scope has it already. The database's unique key decides, so two
--- flushes that hear the same thing at once end in one row.
+-- store_memory: store a statement as a new memory, or add its sources to the memory that the scope already has.
 --
--- A statement that was merged into another one is heard by both: it stays archived, and what it was merged into has a
--- source more. One that a person rejected stays rejected, however often it is said.
+-- The database's unique key decides. So if two flushes store the same statement at once, one row results.
+--
+-- If the statement's memory was merged into another memory, both gain the sources: the first stays archived, and the
+-- other gains a source more. A statement that a person rejected stays rejected, however often it is repeated.
 CREATE OR REPLACE FUNCTION slowwave.store_memory(
     p_scope_id bigint, p_session_id bigint, p_flush_id bigint, p_content text, p_hash bytea, p_type text,
     p_status text, p_confidence double precision, p_importance double precision, p_trust text, p_entities text[],

@@ -1,5 +1,7 @@
--- truncate_empty_partitions: give back at once the room of partitions of which every event was removed, indexes included. Answers how
--- many. Sessions of such a partition may go on: it stays, and is empty.
+-- truncate_empty_partitions: free the space of partitions whose events were all removed, indexes included, at once.
+--
+-- Returns the number of partitions truncated. Sessions of such a partition may continue: the partition remains and is
+-- empty.
 CREATE OR REPLACE FUNCTION slowwave.truncate_empty_partitions() RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -11,7 +13,7 @@ DECLARE
     v_emptied integer := 0;
 BEGIN
     FOR v_partition IN
-        -- What the statistics think holds rows is not looked through.
+        -- Skip partitions that have rows according to the statistics.
         SELECT p.name FROM slowwave.event_partitions() AS p, format('slowwave.%I', p.name) AS f
         WHERE pg_relation_size(f::regclass) > 0 AND pg_stat_get_live_tuples(f::regclass) = 0
     LOOP

@@ -1,6 +1,7 @@
--- unregister_backend: nothing is queued for it any more, and what was waiting is dropped. What mem0 was told of is kept
--- in mind: it may have these copies still, and a forget must find them there; what a forget asked for waits on. Answers
--- whether it was there.
+-- unregister_backend: stop queueing changes for a backend, and drop its waiting deliveries.
+--
+-- The outbox keeps the rows of mem0: mem0 may still hold these copies, and a forget must find them. A delivery that a
+-- forget requested keeps waiting. Returns whether the backend was registered.
 CREATE OR REPLACE FUNCTION slowwave.unregister_backend(p_name text) RETURNS boolean
 LANGUAGE plpgsql
 AS $$

@@ -1,8 +1,11 @@
--- update_scope_counters: add what was flushed since the last call to the counts of its scopes, at most p_limit flushes; answers how
--- many were read. The ledger is read from where the last call ended, never from its beginning.
+-- update_scope_counters: add the events flushed since the last call to the counters of their scopes.
 --
--- A flush that commits behind one with a higher number may be left out: a count is compared with a tenth of itself.
--- One call at a time, else two would add the same.
+-- The function reads at most p_limit flushes and returns how many it read. It reads the ledger from the end of the last
+-- call, never from the beginning.
+--
+-- The function can miss a flush that commits after a flush with a higher number. This is acceptable, because the
+-- counter only has to show when a scope has grown by a tenth. Only one call runs at a time. Otherwise two calls would
+-- add the same flushes.
 CREATE OR REPLACE FUNCTION slowwave.update_scope_counters(p_limit integer) RETURNS integer
 LANGUAGE plpgsql
 AS $$
@@ -11,7 +14,7 @@ DECLARE
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('slowwave.growth', 0));
     WITH news AS MATERIALIZED (
-        -- In the order of their numbers, each with its session by its key: so no plan reads all of either table.
+        -- Read flushes in the order of their ids, and each session by its key, so that no plan scans either table.
         SELECT f.id, f.to_seq - f.from_seq + 1 AS events,
                (SELECT s.scope_id FROM slowwave.sessions s WHERE s.id = f.session_id) AS scope_id
         FROM slowwave.flushes f

@@ -1,5 +1,7 @@
--- working_memory_stats: what became of all that was ever noted in a scope, and what its cycles did. The items add up:
--- noted = open + consolidated + duplicates + expired + failed. A run that was undone counts no more.
+-- working_memory_stats: count all items ever noted in a scope by outcome, and sum up its consolidation cycles.
+--
+-- The items add up: noted = open + consolidated + duplicates + expired + failed. A run that was undone no longer
+-- counts.
 CREATE OR REPLACE FUNCTION slowwave.working_memory_stats(
     p_tenant text, p_scope_kind text, p_scope_name text, p_now timestamptz DEFAULT NULL,
     OUT noted bigint, OUT open bigint, OUT marked bigint, OUT consolidated bigint, OUT duplicates bigint,
