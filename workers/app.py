@@ -40,6 +40,7 @@ from slowwave_server.services.mem0_backend.choosing import feed_chosen
 from slowwave_server.services.sources.build import build_source
 from slowwave_server.tasks.base import Runtime
 from slowwave_server.workers.celery_settings import celery_settings
+from slowwave_server.workers.embedded_beat import beat_ends_with_its_worker
 from slowwave_server.workers.jobs import job_runners
 from slowwave_server.workers.leases import LeaseThread
 from slowwave_server.workers.liveness import LoopTurns
@@ -50,6 +51,7 @@ log = logging.getLogger(__name__)
 
 AT_START = ((SWEEP_SESSIONS, HIGH_QUEUE), (FINALIZE_DAYS, "days"), (MAINTENANCE_TICK, "maintenance"))
 """What a worker asks for when it is ready: each task with its queue."""
+LOADER = "slowwave_server.workers.loader:InstalledLoader"
 
 
 class SlowwaveApp(Celery):
@@ -63,7 +65,8 @@ class SlowwaveApp(Celery):
         clock: Callable[[], datetime],
         **options: Any,
     ) -> None:
-        super().__init__("slowwave", **options)
+        # Without fixups: Celery's own one for Django adds the current folder to the import path.
+        super().__init__("slowwave", loader=LOADER, fixups=(), **options)
         self.settings = settings
         self._extractor = extractor
         self._runners = runners
@@ -161,12 +164,13 @@ def make_app(
     app.conf.update(celery_settings(settings))
     app.steps["consumer"].add(LoopTurns)
     count_tasks()
+    beat_ends_with_its_worker()
     return app
 
 
 @cache
 def default_app() -> SlowwaveApp:
-    """The app of this process, from its environment: what `celery -A workers` finds."""
+    """The app of this process, from its environment: what `celery -A slowwave_server` finds."""
     return make_app(load_settings())
 
 

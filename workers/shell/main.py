@@ -40,6 +40,7 @@ from slowwave_server.workers.shell import (
     roles,
     running,
     runs,
+    worker,
 )
 from slowwave_server.workers.shell.sentences import SentenceGroup
 from slowwave_server.workers.shell.state import Shell
@@ -66,6 +67,7 @@ def slowwave(
 
 for _module in (
     running,
+    worker,
     ingest,
     recall,
     mcp,

@@ -3,8 +3,8 @@
 Must not know: who starts them, where the servers come from.
 """
 
+import os
 import socket
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from kombu.exceptions import OperationalError
 
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import Settings
+from slowwave_server.workers.celery_process import SOFT_STOP, celery_command
 from slowwave_server.workers.celery_settings import broker_settings
 from slowwave_server.workers.stack.child import Child, Program
 from slowwave_server.workers.stack.data_folder import DataFolder
@@ -55,9 +56,8 @@ class CeleryPrograms:
 
     def __init__(self, folder: DataFolder, app: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
-        self._celery = (sys.executable, "-m", "celery", "-A", app)
-        # Without it SIGTERM waits for the running task without limit, and the soft shutdown is never used.
-        self._environment = {**environment, "REMAP_SIGTERM": "SIGQUIT"}
+        self._app = app
+        self._environment = {**environment, **SOFT_STOP}
 
     def worker(self, worker: Worker, *, events: bool = False) -> Program:
         """Answer how to run a worker. events: -E, which Flower reads. No gossip, which nobody reads."""
@@ -65,7 +65,7 @@ class CeleryPrograms:
         quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO", *(("-E",) if events else ()))
         return Program(
             name=f"worker-{worker.name}",
-            command=(*self._celery, "worker", *options, *quiet),
+            command=celery_command(self._app, "worker", *options, *quiet),
             environment=self._environment,
             stage=_STAGE,
             grace_seconds=_WORKER_GRACE_SECONDS,
@@ -80,7 +80,7 @@ class CeleryPrograms:
         self._folder.beat.mkdir(mode=0o700, exist_ok=True)
         return Program(
             name="beat",
-            command=(*self._celery, "beat", "--schedule", str(self._schedule), "--loglevel", "INFO"),
+            command=celery_command(self._app, "beat", "--schedule", str(self._schedule), "--loglevel", "INFO"),
             environment=self._environment,
             stage=_STAGE,
             grace_seconds=_OTHER_GRACE_SECONDS,
@@ -91,10 +91,12 @@ class CeleryPrograms:
 
         The password goes in by the environment, since a command line is readable for everyone on the machine.
         """
-        options = (f"--address={HOST}", f"--port={port}", "--persistent=False", f"--max-tasks={FLOWER_TASKS}")
+        # Without --conf Flower runs a flowerconfig.py of the current folder.
+        conf = ("--persistent=False", f"--conf={os.devnull}")
+        options = (f"--address={HOST}", f"--port={port}", f"--max-tasks={FLOWER_TASKS}", *conf)
         return Program(
             name="flower",
-            command=(*self._celery, "flower", *options),
+            command=celery_command(self._app, "flower", *options),
             environment={**self._environment, "FLOWER_BASIC_AUTH": basic_auth},
             stage=_STAGE,
             grace_seconds=_OTHER_GRACE_SECONDS,

@@ -1,0 +1,21 @@
+"""How to start a program of Celery: `celery_command` answers the command, `SOFT_STOP` the variable that it needs.
+
+Must not know: settings, what a program is for. It imports nothing of Celery, so that the shell stays quick.
+"""
+
+import sys
+from collections.abc import Mapping
+
+SERVER_APP = "slowwave_server"
+"""The value of `celery -A` for the app of this server."""
+SOFT_STOP: Mapping[str, str] = {"REMAP_SIGTERM": "SIGQUIT"}
+"""With this variable SIGTERM starts Celery's soft shutdown, which takes a bounded time. Without it SIGTERM waits for
+running tasks without a limit. Celery reads the variable when it is imported, so only a new process can get it."""
+
+
+def celery_command(app: str, *words: str) -> tuple[str, ...]:
+    """Answer the command of a Celery program: `celery -A app words`, run by this interpreter.
+
+    `-P` keeps the current folder out of the import path: a user's own celery.py, redis.py or models/ stays unused.
+    """
+    return (sys.executable, "-P", "-m", "celery", "-A", app, *words)
