@@ -66,7 +66,7 @@ class SlowwaveApp(Celery):
         **options: Any,
     ) -> None:
         # Without fixups: Celery's own one for Django adds the current folder to the import path.
-        super().__init__("slowwave", loader=LOADER, fixups=(), **options)
+        super().__init__("slowwave", loader=LOADER, fixups=[], **options)
         self.settings = settings
         self._extractor = extractor
         self._runners = runners

@@ -1,18 +1,21 @@
-"""A folder whose modules have the names of ours, of Celery's and of the broker's: each raises where it is imported."""
+"""Folders whose modules have the names of the server's own or of its dependencies. Each module raises on import."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-MODULES = (
-    *("beat_schedule", "celery", "celeryconfig", "flowerconfig", "kombu", "redis", "slowwave"),
-    *("tasks", "workers", "packaging", "sqlalchemy"),
+SERVERS_OWN = ("beat_schedule.py", "tasks.py", "workers.py", *(f"{name}/__init__.py" for name in ("domain", "models")))
+"""A user may well have these. A program in such a folder imports its own ones, and Slowwave must not."""
+ALL = (
+    *SERVERS_OWN,
+    *("services/__init__.py", "slowwave.py", "celeryconfig.py", "flowerconfig.py"),
+    *(f"{name}.py" for name in ("celery", "kombu", "packaging", "psycopg", "redis", "sqlalchemy", "tornado", "yaml")),
 )
-PACKAGES = ("domain", "models", "services")
+"""With the client's name and those of dependencies, too: only programs that leave the folder out of their path run."""
 
 
-def make_hostile(folder: Path) -> Path:
+def make_hostile(folder: Path, files: Sequence[str] = ALL) -> Path:
     """Fill a folder, and answer it."""
-    for name in PACKAGES:
-        (folder / name).mkdir()
-    for file in [*(f"{name}.py" for name in MODULES), *(f"{name}/__init__.py" for name in PACKAGES)]:
+    for file in files:
+        (folder / file).parent.mkdir(exist_ok=True)
         (folder / file).write_text(f"raise RuntimeError({file!r} + ' of the current folder was imported')\n")
     return folder

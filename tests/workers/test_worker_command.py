@@ -13,6 +13,8 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from slowwave.coordination.keys import QUEUES
+from slowwave.settings import Settings
+from slowwave_server.workers.app import make_app
 from slowwave_server.workers.shell.listening import listening
 from slowwave_server.workers.shell.main import app
 from slowwave_server.workers.shell.worker import worker_environment
@@ -115,3 +117,11 @@ def test_soft_shutdown_is_for_processes_unless_somebody_decided() -> None:
     assert worker_environment({}, "prefork") == {"REMAP_SIGTERM": "SIGQUIT"}
     assert worker_environment({"REMAP_SIGTERM": ""}, "prefork") == {"REMAP_SIGTERM": ""}
     assert worker_environment({}, "threads") == {}
+
+
+def test_tasks_are_never_imported_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "only_here.py").touch()
+    monkeypatch.chdir(tmp_path)
+    loader = make_app(Settings()).loader
+    with pytest.raises(ModuleNotFoundError):
+        loader.import_task_module("only_here")
