@@ -18,7 +18,7 @@ NOWHERE = {
     "SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave",
     "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
 }
-UP_AND_RUN = {"up", "demo", "mcp", "exporter", "console"}  # these print as they go, or speak a protocol
+UP_AND_RUN = {"up", "worker", "demo", "mcp", "exporter", "console"}  # these print as they go, or speak a protocol
 
 
 def run(*arguments: str, **variables: str) -> Result:
@@ -46,7 +46,7 @@ def test_help_lists_the_commands_by_topic() -> None:
 
 def test_help_answers_without_loading_the_heavy_libraries() -> None:
     heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis")
-    code = f"import sys, workers.shell; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, slowwave_server.workers.shell; print([name for name in {heavy} if name in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
 
