@@ -1,6 +1,6 @@
-"""Bills of materials: all that the client and the service bring along, as it is locked, as CycloneDX.
+"""Bills of materials: all that the client and the server bring along, as it is locked, as CycloneDX.
 
-One for each: what the client needs, and what the service needs with all extras that run. Tools of development are left
+One for each: what the client needs, and what the server needs with all extras that run. Tools of development are left
 out. Versions and licences are those of this environment, which must be the locked one.
 
 Must not know: how a wheel is built.
@@ -23,7 +23,7 @@ from proof.release.readiness import NotReady, Release
 
 NOT_RUNNING = frozenset({"dev", "docs", "release", "bench"})
 """Extras that nobody who runs Slowwave installs."""
-PROJECTS = {"slowwave": Path("client", "pyproject.toml"), "slowwave-service": Path("pyproject.toml")}
+PROJECTS = {"slowwave": Path("client", "pyproject.toml"), "slowwave-server": Path("pyproject.toml")}
 
 Bill = dict[str, Any]
 Names = set[NormalizedName]

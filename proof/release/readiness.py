@@ -37,7 +37,7 @@ class Release:
         """What a person does with it."""
         return (
             f"    git tag --sign {self.tag} {self.commit} && git push origin {self.tag}\n"
-            f"    twine upload {folder}/slowwave-{self.version}-*.whl    # the client; the service goes to no index"
+            f"    twine upload {folder}/slowwave-{self.version}-*.whl    # the client; the server goes to no index"
         )
 
 

@@ -1,4 +1,4 @@
-"""The wheels of the client and of the service, built from a commit's own files, twice, and compared byte for byte.
+"""The wheels of the client and of the server, built from a commit's own files, twice, and compared byte for byte.
 
 Must not know: whether the commit may be released.
 """

@@ -1,43 +1,57 @@
-"""Bare environments with a wheel and what it needs and nothing else, without downloading anything.
+"""Bare environments with wheels and what these declare and nothing else, without a download.
 
-What it needs is linked out of this environment, package by package: an import that nobody declared fails.
+Dependencies are linked out of this environment, package by package: an import that nobody declared fails.
 """
 
 import re
 import subprocess
 import sys
 from collections.abc import Iterable
-from importlib.metadata import Distribution, distribution, distributions
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-OURS = ("slowwave", "slowwave-service")
+OURS = ("slowwave", "slowwave-server")
 
 
-def install(wheel: Path, folder: Path, needs: Iterable[Distribution]) -> Path:
-    """Make an environment; answer its folder of programs."""
-    packages, programs = folder / "needs", folder / "bin"
+def make_environment(folder: Path, needs: Iterable[Distribution]) -> Path:
+    """Make an environment that holds these packages; answer its folder of programs."""
+    packages = folder / "needs"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     packages.mkdir()
     for found in needs:
         _link(found, packages)
+    (site_packages(folder) / "needs.pth").write_text(f"{packages}\n")
+    return folder / "bin"
+
+
+def site_packages(folder: Path) -> Path:
+    """The folder of an environment that pip installs into."""
     (site,) = folder.glob("lib/python*/site-packages")
-    (site / "needs.pth").write_text(f"{packages}\n")
-    _pip(programs / "python", "install", "--no-index", "--no-deps", "--quiet", "--root-user-action=ignore", wheel)
-    return programs
+    return site
+
+
+def install(programs: Path, *wheels: Path) -> None:
+    """Install wheels without their dependencies."""
+    pip(programs, "install", "--no-index", "--no-deps", "--quiet", "--root-user-action=ignore", *wheels)
+
+
+def remove(programs: Path, name: str) -> None:
+    """Remove a distribution."""
+    pip(programs, "uninstall", "--yes", "--quiet", "--root-user-action=ignore", name)
 
 
 def check(programs: Path) -> None:
     """All that is declared is there, in versions that were asked for."""
-    _pip(programs / "python", "check")
+    pip(programs, "check")
 
 
-def needed_by(wheel: Distribution) -> list[Distribution]:
-    """What a package needs without extras, all the way down."""
+def needed_by(*wheels: Distribution) -> list[Distribution]:
+    """The packages that wheels need without extras, all the way down, and without our own."""
     found: dict[str, Distribution] = {}
-    ahead = [(line, "") for line in wheel.requires or ()]
+    ahead = [(line, "") for wheel in wheels for line in wheel.requires or ()]
     seen = set()
     while ahead:
         line, extra = ahead.pop()
@@ -46,14 +60,11 @@ def needed_by(wheel: Distribution) -> list[Distribution]:
         if (line, extra) in seen or (one.marker is not None and not one.marker.evaluate({"extra": extra})):
             continue
         seen.add((line, extra))
+        if name in OURS:
+            continue
         found[name] = distribution(name)
         ahead += [(more, wanted) for wanted in ("", *one.extras) for more in found[name].requires or ()]
     return list(found.values())
-
-
-def everything_else() -> list[Distribution]:
-    """All that is installed here but for what is ours."""
-    return [one for one in distributions() if canonicalize_name(one.metadata["Name"]) not in OURS]
 
 
 def _link(found: Distribution, packages: Path) -> None:
@@ -65,7 +76,8 @@ def _link(found: Distribution, packages: Path) -> None:
             place.symlink_to(source)
 
 
-def _pip(python: Path, *arguments: str | Path) -> None:
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, *arguments]
+def pip(programs: Path, *arguments: str | Path) -> None:
+    """Run this environment's pip on another one. Fails with what it printed."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", programs / "python", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
