@@ -60,7 +60,7 @@ class _StrictServer(MCPServer):
 def make_server(tools: AgentTools) -> MCPServer:
     """The server; `run("stdio")` serves until stdin ends."""
     server = _StrictServer(
-        "slowwave", title="Slowwave", instructions=_INSTRUCTIONS, version=version("slowwave-service"),
+        "slowwave", title="Slowwave", instructions=_INSTRUCTIONS, version=version("slowwave-server"),
         # Its lines below that tell of refused calls: nothing that an operator waits for.
         log_level="WARNING",
     )  # fmt: skip

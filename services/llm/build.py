@@ -63,7 +63,8 @@ def build_driver(llm: Llm, clock: Callable[[], datetime]) -> Driver | None:
 def _openai_driver(llm: Llm, clock: Callable[[], datetime]) -> Driver:
     if find_spec("openai") is None:
         raise InvalidSettings(
-            "memory.llm.driver is openai, and that package is not installed: pip install 'slowwave-service[models]'"
+            "memory.llm.driver is openai, and the package openai is not installed: "
+            "install the extra `models` of slowwave-server (docs/install.md)"
         )
     if not llm.model:
         raise InvalidSettings("memory.llm.driver is openai, and memory.llm.model names no model")

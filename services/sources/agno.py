@@ -18,7 +18,10 @@ from slowwave_server.domain.failures import TransientError
 from slowwave_server.services.sources.protocol import KeptRun, KeptSession
 
 CONNECT_SECONDS = 5
-INSTALL = "memory.source is agno, and that package is missing: install the extra `agno` (slowwave-service[agno])"
+INSTALL = (
+    "memory.source is agno, and the package agno is not installed: "
+    "install the extra `agno` of slowwave-server (docs/install.md)"
+)
 MEANT = "sqlite:///FILE or postgresql://USER@HOST/DATABASE is meant"
 # More is being added by whoever runs it.
 _UNDER_WAY = ("PENDING", "RUNNING")

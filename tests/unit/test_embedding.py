@@ -85,7 +85,9 @@ def test_nothing_is_loaded_before_the_first_text_and_what_is_missing_then_is_a_s
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     name, missing = done.stdout.splitlines()
     assert name == "local all-MiniLM-L6-v2 set()"
-    assert missing.endswith("needs the package onnxruntime: pip install 'slowwave[embeddings]'")
+    assert missing.endswith(
+        "needs the package onnxruntime: install the extra `embeddings` of slowwave (docs/install.md)"
+    )
 
 
 def test_settings_that_name_no_model_are_refused() -> None:

@@ -59,7 +59,7 @@ def version(*, as_json: Json = False) -> None:
     """Print the version."""
     from importlib.metadata import version as installed
 
-    number = installed("slowwave-service")
+    number = installed("slowwave-server")
     if as_json:
         print_json({"version": number})
     else:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from slowwave_server.workers.shell.console_users import require_console
 from slowwave_server.workers.shell.options import OPERATE
 from slowwave_server.workers.shell.output import console as terminal
 from slowwave_server.workers.shell.state import shell_of
@@ -33,7 +32,6 @@ def console(
     ] = None,
 ) -> None:
     """Serve the console until SIGTERM or Ctrl-C: what agents know, what waits for people, what is wrong."""
-    require_console()
     from slowwave_server.services.access.console_users import anybody
     from slowwave_server.workers.console.journal import write_journal
     from slowwave_server.workers.console.serving import Serving, address_of, serve

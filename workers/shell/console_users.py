@@ -4,14 +4,13 @@ Must not know: how a password is kept, SQL.
 """
 
 import sys
-from importlib.util import find_spec
 from typing import Annotated, Literal
 
 import typer
 
 from slowwave_server.workers.shell.options import OPERATE, Json
 from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
-from slowwave_server.workers.shell.sentences import FOUND, USAGE, complain
+from slowwave_server.workers.shell.sentences import FOUND
 from slowwave_server.workers.shell.state import shell_of
 
 users = typer.Typer(no_args_is_help=True, help="People who may use the console, each with a role.")
@@ -23,20 +22,6 @@ PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
     app.add_typer(users, name="console-users", rich_help_panel=OPERATE)
-
-
-@users.callback()
-def _installed() -> None:
-    """People who may use the console, each with a role."""
-    require_console()
-
-
-def require_console() -> None:
-    """Say what to install where the console's packages are missing. Raises typer.Exit."""
-    missing = [name for name in ("argon2", "jinja2", "starlette", "uvicorn") if find_spec(name) is None]
-    if missing:
-        complain(f"not installed: {', '.join(missing)}", "pip install 'slowwave-service[console]'")
-        raise typer.Exit(USAGE)
 
 
 @users.command()

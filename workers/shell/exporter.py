@@ -5,14 +5,12 @@ Must not know: which figures there are, how they are served.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slowwave_server.workers.shell.options import OPERATE
 from slowwave_server.workers.shell.output import console
-from slowwave_server.workers.shell.sentences import USAGE, complain
 from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
@@ -38,9 +36,6 @@ def exporter(
     once: Annotated[bool, typer.Option("--once", help="Print all figures once, and end.")] = False,
 ) -> None:
     """Serve figures for Prometheus (/metrics) until SIGTERM or Ctrl-C: queues, lag, budgets, what waits."""
-    if find_spec("prometheus_client") is None:
-        complain("the package prometheus-client is not installed", "pip install 'slowwave-service[exporter]'")
-        raise typer.Exit(USAGE)
     from slowwave.identity import check_name
     from slowwave_server.workers.exporter.server import metrics_text, registry_of, serve
 
@@ -69,7 +64,7 @@ def _collector(shell: Shell, tenants: list[str]) -> "Iterator[FiguresCollector]"
     collector = FiguresCollector(
         {"postgres": lambda: from_postgres(sources), "broker": lambda: from_broker(sources)},
         lambda: [measure_spool(shell.spooled(), shell.settings.spool)],
-        about=(version("slowwave-service"), platform.python_version()),
+        about=(version("slowwave-server"), platform.python_version()),
     )
     try:
         yield collector

@@ -41,7 +41,7 @@ def mcp(
     for scope in scopes or ():
         scope_parts(scope)
     if find_spec("mcp") is None:
-        complain("the package mcp is not installed", "pip install 'slowwave-service[mcp]'")
+        complain("the package mcp is not installed", "install the extra `mcp` of slowwave-server (docs/install.md)")
         raise typer.Exit(USAGE)
     from slowwave_server.workers.mcp_server import make_server
 

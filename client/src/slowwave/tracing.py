@@ -40,7 +40,9 @@ def switch_on() -> None:
         try:
             from opentelemetry.trace import get_tracer  # noqa: PLC0415 (where it is off, nothing of it is loaded)
         except ImportError:
-            raise InvalidSettings("tracing needs OpenTelemetry: pip install 'slowwave[tracing]'") from None
+            raise InvalidSettings(
+                "tracing needs OpenTelemetry: install the extra `tracing` of slowwave (docs/install.md)"
+            ) from None
         _tracer = get_tracer("slowwave")
 
 

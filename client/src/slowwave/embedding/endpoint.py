@@ -46,7 +46,8 @@ class EndpointEmbedder:
             import openai  # noqa: PLC0415 (an optional extra)
         except ImportError as error:
             raise EmbedderMissing(
-                "memory.embeddings.driver openai needs the package openai: pip install 'slowwave[models]'"
+                "memory.embeddings.driver openai needs the package openai: "
+                "install the extra `models` of slowwave (docs/install.md)"
             ) from error
         self.name = f"openai {model}"
         self._model = model

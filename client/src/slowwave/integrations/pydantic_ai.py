@@ -30,7 +30,9 @@ try:
     from pydantic_ai.models import ModelRequestContext
     from pydantic_ai.run import AgentRunResult
 except ImportError as error:  # pragma: no cover (the extra is installed where tests run)
-    raise ImportError("Pydantic AI is missing or too old: pip install 'slowwave[pydantic-ai]'") from error
+    raise ImportError(
+        "Pydantic AI is missing or too old: install the extra `pydantic-ai` of slowwave (docs/install.md)"
+    ) from error
 
 
 MAX_UNANSWERED = 1_000

@@ -154,7 +154,8 @@ def _import(root: Path) -> Any:
         from mem0.utils import spacy_models  # noqa: PLC0415 (as above)
     except ImportError as error:
         raise InvalidSettings(
-            f"memory.backend is mem0, and a package is missing ({error.name}): pip install 'slowwave[mem0]'"
+            f"memory.backend is mem0, and the package {error.name} is not installed: "
+            "install the extra `mem0` of slowwave (docs/install.md)"
         ) from None
     except OSError as error:
         folder = os.environ["MEM0_DIR"]
