@@ -92,7 +92,7 @@ def test_its_variables_connect_other_programs(running: StackProcess) -> None:
 def test_no_server_answers_without_its_password(running: StackProcess) -> None:
     variables = running.ready()
     assert not _answers(variables["SLOWWAVE_DATABASE_URL"].replace("slowwave:", "slowwave:x"))
-    broker = redis.Redis.from_url(variables["SLOWWAVE_BROKER_URL"].replace("://:", "://:x"))
+    broker = redis.Redis.from_url(variables["SLOWWAVE_BROKER_URL"].replace("default:", "default:x"))
     with pytest.raises(redis.AuthenticationError):
         broker.ping()
     broker.close()

@@ -25,8 +25,8 @@ class EmbeddedValkey:
 
     @property
     def url(self) -> str:
-        """The URL of its database 0, password included."""
-        return f"redis://:{self._folder.secret('valkey')}@{HOST}:{self._port}/0"
+        """The URL of its database 0, with the password. redis-cli needs the name `default` in it."""
+        return f"redis://default:{self._folder.secret('valkey')}@{HOST}:{self._port}/0"
 
     def program(self, environment: Mapping[str, str]) -> Program:
         """Write the configuration, and answer how to run the server."""
