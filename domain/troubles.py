@@ -94,13 +94,13 @@ _ALL = (
     Trouble(
         "no-worker",
         "A queue has no worker.",
-        "Start one: `celery -A workers worker -Q QUEUE`, or `slowwave up`.",
+        "Start one: `slowwave worker --queues QUEUE`, or `slowwave up`.",
         "critical",
     ),
     Trouble(
         "sweeps-silent",
         "No sweep comes, so nothing that waits for a time is flushed.",
-        "Start beat (`celery -A workers beat`) and a worker on the queue 'flush.high', or run `slowwave up`.",
+        "Start a worker with beat: `slowwave worker --beat`, or `slowwave up`.",
         "critical",
     ),
     Trouble(

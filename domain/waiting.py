@@ -127,7 +127,7 @@ def _pending(facts: Facts, sighting: Sighting) -> Waiting:
         return Waiting(
             Reason.NO_WORKER,
             f"It is queued at {sighting.priority} priority, and no worker listens to {queue!r}.",
-            cure=f"start one: `celery -A workers worker -Q {queue}`, or `slowwave up`",
+            cure=f"start one: `slowwave worker --queues {queue}`, or `slowwave up`",
         )
     # A message that a worker holds already is no longer in the list.
     among = f" among {count_words(depth, 'message')}" if depth else ""
@@ -179,7 +179,7 @@ def _due_now(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
         Reason.NO_SWEEP,
         f"It has been due for {overdue}, and no sweep offers it: {last}, though one should come every {interval}.",
         due,
-        cure="start beat (`celery -A workers beat`) and a worker on the queue 'flush.high', or run `slowwave up`",
+        cure="start a worker with beat: `slowwave worker --beat`, or `slowwave up`",
     )
 
 

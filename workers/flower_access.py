@@ -1,4 +1,4 @@
-"""Flower lets nobody in without a password: `celery -A workers flower` refuses to start where none is set.
+"""Flower lets nobody in without a password: `celery -A slowwave_server flower` refuses to start where none is set.
 
 Its dashboard shows every task and its API starts any, so whoever reaches it may write into every memory. As shipped it
 opens the dashboard to whoever asks, on all addresses of the machine. Here it needs `FLOWER_BASIC_AUTH` (or a login by

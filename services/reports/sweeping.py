@@ -46,7 +46,7 @@ def check_workers(listening: Mapping[str, frozenset[str]] | None) -> Check:
         return fine("workers", f"every queue has a listener: {names}")
     who = f"of {names}, none" if names else "no worker answers, so none"
     finding = f"{who} listens to {', '.join(missing)}"
-    return problem("workers", "no-worker", finding, f"`celery -A workers worker -Q {','.join(missing)}`")
+    return problem("workers", "no-worker", finding, f"`slowwave worker --queues {','.join(missing)}`")
 
 
 def check_stranded(connection: Connection, rules: AutoFlush, *, now: datetime) -> Check:

@@ -1,4 +1,4 @@
-"""`celery -A workers flower` without a login that holds: it says what to set, and opens no port."""
+"""`celery -A slowwave_server flower` without a login that holds: it says what to set, and opens no port."""
 
 import os
 import socket
