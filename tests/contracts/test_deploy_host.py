@@ -103,7 +103,7 @@ def test_what_gives_signs_of_life_is_watched_and_restarted() -> None:
             continue
         assert values(path, "Restart") == ["always"]
         assert values(path, "WantedBy") == ["slowwave.target"]
-        watched = "-A workers worker" in path.read_text(encoding="utf-8") or "beat" in path.name
+        watched = "-A slowwave_server worker" in path.read_text(encoding="utf-8") or "beat" in path.name
         assert values(path, "Type") == ["notify" if watched else "exec"]
         if watched:
             (seconds,) = values(path, "WatchdogSec")
@@ -122,7 +122,7 @@ def test_units_call_commands_that_exist() -> None:
         for program, *words in calls(path):
             assert program in {f"{PROGRAMS}slowwave", f"{PROGRAMS}celery"}
             if program.endswith("celery"):
-                assert words[:2] == ["-A", "workers"]
+                assert words[:2] == ["-A", "slowwave_server"]
                 assert words[2] in {"worker", "beat", "flower"}
             else:
                 command = [word for word in words if not word.startswith("--") and ":" not in word and "." not in word]

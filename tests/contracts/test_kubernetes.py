@@ -181,7 +181,7 @@ def test_programs_are_called_as_they_can_be(folder: str) -> None:
 
 def _check_call(words: list[str]) -> None:
     if words[0] == "celery":
-        assert words[1:3] == ["-A", "workers"]
+        assert words[1:3] == ["-A", "slowwave_server"]
         assert words[3] in {"worker", "beat", "flower"}
         return
     at: Any = tree(shell)
