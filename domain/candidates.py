@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
+from slowwave.memory_types import MemoryType
 from slowwave_server.domain.events import Event
 
-MemoryType = Literal["fact", "preference", "decision", "task", "event", "summary"]
 MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]
 Trust = Literal["user", "assistant", "task"]
 

@@ -29,7 +29,10 @@ class Memory(Base):
 
     __tablename__ = "memories"
     __table_args__ = (
-        CheckConstraint("type IN ('fact', 'preference', 'decision', 'task', 'event', 'summary')", name="type"),
+        CheckConstraint(
+            "type IN ('fact', 'preference', 'decision', 'task', 'event', 'summary', 'instruction', 'result', 'lesson')",
+            name="type",
+        ),
         CheckConstraint("status IN ('inbox', 'episode', 'active', 'archived', 'review')", name="status"),
         CheckConstraint("trust IN ('hand', 'user', 'assistant', 'task', 'import')", name="trust"),
         CheckConstraint("confidence BETWEEN 0 AND 1 AND importance BETWEEN 0 AND 1", name="shares"),

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from slowwave.errors import SlowwaveError
-from slowwave.working import NoteType
+from slowwave.memory_types import MemoryType
 from slowwave_server.models.schema import WrongSchema
 from slowwave_server.workers.mcp_tools import AgentTools, Told
 
@@ -98,7 +98,7 @@ def _add_writing(server: MCPServer, tools: AgentTools) -> None:
     def remember(
         content: Annotated[str, Field(description="One statement that stands alone, with names and dates.")],
         importance: Annotated[float, Field(ge=0, le=1, description="How much it will matter.")] = 0.5,
-        type: Annotated[NoteType, Field(description="What kind of statement it is.")] = "fact",  # noqa: A002 (the word that memories have)
+        type: Annotated[MemoryType, Field(description="What kind of statement it is.")] = "fact",  # noqa: A002 (the word that memories have)
         scope: Annotated[str | None, Field(description=f"Not the agent's own, but one of: {_names(tools)}.")] = None,
     ) -> Told:
         """Note something in working memory; the next cycle makes a memory of it, or lets it expire."""

@@ -13,9 +13,9 @@ from uuid import UUID
 
 from slowwave import Memory
 from slowwave.errors import InvalidName, InvalidQuery
+from slowwave.memory_types import MemoryType
 from slowwave.recall import Hit
 from slowwave.recall.rendering import Block, fenced, one_line, shorten
-from slowwave.working import NoteType
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, SourceEvent
 from slowwave_server.services.reports.names import UnknownName
@@ -57,7 +57,7 @@ class AgentTools:
         found = self.memory.context(self.agent, session, query, scopes=self.scopes, max_tokens=max_tokens)
         return Told(found.to_text() or "Nothing is known yet.", found.to_json() | {"left_out": found.left_out})
 
-    def remember(self, content: str, importance: float, kind: NoteType, scope: str | None) -> Told:
+    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> Told:
         """A note in working memory."""
         noted = self.memory.remember(self.agent, content, importance, type=kind, scope=self._allowed(scope), key=None)
         where = scope or "the agent's own memory"

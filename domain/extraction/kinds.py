@@ -6,7 +6,7 @@ Must not know: weights, and how the statement is worded in the end.
 import re
 from collections.abc import Collection
 
-from slowwave_server.domain.candidates import MemoryType
+from slowwave.memory_types import MemoryType
 
 _PLAN = re.compile(
     r"\b(?:i'll|i will|we'll|we will)\b|\b(?:i'm|im|i am|we're|we are) (?:\w+ )?(?:going to|gonna|planning|about to|"

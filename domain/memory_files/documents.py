@@ -14,17 +14,10 @@ from typing import Literal
 
 from slowwave_server.domain.memory_files.headers import FileHeader, is_header, parse_header
 from slowwave_server.domain.memory_files.lines import BadMark, FileMemory, has_mark, parse_line, storable, without_mark
+from slowwave_server.domain.memory_files.rendering import NOTES, TITLES
 from slowwave_server.domain.memory_files.summaries import BEGIN, END, FileSummary, parse_summary
 
-SECTIONS = {
-    "Facts": "fact",
-    "Preferences": "preference",
-    "Decisions": "decision",
-    "Tasks": "task",
-    "Events": "event",
-    "Summaries": "summary",
-    "Notes": "fact",
-}
+SECTIONS = {title: kind for kind, title in TITLES.items()} | {NOTES: "fact"}
 """Our headings, and the type of what somebody types below them."""
 
 EntryKind = Literal["header", "heading", "memory", "summary", "candidate", "bad", "foreign"]

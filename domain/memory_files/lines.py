@@ -17,10 +17,11 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from slowwave.memory_types import MEMORY_TYPES
 from slowwave.messages import YEARS
 from slowwave_server.domain.memory_files.escapes import comment_json, escape, unescape
 
-TYPES = ("fact", "preference", "decision", "task", "event", "summary")
+TYPES = MEMORY_TYPES
 STATUSES = ("inbox", "episode", "active", "archived", "review")
 TRUSTS = ("hand", "user", "assistant", "task", "import")
 

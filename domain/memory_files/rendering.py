@@ -15,9 +15,12 @@ from slowwave_server.domain.memory_files.summaries import FileSummary, render_su
 TITLES = {
     "fact": "Facts",
     "preference": "Preferences",
+    "instruction": "Instructions",
     "decision": "Decisions",
     "task": "Tasks",
     "event": "Events",
+    "result": "Results",
+    "lesson": "Lessons",
     "summary": "Summaries",
 }
 """The sections of `MEMORY.md`, in their order."""

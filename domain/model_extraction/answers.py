@@ -20,8 +20,9 @@ from datetime import date, datetime, time
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
+from slowwave.memory_types import MemoryType
 from slowwave.recall.rendering import one_line
-from slowwave_server.domain.candidates import Candidate, ExtractionContext, MemoryType
+from slowwave_server.domain.candidates import Candidate, ExtractionContext
 from slowwave_server.domain.dates import Mention, annotate, local_day, mentions
 from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.person import Speaker, third_person

@@ -17,7 +17,8 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal,
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
-from slowwave_server.domain.candidates import MemoryStatus, MemoryType
+from slowwave.memory_types import MemoryType
+from slowwave_server.domain.candidates import MemoryStatus
 from slowwave_server.models import Agent, Memory, MemorySource, Session
 from slowwave_server.services.reports.file_lines import files_among
 from slowwave_server.services.reports.names import find_agent, find_scope, find_session

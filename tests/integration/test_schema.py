@@ -1,5 +1,6 @@
 """The schema: migrations go up and down, agree with the models, and guard the workers."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,17 @@ from proof.drills.versions import NoHistory, unpack_previous
 from slowwave_server.models import SCHEMA, Base
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import (
+    MIGRATIONS,
+    TablesBusy,
     WrongSchema,
+    current_revision,
     head_revision,
     is_described,
     migrate,
+    oldest_served,
     require_current,
 )
+from tests.processes import wait_until
 
 pytestmark = pytest.mark.servers
 
@@ -45,6 +51,16 @@ def test_migrations_go_down_and_up_again(engine: Engine) -> None:
         ).scalars()
         assert {name for name in left if not name.startswith("alembic_version")} == set()
     assert migrate(engine) == (None, head_revision())
+
+
+def test_workers_refuse_another_revision_with_a_sentence_that_says_what_to_run(engine: Engine) -> None:
+    with engine.connect() as connection:
+        require_current(connection)
+    migrate(engine, "0100")
+    with engine.connect() as connection:
+        assert current_revision(connection) == "0100"
+        with pytest.raises(WrongSchema, match=r"at revision 0100, this version needs \d+: run `slowwave migrate`"):
+            require_current(connection)
 
 
 def test_database_of_a_development_version_is_refused(engine: Engine) -> None:
@@ -104,6 +120,22 @@ def test_workers_refuse_a_newer_schema_that_serves_only_later_ones(engine: Engin
         require_current(connection)
 
 
+def test_a_schema_notes_the_oldest_code_that_it_serves(engine: Engine) -> None:
+    noted = text("SELECT obj_description('slowwave.alembic_version'::regclass, 'pg_class')")
+    for revision, oldest in (("0101", "0100"), ("0100", "0100"), ("0101", "0100")):
+        migrate(engine, revision)
+        assert oldest_served(revision) == oldest
+        with engine.connect() as connection:
+            said = connection.execute(noted).scalar_one()
+        assert said == f"code of revision {oldest} and later works on this schema"
+
+
+def test_every_migration_since_the_first_release_says_which_code_it_serves() -> None:
+    files = [file for file in (MIGRATIONS / "versions").glob("0*.py") if file.name > "0101"]
+    assert files
+    assert [file.name for file in files if "\nserves = " not in file.read_text("utf-8")] == []
+
+
 _WAITED = """
     SELECT coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -118,6 +150,30 @@ def _longest_wait(engine: Engine) -> float:
 
 def _use(connection: Connection) -> None:
     connection.execute(text("LOCK TABLE slowwave.memories IN ACCESS SHARE MODE"))
+
+
+def test_a_migration_lets_go_of_a_queue_for_a_table_that_stays_in_use_and_changes_nothing(engine: Engine) -> None:
+    with engine.connect() as user:
+        _use(user)
+        with pytest.raises(TablesBusy, match="in use each time of 1, nothing was changed"):
+            migrate(engine, "0100", lock_seconds=0.05, tries=1)
+    with engine.connect() as connection:
+        require_current(connection)
+    assert migrate(engine, "0100") == (head_revision(), "0100")
+
+
+def test_a_migration_may_take_longer_than_any_statement_of_a_worker(engine: Engine, database_url: str) -> None:
+    hurried = make_engine(database_url, statement_timeout_ms=100)
+    with ThreadPoolExecutor(1) as pool, engine.connect() as user:
+        _use(user)
+        moved = pool.submit(migrate, hurried, "0100")
+        wait_until(lambda: _longest_wait(engine) > 0.2, 20, "it has waited for long enough")
+        user.rollback()
+        assert moved.result(20) == (head_revision(), "0100")
+    with hurried.connect() as connection:
+        assert connection.execute(text("SHOW statement_timeout")).scalar_one() == "100ms"
+        assert connection.execute(text("SHOW lock_timeout")).scalar_one() == "0"
+    hurried.dispose()
 
 
 def test_an_engine_that_commits_each_statement_still_gives_transactions_to_who_asks(database_url: str) -> None:

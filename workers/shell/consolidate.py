@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from slowwave_server.domain.candidates import MemoryType
+from slowwave.memory_types import MemoryType
 from slowwave_server.workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
 from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE

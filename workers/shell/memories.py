@@ -8,7 +8,8 @@ from uuid import UUID
 
 import typer
 
-from slowwave_server.domain.candidates import MemoryStatus, MemoryType
+from slowwave.memory_types import MemoryType
+from slowwave_server.domain.candidates import MemoryStatus
 from slowwave_server.workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, Limit, moment_option, scope_parts
 from slowwave_server.workers.shell.output import console, print_json, styled
 from slowwave_server.workers.shell.state import shell_of

@@ -12,10 +12,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from slowwave.memory import Memory, Receipt, Status
+from slowwave.memory_types import MemoryType
 from slowwave.messages import Message, TaskEvent
 from slowwave.settings import Settings, load_settings
 from slowwave.store import Mode
-from slowwave.working import Noted, NoteType, WorkingStats
+from slowwave.working import Noted, WorkingStats
 
 if TYPE_CHECKING:
     from slowwave.recall import Context, Format, Hit
@@ -107,7 +108,7 @@ class AsyncMemory:
         importance: float = 0.5,
         session: str | None = None,
         *,
-        type: NoteType = "fact",  # noqa: A002 (as in `Memory`)
+        type: MemoryType = "fact",  # noqa: A002 (as in `Memory`)
         marked: bool = False,
         scope: str | None = None,
         ttl_seconds: float | None = None,

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from slowwave.capture import Entry, Trigger, about_of
 from slowwave.errors import InvalidMessage, ScopeConflict, shown
 from slowwave.identity import check_name
+from slowwave.memory_types import MemoryType
 from slowwave.messages import TASK_EVENTS, EventJson, Message, TaskEvent, check_key, event_of, turn_events
 from slowwave.postgres import Statement
 from slowwave.settings import Settings, load_settings
 from slowwave.spool import spooled
 from slowwave.store import Mode, Store, Stored
-from slowwave.working import Noted, NoteType, WorkingStats, note, read_stats, scope_of
+from slowwave.working import Noted, WorkingStats, note, read_stats, scope_of
 
 if TYPE_CHECKING:
     from slowwave.recall import Context, Format, Hit
@@ -162,7 +163,7 @@ class Memory:
         importance: float = 0.5,
         session: str | None = None,
         *,
-        type: NoteType = "fact",  # noqa: A002 (the word that memories, search and the shell have for it)
+        type: MemoryType = "fact",  # noqa: A002 (the word that memories, search and the shell have for it)
         marked: bool = False,
         scope: str | None = None,
         ttl_seconds: float | None = None,

@@ -5,18 +5,17 @@ Must not know: when cycles run, and what they make of an item.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge, WasForgotten, shown
 from slowwave.identity import check_name, shared_scope
+from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, clean_text, moment_of
 from slowwave.postgres import Postgres, Statement
 from slowwave.settings import MemorySettings
-
-NoteType = Literal["fact", "preference", "decision", "task", "event", "summary"]
 
 MAX_TTL_SECONDS = 31_536_000
 """A year: whatever is worth more belongs into long-term memory."""
@@ -94,8 +93,8 @@ def check_note(
         raise InvalidMessage(f"importance must be a number from 0 to 1, not {shown(importance)}")
     if not isinstance(marked, bool):
         raise InvalidMessage(f"marked must be true or false, not {shown(marked)}")
-    if kind not in get_args(NoteType):
-        raise InvalidMessage(f"type must be one of {', '.join(get_args(NoteType))}, not {shown(kind)}")
+    if kind not in MEMORY_TYPES:
+        raise InvalidMessage(f"type must be one of {', '.join(MEMORY_TYPES)}, not {shown(kind)}")
     if ttl_seconds is not None and (not _number(ttl_seconds) or not 0 < ttl_seconds <= MAX_TTL_SECONDS):
         raise InvalidMessage(
             f"ttl_seconds must be more than 0 and at most {MAX_TTL_SECONDS:,}, not {shown(ttl_seconds)}"
@@ -114,7 +113,7 @@ def note(
     *,
     importance: float,
     session: str | None,
-    kind: NoteType,
+    kind: MemoryType,
     marked: bool,
     scope: str | None,
     ttl_seconds: float | None,
@@ -178,7 +177,7 @@ class Remember(BaseModel):
     content: str
     importance: float = 0.5
     session: str | None = None
-    type: NoteType = "fact"
+    type: MemoryType = "fact"
     marked: bool = False
     scope: str | None = None
     ttl_seconds: float | None = None

@@ -10,7 +10,8 @@ from uuid import UUID
 from starlette.responses import Response
 
 from slowwave.errors import InvalidQuery
-from slowwave_server.domain.candidates import MemoryStatus, MemoryType
+from slowwave.memory_types import MEMORY_TYPES
+from slowwave_server.domain.candidates import MemoryStatus
 from slowwave_server.services.reports.memories import ListedMemory, list_memories
 from slowwave_server.workers.console.places import place_of
 from slowwave_server.workers.console.routing import Page, reads
@@ -21,7 +22,7 @@ Word = TypeVar("Word", bound=str)
 SHOWN = 50
 CHANGES_TAKEN_OFF = 1_000
 """Of a look at what was known: each change since takes some 0.1 ms, and nobody waits for a page for seconds."""
-TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
+TYPES = MEMORY_TYPES
 STATUSES: tuple[MemoryStatus, ...] = get_args(MemoryStatus)
 _DAY = len("2026-03-05")
 

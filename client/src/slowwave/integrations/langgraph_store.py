@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, cast, get_args
+from typing import Any, cast
 from uuid import uuid4
 
 from slowwave.async_memory import AsyncMemory
@@ -19,11 +19,12 @@ from slowwave.integrations.langgraph_items import Stored, read_item
 from slowwave.integrations.langgraph_matching import check_filter, fits, matches
 from slowwave.integrations.quiet import QuietMemory, digest
 from slowwave.memory import Memory
+from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS
 from slowwave.recall.hits import Hit
 from slowwave.recall.masking import mask
 from slowwave.spooled_notes import entry_of
-from slowwave.working import NoteType, Remember
+from slowwave.working import Remember
 
 try:
     from langgraph.store.base import (
@@ -109,7 +110,7 @@ class SlowwaveStore(BaseStore):
             agent=self._quiet.agent,
             content=_content(value)[:MAX_CONTENT_CHARACTERS],
             importance=_weight(value.get("importance")),
-            type=cast("NoteType", kind) if kind in get_args(NoteType) else "fact",
+            type=cast("MemoryType", kind) if kind in MEMORY_TYPES else "fact",
             marked=True,
             scope=self._scopes[tuple(op.namespace)],
         )

@@ -1,0 +1,13 @@
+"""The types of memories: one list for the client, the rules, files and the database.
+
+Must not know: how a statement gets its type.
+"""
+
+from typing import Literal, get_args
+
+MemoryType = Literal["fact", "preference", "instruction", "decision", "task", "event", "result", "lesson", "summary"]
+"""fact: what is so. preference: what somebody likes. instruction: how an agent shall act, until it is taken back.
+decision: what was agreed. task: what is to be done. event: what happened, with its date. result: what work led to.
+lesson: what went wrong and what resolved it. summary: several statements in one."""
+
+MEMORY_TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
