@@ -94,7 +94,9 @@ def test_on_an_older_schema_every_page_says_which_command_to_run(
 ) -> None:
     settings = Settings(database_url=database_url, broker_url=valkey_url, tenant=TENANT)
     with open_console(engine, redis_client, settings) as console:
-        migrate(engine, "0021")
+        migrate(engine, "0100")
+        with engine.begin() as connection:  # a table that only the newer schema has
+            connection.execute(text("DROP TABLE slowwave.console_users CASCADE"))
         answer = console.visitor(None).get("/login")
     assert answer.status_code == 503
     assert TROUBLES["schema-behind"].title in words(answer.text)

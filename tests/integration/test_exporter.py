@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from sqlalchemy import Engine, event, insert
+from sqlalchemy import Engine, event, insert, text
 
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.heartbeat import note_sweep
@@ -200,10 +200,12 @@ def test_a_server_that_is_away_is_told_and_what_it_knows_is_absent(past: Install
 
 
 def test_a_schema_of_another_revision_is_told_and_its_figures_are_absent(engine: Engine, redis_client: Redis) -> None:
-    migrate(engine, "0001")
+    migrate(engine, "0100")
+    with engine.begin() as connection:  # a table that only the newer schema has
+        connection.execute(text("DROP TABLE slowwave.memory_conflicts CASCADE"))
     found = scrape(sources(engine, redis_client))
     assert (found['up{server="postgres"}'], found["schema_current"]) == (1, 0)
-    assert found[f'schema_info{{needed="{head_revision()}",revision="0001"}}'] == 1
+    assert found[f'schema_info{{needed="{head_revision()}",revision="0100"}}'] == 1
     assert "conflicts_open" not in found
 
 

@@ -57,7 +57,7 @@ def test_a_database_that_is_away_is_named_without_its_password() -> None:
 
 def test_a_wrong_schema_says_what_to_run(engine: Engine) -> None:
     assert verdicts(list(servers.check_postgres(engine))) == {"postgres": "ok", "schema": "ok"}
-    migrate(engine, "0001")
+    migrate(engine, "0100")
     checks = list(servers.check_postgres(engine))
     assert verdicts(checks) == {"postgres": "ok", "schema": "problem"}
     assert (checks[1].trouble, "run `slowwave migrate`" in checks[1].finding) == ("schema-behind", True)
