@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _MIGRATIONS = "models/migrations/versions"
-RELEASES = {"v0.1.0": "0000000000000000000000000000000000000000"}
+RELEASES = {"v0.1.0": "398ecce76ef0e9dca123ac62e3b34d5563032577"}
 """The commit of each release, oldest first: a clone may lack tags, never commits."""
 _MIGRATE = """
 import sys
