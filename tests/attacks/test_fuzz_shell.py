@@ -27,7 +27,7 @@ from tests.shelling import CliRunner
 pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).parents[2]
-SERVING = {"up", "demo", "mcp", "maintenance daemon", "exporter", "console"}
+SERVING = {"up", "worker", "demo", "mcp", "maintenance daemon", "exporter", "console"}
 """Commands that stay: what they are given is always wrong at one place, so that they end."""
 LATE = {"flush", "ingest"}
 """What has asked for its work when the time is up: exit 3."""
@@ -69,6 +69,8 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "status": some("active", "inbox", "open", "archived"), "state": some("open", "accepted", "pending"),
     "tier": some("1", "high", "low", "noteworthy"), "keep": some("older", "newer", "both", "first", "1"),
     "mode": some("light", "deep", "working"), "extractor": some("rules", "model"),
+    "queues": some("flush", "flush.high,flush", "everything", ","), "pool": some("threads", "prefork", "solo"),
+    "log_level": some("info", "debug", "loud"),
     "job": some("memory_tidy", "retention", "no such job"), "cadence": some("daily", "weekly", "off", "interval"),
     "weekday": some("0", "6", "7", "monday"), "window_start": clocks, "window_end": clocks,
     "time_zone": some("Europe/Berlin", "UTC", "Mars/Base"), "timezone": some("Europe/Berlin", "UTC", "Mars/Base"),

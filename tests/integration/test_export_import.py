@@ -34,13 +34,13 @@ def counts(scope: Scope) -> dict[str, int]:
 def test_export_import_export_is_byte_identical(scope: Scope, tmp_path: Path) -> None:
     scope.fill()
     report = scope.export()
-    assert report.memories == 24
-    assert report.curated == 6
+    assert report.memories == 36
+    assert report.curated == 9
     first = files(scope.root)
     assert "default/agent/%4daya%20%4cee/MEMORY.md" in first
     scope.empty()
     taken = scope.take()
-    assert (taken.added, taken.problems, taken.summaries) == (24, (), 2)
+    assert (taken.added, taken.problems, taken.summaries) == (36, (), 2)
     scope.export(tmp_path / "again")
     assert files(tmp_path / "again") == first
 
@@ -62,7 +62,7 @@ def test_importing_twice_changes_nothing(scope: Scope) -> None:
     assert scope.take().run is not None
     before = counts(scope)
     again = scope.take()
-    assert (again.run, again.added, again.repeated, again.unchanged) == (None, 0, 0, 24)
+    assert (again.run, again.added, again.repeated, again.unchanged) == (None, 0, 0, 36)
     assert counts(scope) == before
 
 
@@ -85,12 +85,12 @@ def test_i6_undoing_an_import_leaves_what_was_there(scope: Scope, tmp_path: Path
         file.write("- Jonas plays chess.\n")
     run = scope.take().run
     assert run is not None
-    assert len(scope.memories()) == 25
+    assert len(scope.memories()) == 37
     undo(scope.engine, "default", run, by="maya", now=NOW)
     (left,) = scope.memories()
     assert (left.id, left.confidence, left.importance) == (kept, 0.5, 0.25)
     assert counts(scope)["memory_imports"] == counts(scope)["day_summaries"] == counts(scope)["days"] == 0
-    assert scope.take().added == 24
+    assert scope.take().added == 36
 
 
 def test_what_an_import_says_of_a_memory_is_what_its_evidence_says(scope: Scope) -> None:
@@ -107,7 +107,7 @@ def test_mistake_39_an_id_of_another_scope_becomes_a_new_one(scope: Scope) -> No
     scope.export()
     theirs = {row.id for row in scope.memories()}
     taken = scope.take(scope.folder, name="jonas")
-    assert taken.added == 24
+    assert taken.added == 36
     ours = scope.memories("jonas")
     assert not theirs & {row.id for row in ours}
     ends = {row.superseded_by for row in ours} - {None}
@@ -154,7 +154,7 @@ def test_bad_lines_are_named_and_nothing_else_is_lost(scope: Scope) -> None:
     scope.empty()
     taken = scope.take()
     assert [(problem.path, problem.line) for problem in taken.problems] == [("MEMORY.md", 5)]
-    assert taken.added == 24
+    assert taken.added == 36
 
 
 def test_i5_an_imported_day_is_final_until_its_first_event(scope: Scope) -> None:
@@ -182,7 +182,7 @@ def test_a_dry_run_shows_and_changes_nothing(scope: Scope) -> None:
     scope.export()
     scope.empty()
     taken = scope.take(dry_run=True)
-    assert (taken.run, taken.added, len(taken.changes)) == (None, 24, 24)
+    assert (taken.run, taken.added, len(taken.changes)) == (None, 36, 36)
     assert set(counts(scope).values()) == {0}
     assert scope.sql("SELECT 1 FROM slowwave.agents") == []
 
@@ -281,7 +281,7 @@ def test_i9_merging_imported_memories_and_back_leaves_their_worth(scope: Scope) 
     assert merged[survivor].confidence > said[survivor].confidence
     assert merged[survivor].valid_from == min(said[memory].valid_from for memory in (survivor, *parts))
     assert merged[survivor].reaffirmed_at == max(said[memory].reaffirmed_at for memory in (survivor, *parts))
-    assert scope.export().memories == 24 - len(parts)
+    assert scope.export().memories == 36 - len(parts)
     for part in reversed(parts):
         with scope.engine.begin() as connection:
             part_again(connection, part, 1, said[part].status, author=author, reason="not alike", now=NOW)

@@ -104,7 +104,7 @@ def test_a_queue_without_a_listener_is_named() -> None:
     some = sweeping.check_workers({"main@host": frozenset(QUEUES) - {"capture", "flush.high"}})
     assert some.verdict == "problem"
     assert "flush.high, capture" in some.finding
-    assert "-Q flush.high,capture" in (some.here or "")
+    assert "--queues flush.high,capture" in (some.here or "")
     assert "no worker answers" in sweeping.check_workers({}).finding
 
 

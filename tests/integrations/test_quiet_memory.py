@@ -185,5 +185,5 @@ for module in ("openai_agents", "langgraph", "langgraph_store", "pydantic_ai"):
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     lines = done.stdout.splitlines()
-    named = [line.partition("slowwave[")[2] for line in lines]
-    assert named == ["openai-agents]'", "langgraph]'", "langgraph]'", "pydantic-ai]'"], done.stdout
+    named = [line.partition("the extra `")[2].partition("`")[0] for line in lines]
+    assert named == ["openai-agents", "langgraph", "langgraph", "pydantic-ai"], done.stdout
