@@ -127,5 +127,5 @@ class SegmentText:
 
 
 def _readable(events: Sequence[Event]) -> tuple[Event, ...]:
-    clean = (cleaned(event) for event in events)
+    clean = (cleaned(event) for event in events if event.kind != "tool")
     return tuple(event for event in clean if event.content and not is_noise(event) and not is_chatter(event.content))

@@ -17,15 +17,13 @@ ENDINGS = MILESTONES - {"run_queued"}
 """Those of them with which a run is over."""
 
 _MACHINE_ROLES = frozenset(("tool", "function", "system", "developer", "debug", "log", "internal", "trace"))
+_INTERNAL_KEYS = ("telemetry", "recalled", "internal", "debug")
 _MACHINE_KEYS = (
     "tool_calls",
     "tool_call_id",
     "tool_use_id",
     "function_call",
-    "telemetry",
-    "recalled",
-    "internal",
-    "debug",
+    *_INTERNAL_KEYS,
 )
 
 # Recalled memories are no evidence for themselves: said again they would confirm what nobody said again.
@@ -69,11 +67,15 @@ MAX_CHATTER = 80
 
 
 def is_noise(event: Event) -> bool:
-    """Whether an event carries no user or assistant intent and no terminal milestone: nothing of it is extracted."""
+    """Whether an event carries no user or assistant intent, no terminal milestone and no tool's call or result: nothing
+    of it is extracted.
+    """
     if _LETTER.search(event.content) is None:
         return True
     if event.kind == "task":
         return event.metadata.get("event") not in MILESTONES
+    if event.kind == "tool":
+        return any(event.metadata.get(key) for key in _INTERNAL_KEYS)
     if event.role.lower() in _MACHINE_ROLES:
         return True
     return any(event.metadata.get(key) for key in _MACHINE_KEYS)

@@ -83,7 +83,7 @@ class Event(Base):
     __tablename__ = "events"
     __table_args__ = (
         Index("events_key_idx", "session_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
-        CheckConstraint("kind IN ('user', 'assistant', 'task')", name="kind"),
+        CheckConstraint("kind IN ('user', 'assistant', 'task', 'tool')", name="kind"),
         # Which partitions there are is the database's to know: slowwave.add_event_partitions makes them.
         {"postgresql_partition_by": "RANGE (session_id)"},
     )

@@ -17,7 +17,8 @@ from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 
 from slowwave.errors import InvalidMessage, SlowwaveError
-from slowwave.messages import MAX_CONTENT_CHARACTERS, clean_text
+from slowwave.messages import MAX_CONTENT_CHARACTERS
+from slowwave.storable import clean_text
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.models import Memory, Scope
 from slowwave_server.services.memory_changes import Author, changes_of_run

@@ -52,18 +52,22 @@ def candidates_json(candidates: tuple[Candidate, ...]) -> str:
 
 
 def passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
-    """The window as search reads it: redacted, with the two events before it as context."""
-    return json.dumps([_passage(event) for event in (*preceding[-2:], *window.events)])
+    """The window as search reads it: redacted, with the two spoken events before it as context."""
+    before = [event for event in preceding if event.kind != "tool"][-2:]
+    return json.dumps([_passage(event) for event in (*before, *window.events)])
 
 
 def _passage(event: Event) -> dict[str, Any]:
     redacted = redact(event.content)
-    passage = {
+    passage: dict[str, Any] = {
         "seq": event.seq,
         "text": redacted.text,
         "speaker": event.name or event.kind,
         "at": event.happened_at.isoformat(),
     }
+    if event.kind == "tool":
+        # The word "tool" would be in all of them.
+        passage |= {"tool": True, "speaker": event.metadata.get("tool") or ""}
     return passage | {"redacted": True} if redacted.kinds else passage
 
 

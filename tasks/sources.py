@@ -52,6 +52,7 @@ def read_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
         capture=store.capture.one,
         clock=runtime.clock,
         jitter=random.random,
+        tools=runtime.settings.memory.tools,
     ).look(ref)
     if looked.due:
         store.offers.now([(ref, "normal")])

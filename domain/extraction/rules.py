@@ -65,6 +65,8 @@ class RulesExtractor:
         redactions = noise = dropped = 0
         talk = {speech.event.seq: speech for speech in speeches(window.events, context.preceding, context.agent)}
         for event in window.events:
+            if event.kind == "tool":
+                continue  # evidence for results and lessons, which these rules do not make
             clean = redact(event.content)
             redactions += len(clean.kinds)
             text = "" if is_noise(event) else without_machinery(clean.text)

@@ -37,11 +37,11 @@ def name_of(event: Event, agent: str) -> str:
 
 
 def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) -> Iterator[Speech]:
-    """The spoken events of a window in order, without noise and tasks. "You" is resolved where exactly two people
-    speak.
+    """The spoken events of a window in order, without noise, tasks and tools. "You" is resolved where exactly two
+    people speak.
     """
-    before = [event for event in preceding if event.kind != "task" and not is_noise(event)]
-    spoken = [event for event in events if event.kind != "task" and not is_noise(event)]
+    before = [event for event in preceding if event.is_spoken and not is_noise(event)]
+    spoken = [event for event in events if event.is_spoken and not is_noise(event)]
     people = sorted({name_of(event, agent) for event in (*before, *spoken)})
     last = before[-1] if before else None
     for event in spoken:

@@ -103,6 +103,7 @@ def read_window(window: Window, context: ExtractionContext) -> Asked:
     for event in window.events:
         if event.kind == "task":
             tasks.append(event)
+        if not event.is_spoken:
             continue
         clean = redact(event.content)
         redactions += len(clean.kinds)
@@ -144,7 +145,7 @@ def _numbered(lines: Iterable[str]) -> list[str]:
 
 def _before(context: ExtractionContext) -> Iterable[str]:
     for event in context.preceding:
-        if event.kind != "task" and (text := _readable(event, redact(event.content).text)):
+        if event.is_spoken and (text := _readable(event, redact(event.content).text)):
             yield f"{_name(event, context)}: {shorten(one_line(text), MAX_BEFORE)}"
 
 

@@ -47,7 +47,7 @@ class Sentence:
 
 def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequence[Event] = ()) -> list[Sentence]:
     """The sentences of a segment in order. Raises ZoneInfoNotFoundError for an unknown zone."""
-    clean = [cleaned(event) for event in events]
+    clean = [cleaned(event) for event in events if event.kind != "tool"]
     talk = {speech.event.seq: speech for speech in speeches(clean, map(cleaned, preceding), agent)}
     with_agent = any(speech.is_agent for speech in talk.values()) or all(event.kind != "assistant" for event in clean)
     found: list[Sentence] = []

@@ -96,7 +96,8 @@ BEGIN
     ) AS q;
     shown := coalesce(shown, '{}') || relevant;
 
-    -- The last unflushed events of the sessions that were seen last, except the reader's own session.
+    -- The last unflushed events of the sessions that were seen last, except the reader's own session. Tool events are left
+    -- to searches: a listing would fill a context.
     SELECT json_agg(q ORDER BY q.last_seen_at DESC, q.session_id, q.seq) INTO unflushed
     FROM (
         SELECT s.name AS session, a.name AS agent, s.scope_id, e.seq, coalesce(e.name, e.role) AS speaker,
@@ -117,7 +118,7 @@ BEGIN
         JOIN slowwave.agents a ON a.id = s.agent_id
         CROSS JOIN LATERAL (
             SELECT * FROM slowwave.events e
-            WHERE e.session_id = s.id AND e.seq > s.processed_until
+            WHERE e.session_id = s.id AND e.seq > s.processed_until AND e.kind <> 'tool'
             ORDER BY e.seq DESC
             LIMIT 10
         ) AS e
@@ -189,11 +190,16 @@ BEGIN
         CROSS JOIN LATERAL (
             -- A session's summary covers the first events of the day, so the last events are the uncovered ones. The
             -- query reads at most a thousand events to find them.
-            SELECT * FROM slowwave.events e
-            WHERE e.session_id = d.session_id AND e.day = d.day
-              AND e.seq BETWEEN greatest(d.from_seq, d.to_seq - 1000) AND d.to_seq
+            SELECT * FROM (
+                SELECT * FROM slowwave.events e
+                WHERE e.session_id = d.session_id AND e.day = d.day
+                  AND e.seq BETWEEN greatest(d.from_seq, d.to_seq - 1000) AND d.to_seq
+                ORDER BY e.seq DESC
+                LIMIT d.beyond
+            ) AS e
+            WHERE e.kind <> 'tool'
             ORDER BY e.seq DESC
-            LIMIT least(d.beyond, 8)
+            LIMIT 8
         ) AS e
         LEFT JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq
         WHERE e.kind <> 'task' OR e.metadata ->> 'event' IN ('run_queued', 'run_finished', 'run_failed', 'run_blocked')

@@ -69,7 +69,7 @@ BEGIN
         LIMIT 200
     ), fresh AS MATERIALIZED (
         -- Parsing is expensive, and a stem is the beginning of its words. So search for these beginnings first.
-        SELECT u.session_id, u.seq,
+        SELECT u.session_id, u.seq, u.kind,
                slowwave.passage_search_vector(u.scope_id, u.content, coalesce(u.name, u.kind), u.happened_at) AS search
         FROM unflushed u
         WHERE EXISTS (
@@ -137,7 +137,8 @@ BEGIN
             ) AS n
             WHERE p_late IS NOT NULL AND p_events AND n.search @@ p_late
             UNION ALL
-            SELECT NULL, f.session_id, f.seq, false, 1, f.search FROM fresh f
+            -- What tools said ranks below what people said; of flushed events the weights of the passage see to that.
+            SELECT NULL, f.session_id, f.seq, false, CASE WHEN f.kind = 'tool' THEN 0.8 ELSE 1 END, f.search FROM fresh f
         ) AS d
         CROSS JOIN q CROSS JOIN w
     ), holding AS MATERIALIZED (

@@ -54,11 +54,13 @@ _EVENTS = text(
     " ORDER BY s.last_seen_at DESC, s.id LIMIT :sessions)"
     " SELECT b.id AS session_id, b.processed_until, x.seq, x.speaker, x.said, x.before"
     " FROM behind b LEFT JOIN LATERAL ("
-    # The last one that is done comes along as the turn before the first new one.
+    # The last one that is done comes along as the turn before the first new one. Search finds events of tools by words
+    # alone: a model makes little of listings and identifiers, and they cost as much as speech.
     " SELECT e.seq, coalesce(e.name, e.role) AS speaker, coalesce(p.redacted, e.content) AS said,"
     " lag(coalesce(p.redacted, e.content)) OVER (ORDER BY e.seq) AS before"
     " FROM slowwave.events e JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq"
-    " WHERE e.session_id = b.id AND e.seq BETWEEN b.done AND b.processed_until ORDER BY e.seq LIMIT :limit + 1"
+    " WHERE e.session_id = b.id AND e.seq BETWEEN b.done AND b.processed_until AND e.kind <> 'tool'"
+    " ORDER BY e.seq LIMIT :limit + 1"
     ") AS x ON x.seq > b.done ORDER BY b.last_seen_at DESC, b.id, x.seq"
 )
 _KEEP_EVENTS = text(

@@ -27,6 +27,7 @@ from slowwave.capture import Captured, Entry
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.identity import SessionRef
 from slowwave.messages import MAX_MESSAGES, turn_events
+from slowwave.settings import Tools
 from slowwave_server.domain.failures import TransientError, backoff
 from slowwave_server.services.sources.protocol import KeptRun, KeptSession, SessionSource
 from slowwave_server.services.sources.store import (
@@ -66,13 +67,16 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class SessionReader:
-    """Its collaborators. capture: records one entry, as slowwave.capture.Capture.one. jitter: a number in 0..1."""
+    """Its collaborators. capture: records one entry, as slowwave.capture.Capture.one. jitter: a number in 0..1. tools:
+    what of them is recorded.
+    """
 
     engine: Engine
     source: SessionSource
     capture: Callable[[Entry], Captured]
     clock: Callable[[], datetime]
     jitter: Callable[[], float]
+    tools: Tools = field(default_factory=Tools)
 
     def look(self, ref: SessionRef) -> Looked:
         """Read what is named of a session. Raises StoreUnavailable and what SQLAlchemy raises: then nothing is done
@@ -135,7 +139,7 @@ class SessionReader:
             looked.note(Settled(run, "taken", tuple(message["key"] for message in new)))
 
     def _capture(self, ref: SessionRef, run: NamedRun, messages: Sequence[Mapping[str, Any]], looked: Looked) -> None:
-        events, _ = turn_events(messages, run.run_id)
+        events, _ = turn_events(messages, run.run_id, self.tools)
         for event in events:
             # It is in somebody's hands since it was said: what was said before a forget stays forgotten (I10).
             event["taken"] = event["at"]

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from slowwave.messages import EventJson, turn_events
+from slowwave.event_json import EventJson
+from slowwave.messages import turn_events
 from tests.capturing import broken_sessions, rows
 from tests.emptying import emptying
 

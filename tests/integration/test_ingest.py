@@ -146,9 +146,25 @@ def test_a_session_that_is_told_of_another_scope_loses_those_lines_alone(memory:
     assert [(reject.number, "room:a already" in reject.reason) for reject in rejects] == [(2, True)]
 
 
-def test_system_and_tool_messages_are_counted(memory: Memory) -> None:
+def test_system_messages_are_counted_and_left_out(memory: Memory) -> None:
     report = ingest([line("Be brief.", role="system"), line("{}", role="tool"), line("Hello there.")], memory.store)
-    assert (report.read, report.added, report.ignored) == (3, 1, 2)
+    assert (report.read, report.added, report.ignored) == (3, 2, 1)
+
+
+def test_a_line_with_tool_calls_is_several_events(memory: Memory, database_url: str) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"seat": "4A"}'}}
+    lines = [
+        line("Book 4A."),
+        line("One moment.", role="assistant", tool_calls=[call]),
+        line('{"status": "booked"}', role="tool", tool_call_id="c1"),
+    ]
+    for added, repeated in ((4, 0), (0, 4)):
+        report = ingest(lines, memory.store)
+        assert (report.read, report.added, report.repeated, report.further) == (3, added, repeated, 1)
+    assert contents(database_url, "s") == ["Book 4A.", "One moment.", 'book(seat="4A")', "status: booked"]
+    names = rows(database_url, "SELECT name FROM slowwave.events WHERE kind = 'tool' ORDER BY seq")
+    assert names == [("tool book",), ("tool book",)]
+    assert broken_sessions(database_url) == []
 
 
 def test_progress_is_told_after_commits(memory: Memory, database_url: str) -> None:
@@ -217,7 +233,7 @@ def test_killed_in_the_middle_and_started_again_it_ends_in_the_same_state(
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
-        st.tuples(st.sampled_from("abc"), st.sampled_from(["user", "assistant", "tool"]), st.integers(0, 3)),
+        st.tuples(st.sampled_from("abc"), st.sampled_from(["user", "assistant", "tool", "system"]), st.integers(0, 3)),
         max_size=30,
     ),
     st.integers(1, 7),
@@ -231,7 +247,7 @@ def test_any_file_in_any_batches_after_any_beginning_gives_the_same(
         connection.execute(emptying("agents", "scopes", "events"))
     ingest(lines[:begun], memory.store, batch_events=1)
     report = ingest(lines, memory.store, batch_events=batch_events)
-    kept = [event for event in events if event[1] != "tool"]
+    kept = [event for event in events if event[1] != "system"]
     assert report.added + report.repeated == len(kept)
     for session in "abc":
         assert contents(database_url, session) == [f"sentence {number}" for name, _, number in kept if name == session]

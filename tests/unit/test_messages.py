@@ -17,14 +17,13 @@ from slowwave.messages import (
     MAX_CONTENT_CHARACTERS,
     MAX_KEY_CHARACTERS,
     MAX_MESSAGES,
-    MAX_METADATA_BYTES,
     FlushSession,
     Message,
     PromptArrived,
     RecordTurn,
-    clean_text,
     turn_events,
 )
+from slowwave.storable import MAX_METADATA_BYTES, clean_text
 
 USER = {"role": "user", "content": "My sister Priya moved to Porto."}
 REPLY = {"role": "assistant", "content": "Noted."}
@@ -84,7 +83,7 @@ def test_other_roles_of_chat_apis_are_known_and_kept() -> None:
         ({"role": ["user"], "content": "x"}, "message 1: role must be one of"),
         ({"content": "x"}, "message 1: role must be one of"),
         ({"role": "user"}, "message 1: content is missing"),
-        ({"role": "user", "content": 3}, "message 1: content must be text or a list of parts, not int"),
+        ({"role": "user", "content": 3}, "message 1: content must be text, null or a list of parts, got 3"),
         ("hello", "message 1: a message is a mapping"),
         (USER | {"at": datetime(2026, 3, 1)}, "needs a time zone"),  # noqa: DTZ001 (the naive time is the point)
         (USER | {"at": "2026-03-01T10:00:00"}, "needs a time zone"),
@@ -160,7 +159,7 @@ def test_later_changes_of_a_callers_message_do_not_reach_the_event() -> None:
 
 
 def test_a_payload_is_read_with_the_same_checks() -> None:
-    turn = RecordTurn.model_validate({"agent": "maya", "session": "s", "messages": [USER | {"tool_calls": []}]})
+    turn = RecordTurn.model_validate({"agent": "maya", "session": "s", "messages": [USER | {"refusal": None}]})
     assert turn_events(turn.messages, "k") == turn_events([USER], "k")
     assert turn.messages == [Message(**USER)]
     for broken in ({"messages": [{"role": "usr", "content": "x"}]}, {"session": ""}, {"unknown": 1}):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from slowwave.capture import Entry
 from slowwave.errors import SpoolFull
-from slowwave.messages import EventJson
+from slowwave.event_json import EventJson
 from slowwave.spool import Segment, Spool, spooled
 
 DATABASE = "postgresql://slowwave@db.example/slowwave"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from slowwave.ingest import IngestReport, Reject
 
 REJECTS_TOLD = 10
-_TOLD = {"repeated": "there already", "ignored": "left out (system, tool, empty)", "rejected": "rejected"}
+_TOLD = {"repeated": "there already", "ignored": "left out (system, empty)", "rejected": "rejected"}
 
 
 def register(app: typer.Typer) -> None:

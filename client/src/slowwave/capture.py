@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from slowwave.errors import Refused
+from slowwave.event_json import EventJson
 from slowwave.identity import SessionRef, check_name, shared_scope
-from slowwave.messages import EventJson
 from slowwave.postgres import Postgres, Row, Statement
 from slowwave.settings import MemorySettings
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from slowwave.capture import Delivery, Entry, about_of
 from slowwave.errors import InvalidMessage, InvalidName, shown
 from slowwave.identity import SessionRef, check_name
-from slowwave.messages import event_of
+from slowwave.messages import message_events
+from slowwave.settings import Tools
 from slowwave.store import Store
 
 BATCH_EVENTS = 1000
@@ -24,7 +25,8 @@ BATCH_CHARACTERS = 4_000_000
 MAX_LINE_CHARACTERS = 2_000_000
 
 FIELDS = frozenset(
-    ("agent", "session", "role", "content", "name", "at", "key", "room_id", "thread_id", "scope", "tenant", "metadata")
+    "agent session role content name at key room_id thread_id scope tenant metadata tool_calls tool_call_id"
+    " is_error".split()
 )
 
 
@@ -40,10 +42,10 @@ class Reject(NamedTuple):
 class IngestReport:
     """What became of the lines so far.
 
-    read: lines that are not blank; size_bytes: of them, as UTF-8. once all is committed,
-    added + repeated + ignored + rejected = read; ignored: system, tool and empty messages, and those of agents and
-    sessions that were forgotten while the file was being brought in.
-    sessions: those that were touched.
+    read: lines that are not blank; size_bytes: of them, as UTF-8. added, repeated: events; ignored: system and empty
+    messages, and events of agents and sessions that were forgotten while the file was read; rejected: lines.
+    further: events beyond the first one of their line, since each call of a tool is an event of its own. Once all is
+    committed, added + repeated + ignored + rejected = read + further. sessions: those that were touched.
     """
 
     read: int = 0
@@ -52,6 +54,7 @@ class IngestReport:
     repeated: int = 0
     ignored: int = 0
     rejected: int = 0
+    further: int = 0
     sessions: set[SessionRef] = field(default_factory=set)
 
 
@@ -67,12 +70,13 @@ def ingest(
     """Record the events of `lines`; a bad line goes to `on_reject` and the rest goes in.
 
     A line: {"agent", "session", "role", "content"} and optionally name, at, key, room_id, thread_id, scope, tenant,
-    metadata. tenant: of lines that name none (default: of the settings). on_progress is told after every commit.
+    metadata, tool_calls, tool_call_id, is_error. tenant: of lines that name none (default: of the settings).
+    on_progress is told after every commit.
     While a batch is being committed the next one is read. Sessions that are due are offered after their commit.
     Raises StoreUnavailable (nothing is spooled: the file is still there, start again) and what `lines` raises.
     """
     report = IngestReport()
-    reader = _Reader(tenant or store.settings.tenant, report, on_reject)
+    reader = _Reader(tenant or store.settings.tenant, store.settings.memory.tools, report, on_reject)
 
     under_way: tuple[Callable[[], Delivery], _Batch] | None = None
 
@@ -113,13 +117,16 @@ class _Batch:
 class _Reader:
     """Turns lines into batches, and keeps the report."""
 
-    def __init__(self, tenant: str, report: IngestReport, on_reject: Callable[[Reject], None]) -> None:
+    def __init__(self, tenant: str, tools: Tools, report: IngestReport, on_reject: Callable[[Reject], None]) -> None:
         self._tenant = tenant
+        self._tools = tools
         self._report = report
         self._on_reject = on_reject
         self._began = datetime.now(UTC).isoformat()
         self._seen: dict[str, int] = {}
         self._abouts: dict[tuple[Any, ...], dict[str, str] | None] = {}
+        self._names: dict[str, str] = {}
+        self._named_at: tuple[str, str, str] | None = None
 
     def batches(self, lines: Iterable[str], batch_events: int) -> Iterator[_Batch]:
         batch = _Batch()
@@ -143,7 +150,9 @@ class _Reader:
     def settle(self, delivery: Delivery, batch: _Batch) -> None:
         """Count what a commit came to."""
         reasons = {id(entry): reason for entry, reason in delivery.rejected}
-        taken = sum(len(lines) for entry, lines in batch.parts if id(entry) not in reasons)
+        accepted = [(entry, lines) for entry, lines in batch.parts if id(entry) not in reasons]
+        taken = sum(len(entry.events) for entry, _ in accepted)
+        self._report.further += taken - sum(len(lines) for _, lines in accepted)
         for ref, outcome in delivery.captured:
             taken -= outcome.added + outcome.repeated
             self._report.added += outcome.added
@@ -168,20 +177,24 @@ class _Reader:
             for what, name in zip(("tenant", "agent", "session"), place, strict=True):
                 check_name(what, name)
             part = (Entry(*place, [], about), [])
-        event = event_of(fields, "")
-        if event is None:
+        if place != self._named_at:
+            # Calls and their results follow each other; a file with many sessions must not fill the memory.
+            self._names, self._named_at = {}, place
+        key = "" if fields.get("key") is not None else self._key(line)
+        added = message_events(fields, key, self._tools, self._names)
+        if not added:
             self._report.ignored += 1
             return
         if not known:
             batch.newest[place] = part
             batch.parts.append(part)
         events = part[0].events
-        event["key"] = event["key"] or self._key(line)
-        event["taken"] = self._began
-        event["step"] = (events[-1]["step"] if events else 0) + (event["kind"] == "user")
-        events.append(event)
+        for event in added:
+            event["taken"] = self._began
+            event["step"] = (events[-1]["step"] if events else 0) + (event["kind"] == "user")
+            events.append(event)
         part[1].append((number, line))
-        batch.events += 1
+        batch.events += len(added)
         batch.characters += len(line)
 
     def _about(self, *given: Any) -> dict[str, str] | None:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from slowwave.capture import Entry, Trigger, about_of
 from slowwave.errors import InvalidMessage, ScopeConflict, shown
+from slowwave.event_json import EventJson
 from slowwave.identity import check_name
 from slowwave.memory_types import MemoryType
-from slowwave.messages import TASK_EVENTS, EventJson, Message, TaskEvent, check_key, event_of, turn_events
+from slowwave.messages import TASK_EVENTS, Message, TaskEvent, check_key, message_events, turn_events
 from slowwave.postgres import Statement
 from slowwave.settings import Settings, load_settings
 from slowwave.spool import spooled
@@ -35,9 +36,9 @@ class Receipt(NamedTuple):
     """What a hook did.
 
     added: events that are new; repeated: events whose key was there already; ignored: messages that a memory leaves out
-    (system, tool, empty). last_seq: the number of the session's last event. due: a flush was asked for, and reason why
-    (turns, idle, compaction, reset). stored: "postgres" is committed; for "queued" and "spool" nothing is known but
-    that `added` events were taken.
+    (system, empty; of tools where `memory.tools.record` is off). last_seq: the number of the session's last event.
+    due: a flush was asked for, and reason why (turns, idle, compaction, reset). stored: "postgres" is committed; for
+    "queued" and "spool" nothing is known but that `added` events were taken.
     """
 
     added: int
@@ -114,7 +115,8 @@ class Memory:
         it began with. key: makes a repetition of this call harmless.
         Raises `InvalidMessage`, `TooLarge`, `InvalidName`, `ScopeConflict`, `SpoolFull`.
         """
-        events, ignored = turn_events(messages, self.store.new_key() if key is None else check_key(key))
+        tools = self.store.settings.memory.tools
+        events, ignored = turn_events(messages, self.store.new_key() if key is None else check_key(key), tools)
         about = about_of(scope, room_id, thread_id)
         return self._record(agent, session, events, about=about, ignored=ignored)
 
@@ -132,8 +134,8 @@ class Memory:
         if event not in TASK_EVENTS:
             raise InvalidMessage(f"event must be one of {', '.join(TASK_EVENTS)}, not {shown(event)}")
         message = {"role": "task", "content": text, "at": at, "metadata": {"event": event}}
-        recorded = event_of(message, f"{self.store.new_key() if key is None else check_key(key)}:0")
-        return self._record(agent, session, [] if recorded is None else [recorded])
+        events = message_events(message, f"{self.store.new_key() if key is None else check_key(key)}:0")
+        return self._record(agent, session, events)
 
     def session_idle(self, agent: str, session: str) -> Receipt:
         """The conversation went quiet: process it now."""

@@ -6,15 +6,19 @@ since they run on the reply path; Pydantic reads only what comes in as JSON.
 Must not know: where events go.
 """
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NotRequired, Self, TypedDict
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from slowwave.errors import InvalidMessage, InvalidName, TooLarge, shown
+from slowwave.event_json import EventJson, Kind
 from slowwave.identity import check_name
+from slowwave.message_parts import parts_of
+from slowwave.settings import Tools
+from slowwave.storable import check_metadata, clean_text
+from slowwave.tool_events import with_tools
 
 RECORD_TURN = "slowwave.record_turn"
 PROMPT_ARRIVED = "slowwave.prompt_arrived"
@@ -38,12 +42,10 @@ INDEX_VECTORS = "slowwave.index_vectors"
 
 MAX_CONTENT_CHARACTERS = 100_000
 MAX_MESSAGES = 100
-MAX_METADATA_BYTES = 16_384
 MAX_KEY_CHARACTERS = 200
 YEARS = (1900, 2999)
 """Events are dated within these years: a time outside them is a mistake in units, never a memory."""
 
-Kind = Literal["user", "assistant", "task"]
 TaskEvent = Literal["run_queued", "run_finished", "run_failed", "run_blocked"]
 PassMode = Literal["working", "light", "deep"]
 TASK_EVENTS: tuple[TaskEvent, ...] = ("run_queued", "run_finished", "run_failed", "run_blocked")
@@ -55,39 +57,25 @@ KINDS: Mapping[str, Kind | None] = {
     "ai": "assistant",
     "model": "assistant",
     "task": "task",
-    # Instructions and tool telemetry are noise to a memory: counted in the receipt, kept nowhere.
+    "tool": "tool",
+    "function": "tool",
+    # Instructions are noise to a memory: counted in the receipt, recorded nowhere.
     "system": None,
     "developer": None,
-    "tool": None,
-    "function": None,
 }
-"""What becomes of each role; None: the message is left out."""
+"""The kind of each role's event; None: the message is left out."""
 
-_REPLACEMENT = "\ufffd"
-
-
-class EventJson(TypedDict):
-    """An event as the capture function of the database reads it. `step`: turns that began in its call so far.
-
-    taken: when a hook took it, of those that were kept waiting.
-    """
-
-    key: str
-    kind: Kind
-    step: int
-    content: str
-    role: NotRequired[str]
-    name: NotRequired[str]
-    at: NotRequired[str]
-    taken: NotRequired[str]
-    metadata: NotRequired[dict[str, Any]]
+_TOOLS = Tools()
 
 
-def turn_events(messages: Sequence["Message | Mapping[str, Any]"], key: str) -> tuple[list[EventJson], int]:
-    """Answer the events of one call and how many messages were left out (system, tool, empty).
+def turn_events(
+    messages: Sequence["Message | Mapping[str, Any]"], key: str, tools: Tools = _TOOLS
+) -> tuple[list[EventJson], int]:
+    """Answer the events of one call and how many messages were left out (system, empty, and tools if so set).
 
-    Message number i has the key `KEY:i` unless it brings its own. A user event begins a turn; a call without one
-    begins one too. NUL and halves of surrogate pairs, which Postgres can't store, become U+FFFD.
+    Message number i has the key `KEY:i` unless it brings its own; its calls of tools have the keys `KEY:i:tool1` …
+    A user event begins a turn; a call without one begins one too, unless it has tool events alone: they belong to the
+    turn before. NUL and halves of surrogate pairs, which Postgres can't store, become U+FFFD.
     Raises `InvalidMessage`, `TooLarge` or `InvalidName`, which say which message it is.
     """
     if not isinstance(messages, Collection) or isinstance(messages, (str, bytes, Mapping)):
@@ -95,26 +83,33 @@ def turn_events(messages: Sequence["Message | Mapping[str, Any]"], key: str) -> 
     if len(messages) > MAX_MESSAGES:
         raise TooLarge(f"a call has at most {MAX_MESSAGES} messages, this one has {len(messages)}")
     events: list[EventJson] = []
-    step = 0
+    names: dict[str, str] = {}
+    step = ignored = 0
     for place, message in enumerate(messages):
         try:
-            event = event_of(message, f"{key}:{place}")
+            added = message_events(message, f"{key}:{place}", tools, names)
         except (InvalidMessage, InvalidName) as error:
             raise type(error)(f"message {place + 1}: {error}") from None
-        if event is None:
-            continue
-        if event["kind"] == "user":
-            step += 1
-        event["step"] = step
-        events.append(event)
-    if step == 0:
+        ignored += not added
+        for event in added:
+            step += event["kind"] == "user"
+            event["step"] = step
+        events += added
+    if step == 0 and any(event["kind"] != "tool" for event in events):
         for event in events:
             event["step"] = 1
-    return events, len(messages) - len(events)
+    return events, ignored
 
 
-def event_of(message: "Message | Mapping[str, Any]", key: str) -> EventJson | None:
-    """Answer the event of one message, its step still 0; None if it is to be left out."""
+def message_events(
+    message: "Message | Mapping[str, Any]", key: str, tools: Tools = _TOOLS, names: dict[str, str] | None = None
+) -> list[EventJson]:
+    """Answer the events of one message, their step still 0; none if it is to be left out.
+
+    Results of tools come first, then the text, then calls. The text has the message's key; without a text the first
+    event has it.
+    names: the tools of the calls so far, by call id; a result that names no tool gets its name from there.
+    """
     fields: Mapping[str, Any] = message.__dict__ if isinstance(message, Message) else message
     try:
         role = fields["role"]
@@ -123,32 +118,20 @@ def event_of(message: "Message | Mapping[str, Any]", key: str) -> EventJson | No
     except (KeyError, TypeError, IndexError):
         role, kind, content = _careful(fields)
     if kind is None:
-        return None
-    if type(content) is not str:
-        content = _text_of(content)
-    if not content or content.isspace():
-        return None
-    event: EventJson = {"key": key, "kind": kind, "step": 0, "content": clean_text(content)}
+        return []
+    parts = None
+    if type(content) is not str or kind == "tool" or fields.get("tool_calls") or fields.get("function_call"):
+        parts = parts_of(content, fields, by_tool=kind == "tool")
+        content = parts.text
+    spoken: EventJson = {"key": key, "kind": kind, "step": 0, "content": clean_text(content)}
     if len(content) > MAX_CONTENT_CHARACTERS:
         raise TooLarge(f"content has at most {MAX_CONTENT_CHARACTERS:,} characters, this one has {len(content):,}")
     if role != kind:
-        event["role"] = role
+        spoken["role"] = role
     if len(fields) > 2:  # noqa: PLR2004 (role and content)
-        _add_rest(event, fields)
-    return event
-
-
-def clean_text(text: str) -> str:
-    """Answer `text` with U+FFFD for what Postgres can't store: NUL, and halves of surrogate pairs."""
-    if "\0" in text:
-        text = text.replace("\0", _REPLACEMENT)
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "".join(_REPLACEMENT if "\ud800" <= character <= "\udfff" else character for character in text)
-    return text
+        _add_rest(spoken, fields)
+    said = [] if not content or content.isspace() else [spoken]
+    return said if parts is None else with_tools(spoken, said, parts, tools, {} if names is None else names)
 
 
 def moment_of(at: Any) -> str:
@@ -175,21 +158,6 @@ def check_key(key: Any) -> str:
     return key
 
 
-def check_metadata(metadata: Any) -> dict[str, Any]:
-    """Answer metadata that Postgres can store: a JSON object of at most 16 KB. Raises InvalidMessage or TooLarge."""
-    if not isinstance(metadata, Mapping):
-        raise InvalidMessage(f"metadata must be a mapping, not {type(metadata).__name__}")
-    try:
-        text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
-        cleaned = _clean_json(json.loads(text))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidMessage(f"metadata can't be written as JSON: {error}") from None
-    size = len(clean_text(text).encode())
-    if size > MAX_METADATA_BYTES:
-        raise TooLarge(f"metadata has at most {MAX_METADATA_BYTES:,} bytes as JSON, this one has {size:,}")
-    return dict(cleaned)
-
-
 def _careful(fields: Any) -> tuple[str, Kind | None, Any]:
     """What the quick way stumbled over: say what is wrong, or read on if only the content is missing."""
     if not isinstance(fields, Mapping):
@@ -197,23 +165,14 @@ def _careful(fields: Any) -> tuple[str, Kind | None, Any]:
     role = fields.get("role")
     if not isinstance(role, str) or role not in KINDS:
         raise InvalidMessage(f"role must be one of {', '.join(KINDS)}, not {shown(role)}")
-    if KINDS[role] is not None and "content" not in fields:
+    # OpenAI's messages may leave the content of a call out.
+    if KINDS[role] is not None and "content" not in fields and not fields.get("tool_calls"):
         raise InvalidMessage("content is missing")
     return role, KINDS[role], fields.get("content")
 
 
-def _text_of(content: Any) -> str:
-    """The text of a content that isn't text: None (a reply that only calls tools), or a list of parts."""
-    if content is None:
-        return ""
-    if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
-        texts = [part.get("text") for part in content]
-        return "\n".join(text for text in texts if isinstance(text, str))
-    raise InvalidMessage(f"content must be text or a list of parts, not {type(content).__name__}")
-
-
 def _add_rest(event: EventJson, fields: Mapping[str, Any]) -> None:
-    if (name := fields.get("name")) is not None:
+    if (name := fields.get("name")) is not None and event["kind"] != "tool":
         event["name"] = check_name("name", name)
     if (at := fields.get("at")) is not None:
         event["at"] = moment_of(at)
@@ -223,24 +182,17 @@ def _add_rest(event: EventJson, fields: Mapping[str, Any]) -> None:
         event["key"] = check_key(key)
 
 
-def _clean_json(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, dict):
-        return {clean_text(key): _clean_json(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_clean_json(item) for item in value]
-    return value
-
-
 class _Payload(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Message(_Payload):
-    """One message of a conversation. `name`: who speaks; `at`: when, an aware time; `key`: makes a repeat harmless."""
+    """One message of a conversation. `name`: who speaks; `at`: when, an aware time; `key`: makes a repeat harmless.
 
-    # Whatever else a chat API puts beside the text (tool calls, ids) is not ours to refuse.
+    tool_calls: of an assistant, as OpenAI has them; tool_call_id, is_error: of a message with the role `tool`.
+    """
+
+    # Whatever else a chat API puts beside the text is not ours to refuse.
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     role: str
@@ -249,10 +201,13 @@ class Message(_Payload):
     at: datetime | str | None = None
     metadata: dict[str, Any] | None = None
     key: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    is_error: bool | None = None
 
     @model_validator(mode="after")
     def _keeps_the_limits(self) -> "Message":
-        event_of(self, "-")
+        message_events(self, "-")
         return self
 
 

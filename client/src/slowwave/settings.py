@@ -14,7 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from slowwave.errors import InvalidSettings
-from slowwave.settings_of_models import Agno, Console, Embeddings, Llm, Mem0, Retention, Section
+from slowwave.settings_of_models import Agno, Console, Embeddings, Llm, Mem0, Retention, Section, Tools
 
 __all__ = [
     "Agno",
@@ -29,6 +29,7 @@ __all__ = [
     "Mem0",
     "MemorySettings",
     "Settings",
+    "Tools",
     "load_settings",
 ]
 
@@ -163,6 +164,7 @@ class MemorySettings(Section):
 
     backend: Literal["postgres", "file", "mem0"] = "postgres"
     source: Literal["events", "agno"] = "events"
+    tools: Tools = Tools()
     auto_flush: AutoFlush = AutoFlush()
     consolidation: Consolidation = Consolidation()
     maintenance: Maintenance = Maintenance()

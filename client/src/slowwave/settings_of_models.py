@@ -78,6 +78,13 @@ class Agno(Section):
     session_table: str = ""
 
 
+class Tools(Section):
+    """Whether calls of tools and their results are recorded, and how much of each."""
+
+    record: bool = True
+    max_characters: int = Field(2000, ge=200, le=100_000)
+
+
 class Retention(Section):
     """What is removed after so many days; 0: nothing is."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from slowwave.capture import Capture, Delivery, Entry
 from slowwave.errors import SlowwaveError, StoreUnavailable, WasForgotten
-from slowwave.messages import EventJson
+from slowwave.event_json import EventJson
 from slowwave.postgres import Postgres
 from slowwave.settings import MemorySettings
 from slowwave.working import Remember, note, scope_of

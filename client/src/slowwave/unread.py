@@ -7,9 +7,10 @@ Must not know: which program that is, how it is read.
 
 from slowwave.capture import Entry, about_of
 from slowwave.errors import ScopeConflict
+from slowwave.event_json import EventJson
 from slowwave.identity import check_name
 from slowwave.memory import Memory
-from slowwave.messages import EventJson, PromptArrived, check_key
+from slowwave.messages import PromptArrived, check_key
 from slowwave.store import Stored
 
 READ_SESSION = "slowwave.read_session"

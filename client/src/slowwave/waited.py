@@ -15,7 +15,7 @@ def record_turn(memory: Memory, turn: RecordTurn, *, key: str, taken: str) -> No
 
     key: where the turn has none of its own. Raises as `turn_completed`.
     """
-    events, _ = turn_events(turn.messages, check_key(turn.key or key))
+    events, _ = turn_events(turn.messages, check_key(turn.key or key), memory.store.settings.memory.tools)
     if not events:
         return
     about = about_of(turn.scope, turn.room_id, turn.thread_id)

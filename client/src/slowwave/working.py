@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge, WasForgotten, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
-from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, clean_text, moment_of
+from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, moment_of
 from slowwave.postgres import Postgres, Statement
 from slowwave.settings import MemorySettings
+from slowwave.storable import clean_text
 
 MAX_TTL_SECONDS = 31_536_000
 """A year: whatever is worth more belongs into long-term memory."""

@@ -11,7 +11,8 @@ from typing import Any
 from slowwave.errors import InvalidMessage, InvalidName
 from slowwave.identity import check_name
 from slowwave.integrations.quiet import digest, is_context
-from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, clean_text, moment_of
+from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, moment_of
+from slowwave.storable import clean_text
 
 PRIVATE = "private"
 """The flag in a session's or a run's `metadata` or `session_state`: such a one is neither read nor recorded."""

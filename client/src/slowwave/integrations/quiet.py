@@ -17,9 +17,10 @@ from slowwave.async_memory import AsyncMemory
 from slowwave.errors import InvalidName, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.memory import Memory
-from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, MAX_MESSAGES, clean_text
+from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, MAX_MESSAGES
 from slowwave.recall.briefing import INTRODUCTION
 from slowwave.recall.rendering import NOTICE
+from slowwave.storable import clean_text
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ class Hit:
     id: a memory's UUID, or SESSION#SEQ. status: of a memory inbox, episode or active, and review where those were asked
     for; of an event processed, or pending where no flush has read it yet. valid_from: since when it holds, or when it
     was said (aware). sources: the (session, seq) of every event that says it; of an event, itself. scope: None for the
-    agent's own, else "room:NAME" or "team:NAME". type: of a memory fact, preference …; of an event user, assistant or
-    task. speaker: of an event. score: higher is better, comparable within one answer only.
+    agent's own, else "room:NAME" or "team:NAME". type: of a memory fact, preference …; of an event user, assistant,
+    task or tool. speaker: of an event. score: higher is better, comparable within one answer only.
     """
 
     id: str

@@ -1,0 +1,100 @@
+"""Calls of tools and their results as text of bounded length: what an event of the kind `tool` says.
+
+    call      cancel_booking(booking_id="ZX4", refund=true)      arguments as JSON, in the order of the call
+    result    status: cancelled                                  of a JSON object a line for each key,
+              items: [{"sku": "A1", "price": 12.5}]              a nested value as JSON;
+              - {"flight": "HAT1"}                               of a JSON array a line for each item
+              any other text                                     as it came
+
+A text over the limit keeps its head and its tail around a mark that says how many characters are left out. The text of
+a call stays readable for a parser: a long argument is shortened by itself, inside of its JSON string.
+
+Must not know: messages, keys, where events go.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from slowwave.errors import InvalidMessage
+
+MAX_PARSED_CHARACTERS = 200_000
+"""A longer text is cut, never parsed: a hook runs on the reply path."""
+
+MAX_NAME_CHARACTERS = 100
+_TAIL_SHARE = 3  # a third of what is kept is the end: totals and errors stand there
+
+
+def tool_name(name: str | None) -> str | None:
+    """Answer a tool's name in one line of at most 100 characters; None if nothing is left of it."""
+    if name is None:
+        return None
+    line = "".join(character if character.isprintable() else " " for character in name)
+    return " ".join(line.split())[:MAX_NAME_CHARACTERS] or None
+
+
+def call_text(name: str, arguments: Any, limit: int) -> str:
+    """Answer a call in one line: `name(key=value, …)`, at most `limit` characters. Raises InvalidMessage."""
+    given = _parsed(arguments)
+    if given is None or given == "":
+        inside = ""
+    elif isinstance(given, Mapping):
+        inside = ", ".join(f"{_one_line(key)}={_json(_shorter(value, limit // 4))}" for key, value in given.items())
+    else:
+        inside = given if isinstance(given, str) else _json(given)
+    return bounded(f"{name}({inside})", limit)
+
+
+def result_text(text: str, limit: int) -> str:
+    """Answer a result as lines, at most `limit` characters."""
+    given = _parsed(text)
+    if isinstance(given, dict) and given:
+        text = "\n".join(f"{_one_line(key)}: {_shown(value)}" for key, value in given.items())
+    elif isinstance(given, list) and given:
+        text = "\n".join(f"- {_shown(value)}" for value in given)
+    return bounded(text, limit)
+
+
+def bounded(text: str, limit: int) -> str:
+    """Answer `text`, or its head and its tail around a mark with the number of characters left out."""
+    if len(text) <= limit:
+        return text
+    # The mark with the largest number that it may hold, so that the limit holds whatever is cut.
+    room = max(limit - len(_mark(len(text))), 0)
+    tail = room // _TAIL_SHARE
+    head = room - tail
+    return f"{text[:head]}{_mark(len(text) - head - tail)}{text[len(text) - tail :]}"
+
+
+def _mark(number: int) -> str:
+    return f"\n[… {number:,} characters left out …]\n"
+
+
+def _parsed(given: Any) -> Any:
+    """The value of JSON text; other text, and whatever is no text, as it is."""
+    if not isinstance(given, str) or len(given) > MAX_PARSED_CHARACTERS or given.lstrip()[:1] not in ("{", "["):
+        return given
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        return given
+
+
+def _shorter(value: Any, limit: int) -> Any:
+    return bounded(value, limit) if isinstance(value, str) else value
+
+
+def _shown(value: Any) -> str:
+    """A value behind its key. The further lines of a text are indented, so that none of them looks like a key."""
+    return value.replace("\n", "\n  ") if isinstance(value, str) else _json(value)
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidMessage(f"the arguments of a tool call can't be written as JSON: {error}") from None
+
+
+def _one_line(key: Any) -> str:
+    return " ".join(str(key).split())
