@@ -6,13 +6,15 @@
               - {"flight": "HAT1"}                               of a JSON array a line for each item
               any other text                                     as it came
 
-A text over the limit keeps its head and its tail around a mark that says how many characters are left out. The text of
-a call stays readable for a parser: a long argument is shortened by itself, inside of its JSON string.
+A text over the limit keeps its head and its tail around a mark that says how many characters are left out. No word is
+cut in two, and no private key: half a secret would not be recognised later, where secrets are taken out. The text of a
+call stays readable for a parser: a long argument is shortened by itself, inside of its JSON string.
 
 Must not know: messages, keys, where events go.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +24,14 @@ MAX_PARSED_CHARACTERS = 200_000
 """A longer text is cut, never parsed: a hook runs on the reply path."""
 
 MAX_NAME_CHARACTERS = 100
+MAX_WORD = 500
+"""A longer word at a cut is cut: it is no token of a known form."""
+
+_BLANK = re.compile(r"\s")
+_WORD_END = re.compile(r"\s(?=\S*\Z)")
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)", re.DOTALL
+)
 _TAIL_SHARE = 3  # a third of what is kept is the end: totals and errors stand there
 
 
@@ -59,11 +69,23 @@ def bounded(text: str, limit: int) -> str:
     """Answer `text`, or its head and its tail around a mark with the number of characters left out."""
     if len(text) <= limit:
         return text
+    text = _PRIVATE_KEY.sub("[private key left out]", text)
+    if len(text) <= limit:
+        return text
     # The mark with the largest number that it may hold, so that the limit holds whatever is cut.
     room = max(limit - len(_mark(len(text))), 0)
     tail = room // _TAIL_SHARE
-    head = room - tail
-    return f"{text[:head]}{_mark(len(text) - head - tail)}{text[len(text) - tail :]}"
+    head, end = _whole_words(text, room - tail, len(text) - tail)
+    return f"{text[:head]}{_mark(end - head)}{text[end:]}"
+
+
+def _whole_words(text: str, head: int, end: int) -> tuple[int, int]:
+    """Where the head ends and the tail begins if neither is to cut a word: what stands between is left out."""
+    if match := _WORD_END.search(text, max(head - MAX_WORD, 0), head + 1):
+        head = match.start() if match.start() > 0 else head
+    if match := _BLANK.search(text, max(end - 1, 0), end + MAX_WORD):
+        end = match.end()
+    return head, end
 
 
 def _mark(number: int) -> str:

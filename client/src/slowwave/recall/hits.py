@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
+from slowwave.recall.masking import mask
 from slowwave.recall.steps import Row
 
 
@@ -48,7 +49,8 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
     return Hit(
         id=row["id"],
         kind="memory" if row["seq"] is None else "event",
-        content=row["content"],
+        # No flush has taken the secrets out of it yet.
+        content=mask(row["content"]) if row["status"] == "pending" else row["content"],
         score=score,
         status=row["status"],
         valid_from=row["valid_from"],

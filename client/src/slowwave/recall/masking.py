@@ -21,8 +21,8 @@ _TOKEN = re.compile(
     r"AIza[\w-]{30,}|eyJ[\w=-]{8,}\.[\w.+/=-]{4,})"
 )
 _ANNOUNCED = re.compile(
-    r"\b((?:pass ?(?:word|phrase|code)|passwd|pwd|(?:api|access|secret|private)[ _-]?key|"
-    r"(?:client[ _-]?)?secret|(?:access|auth|api|bearer)[ _-]?token|bearer)s?['\"]?"
+    r"(?<![^\W_])((?:pass ?(?:word|phrase|code)|passwd|pwd|(?:api|access|secret|private)[ _-]?key|"
+    r"(?:client[ _-]?)?secret|(?:access|auth|api|bearer|refresh|session)[ _-]?token|bearer)s?['\"]?"
     r"(?:\s{0,4}(?::=|=>|=|:)\s{0,4}|\s{1,4}(?:is|was)\s{1,4}(?=\S{0,40}[\d!@#$%^&*])|(?<=bearer) {1,4}(?=\S{12})))"
     r"[^\s,;]{3,200}",
     re.IGNORECASE,
