@@ -50,3 +50,39 @@ def make_agent(hooks: Any = None, *, awaited: bool = False, **options: Any) -> A
         options.setdefault("instructions", hooks.instructions("You keep a household."))
     options.setdefault("model", ScriptedModel())
     return Agent(id="maya", telemetry=False, **options)
+
+
+@dataclass
+class CallingModel(ScriptedModel):
+    """Calls tools first: of each step (text or None, tool, arguments as JSON); then it answers as any other."""
+
+    steps: list[tuple[str | None, str, str]] = field(default_factory=list)
+
+    def invoke(self, *args: Any, messages: Sequence[Any] = (), **kwargs: Any) -> ModelResponse:
+        if not self.steps:
+            return super().invoke(*args, messages=messages, **kwargs)
+        text, tool, arguments = self.steps.pop(0)
+        call = {"id": f"c{len(self.steps)}", "type": "function", "function": {"name": tool, "arguments": arguments}}
+        return ModelResponse(role="assistant", content=text, tool_calls=[call])
+
+
+def book(seat: str) -> str:
+    """Book a seat."""
+    if seat == "4A":
+        raise ValueError("4A is taken")
+    return f'{{"seat": "{seat}", "status": "booked"}}'
+
+
+CALLS: list[tuple[str | None, str, str]] = [
+    ("Let me see.", "book", '{"seat": "4A"}'),
+    (None, "book", '{"seat": "4B"}'),
+]
+TOLD = [
+    ("user", "user", "Book me a seat.", None),
+    ("assistant", "assistant", "Let me see.", None),
+    ("tool", "tool_call", 'book(seat="4A")', None),
+    ("tool", "tool", "4A is taken", "true"),
+    ("tool", "tool_call", 'book(seat="4B")', None),
+    ("tool", "tool", "seat: 4B\nstatus: booked", None),
+]
+"""What `CALLS` make of "Book me a seat.": kind, role, content and error of each event; behind them comes the answer."""

@@ -31,8 +31,15 @@ def recorded(memory: Memory, columns: str, session: str | None = None) -> list[t
 
 
 def contents(memory: Memory, session: str | None = None) -> list[str]:
-    """What was said in a session, or in all."""
-    return [content for (content,) in recorded(memory, "e.content", session)]
+    """What was said in a session, or in all; without calls and results of tools."""
+    said = recorded(memory, "e.kind, e.content", session)
+    return [content for kind, content in said if kind != "tool"]
+
+
+def of_tools(memory: Memory, session: str | None = None) -> list[tuple[Any, ...]]:
+    """The speaker, the content and the turn of each call and result of a tool."""
+    told = recorded(memory, "e.kind, e.name, e.content, e.turn", session)
+    return [tuple(rest) for kind, *rest in told if kind == "tool"]
 
 
 def work(memory: Memory, redis: Redis) -> None:

@@ -117,5 +117,7 @@ def _postgres(url: URL, table: str | None) -> Any:
 def _kept(run: Any, history: frozenset[str]) -> KeptRun:
     status = str(getattr(run.status, "value", run.status)).upper()
     private = is_private(run)
-    messages = () if private else tuple(message for message in said_in(run) if message["key"] in history)
+    # Of tools the history has the calls alone.
+    said = [] if private else said_in(run)
+    messages = tuple(message for message in said if message["role"] == "tool" or message["key"] in history)
     return KeptRun(run.run_id, status not in _UNDER_WAY, private, messages)

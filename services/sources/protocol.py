@@ -12,7 +12,8 @@ from typing import Any, Protocol
 class KeptRun:
     """A prompt and what came of it. settled: nothing is being added to it now. private: it is not to be recorded.
 
-    messages: {"role", "content", "at" (aware), "key"} and optionally "name" each; none of a private run.
+    messages: {"role", "content", "at" (aware), "key"} each and what else `slowwave.messages.Message` has; none of a
+    private run.
     """
 
     run_id: str

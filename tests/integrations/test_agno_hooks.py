@@ -12,7 +12,7 @@ from agno.team import Team
 
 from slowwave import Memory
 from slowwave.integrations.agno import SlowwaveHooks
-from tests.agno_agents import ScriptedModel, make_agent
+from tests.agno_agents import CALLS, TOLD, CallingModel, ScriptedModel, book, make_agent
 from tests.capturing import broken_sessions, contents, memory_on, rows
 
 pytestmark = pytest.mark.servers
@@ -49,6 +49,18 @@ def test_a_run_is_recorded_once_and_history_is_not_recorded_again(memory: Memory
         ("monday", "user", "I moved to Lisbon."),
         ("monday", "assistant", "Noted: 18 characters."),
     ]
+    assert broken_sessions(database_url) == []
+
+
+def test_calls_and_results_of_tools_are_recorded_in_their_turn(memory: Memory, database_url: str) -> None:
+    model = CallingModel(steps=list(CALLS))
+    make_agent(SlowwaveHooks(memory), model=model, tools=[book]).run("Book me a seat.", session_id="monday")
+    told = rows(
+        database_url, "SELECT kind, role, content, metadata ->> 'error', turn FROM slowwave.events ORDER BY seq"
+    )
+    assert [row[:4] for row in told[:-1]] == TOLD
+    assert told[-1][:2] == ("assistant", "assistant")
+    assert {row[4] for row in told} == {1}
     assert broken_sessions(database_url) == []
 
 

@@ -35,7 +35,7 @@ from slowwave_server.services.sources.agno import AgnoSource
 from slowwave_server.services.sources.reading import LOOK_FOR_SECONDS, Looked, SessionReader
 from slowwave_server.services.sources.store import take_due
 from slowwave_server.workers.app import make_app, refuse_source
-from tests.agno_agents import ScriptedModel, make_agent
+from tests.agno_agents import CALLS, TOLD, CallingModel, ScriptedModel, book, make_agent
 from tests.capturing import broken_sessions, contents, rows
 from tests.flushing import Clock
 
@@ -123,6 +123,19 @@ def test_what_agno_keeps_becomes_events_with_its_times_and_no_text_goes_through_
     assert all(began <= at <= datetime.now(UTC) and source == "agno" for _, at, source in events)
     assert broken_sessions(household.settings.database_url) == []
     assert household.look() == Looked()
+
+
+@pytest.mark.parametrize("household", ["sqlite", "postgres"], indirect=True)
+def test_calls_and_results_that_agno_keeps_become_events(household: Household) -> None:
+    model = CallingModel(steps=list(CALLS))
+    agent = make_agent(SlowwaveHooks(household.memory), db=household.db, model=model, tools=[book])
+    output = agent.run("Book me a seat.", session_id="monday")
+    assert household.look().added == len(TOLD) + 1
+    query = "SELECT kind, role, content, metadata ->> 'error' FROM slowwave.events ORDER BY seq"
+    assert rows(household.settings.database_url, query)[:-1] == TOLD
+    name_run(household.memory, "maya", "monday", output.run_id, source="agno")
+    assert household.look().added == 0
+    assert broken_sessions(household.settings.database_url) == []
 
 
 def test_a_crash_after_the_capture_and_a_second_name_double_nothing(household: Household) -> None:

@@ -30,7 +30,7 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
 from tests.capturing import broken_sessions
-from tests.framework_memories import contents, cycle, is_spooled, recorded, unreachable, work
+from tests.framework_memories import contents, cycle, is_spooled, of_tools, recorded, unreachable, work
 
 pytestmark = pytest.mark.servers
 
@@ -120,7 +120,7 @@ def test_a_turn_that_fails_and_is_resumed_or_asked_again_is_recorded_once(memory
     assert contents(memory) == ["I live in Porto.", "Now.", "Is it nice?", "Yes."]
 
 
-def test_tools_summaries_and_empty_words_are_not_what_somebody_said(memory: Memory) -> None:
+def test_tools_are_evidence_and_summaries_are_nobodys_words(memory: Memory) -> None:
     calls = [{"name": "look_up", "args": {}, "id": "1"}]
     messages = [
         HumanMessage("Here is a summary.", additional_kwargs={"lc_source": "summarization"}),
@@ -134,6 +134,35 @@ def test_tools_summaries_and_empty_words_are_not_what_somebody_said(memory: Memo
     for _ in range(2):  # without ids they are known by their place and their words
         SlowwaveTurns(memory, "atlas").record({"messages": messages}, config)
     assert contents(memory) == ["Look at this.", "Let me think.", "Done."]
+    assert of_tools(memory) == [
+        ("tool look_up", "look_up()", 1),
+        ("tool look_up", "The result of a tool.", 1),
+        ("tool look_up", "look_up()", 1),
+    ]
+
+
+def test_calls_and_results_of_a_graph_are_recorded_once(memory: Memory) -> None:
+    bad = {"name": "book", "args": '{"seat": ', "id": "2", "error": "no JSON", "type": "invalid_tool_call"}
+    turns = SlowwaveTurns(memory, "atlas")
+    config = RunnableConfig(configurable={"thread_id": "monday"})
+    messages: list[AnyMessage] = [HumanMessage("Book 4A.", id="a")]
+    for message in (
+        AIMessage("", tool_calls=[{"name": "book", "args": {"seat": "4A"}, "id": "1"}], id="b"),
+        ToolMessage("4A is taken", tool_call_id="1", status="error", id="c"),
+        AIMessage("Once more.", invalid_tool_calls=[bad], id="d"),
+        AIMessage("Sorry.", id="e"),
+    ):
+        messages.append(message)
+        turns.record({"messages": messages}, config)
+    assert contents(memory) == ["Book 4A.", "Once more.", "Sorry."]
+    assert of_tools(memory) == [
+        ("tool book", 'book(seat="4A")', 1),
+        ("tool book", "4A is taken", 1),
+        ("tool book", 'book({"seat": )', 1),
+    ]
+    assert {turn for (turn,) in recorded(memory, "e.turn")} == {1}
+    assert recorded(memory, "e.metadata ->> 'error'")[2] == ("true",)
+    assert broken_sessions(memory.store.settings.database_url) == []
 
 
 def test_i8_a_room_is_read_and_written_only_where_it_is_named(memory: Memory) -> None:

@@ -23,7 +23,7 @@ from examples.story import REMEMBERS
 from slowwave import InvalidName, Memory
 from slowwave.integrations.openai_agents import SlowwaveSession, words_of
 from tests.capturing import broken_sessions
-from tests.framework_memories import contents, is_spooled, recorded, unreachable, work
+from tests.framework_memories import contents, is_spooled, of_tools, recorded, unreachable, work
 
 pytestmark = pytest.mark.servers
 
@@ -72,9 +72,36 @@ def test_a_turn_with_tools_is_recorded_once_and_is_one_turn(memory: Memory) -> N
         *("I adopted a beagle.", "Let me see.", "Done."),
         *("Hello.", "Hello again."),
     ]
-    assert recorded(memory, "e.turn") == [(1,), (1,), (1,), (2,), (2,)]
+    assert recorded(memory, "e.turn") == [(1,)] * 5 + [(2,)] * 2
+    assert of_tools(memory) == [
+        ("tool look_up", "look_up()", 1),
+        ("tool look_up", "The result of a tool.", 1),
+    ]
     assert broken_sessions(memory.store.settings.database_url) == []
     assert len(asyncio.run(session.get_items())) == 7, "the wrapped session has all of it, tools included"
+
+
+def test_items_of_tools_that_come_back_are_recorded_once(memory: Memory) -> None:
+    session = SlowwaveSession(memory, "atlas", "monday")
+    call = {"type": "function_call", "name": "book", "call_id": "c1", "arguments": '{"seat": "4A"}'}
+    pieces = [{"type": "input_text", "text": "Booked."}, {"type": "input_image", "image_url": "x"}]
+    result = {"type": "function_call_output", "call_id": "c1", "output": pieces}
+
+    async def replay() -> None:
+        question: Any = {"role": "user", "content": "Book 4A."}
+        items: list[Any] = [call, result]
+        await session.add_items([question])
+        await session.add_items(items)
+        await session.pop_item()  # as after an attempt that failed
+        await session.add_items([result])
+        await session.add_items([question, *items, {"role": "user", "content": "And 4B."}])
+
+    asyncio.run(replay())
+    assert contents(memory) == ["Book 4A.", "And 4B."]
+    assert of_tools(memory) == [
+        ("tool book", 'book(seat="4A")', 1),
+        ("tool book", "Booked.\n[input_image]", 1),
+    ]
 
 
 def test_another_conversation_reads_it_and_mistake_24_the_context_is_nobodys_words(memory: Memory) -> None:

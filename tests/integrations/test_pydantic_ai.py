@@ -27,7 +27,7 @@ from examples.story import REMEMBERS
 from slowwave import InvalidName, Memory
 from slowwave.integrations.pydantic_ai import SlowwaveMemory
 from tests.capturing import broken_sessions
-from tests.framework_memories import contents, is_spooled, recorded, unreachable, work
+from tests.framework_memories import contents, is_spooled, of_tools, recorded, unreachable, work
 
 pytestmark = pytest.mark.servers
 
@@ -67,7 +67,7 @@ def prompts(messages: list[ModelMessage], kind: type) -> list[str]:
     return [str(part.content) for part in parts if isinstance(part, kind)]
 
 
-def test_a_run_with_tools_is_recorded_once_without_thoughts_and_tools(memory: Memory) -> None:
+def test_a_run_with_tools_is_recorded_once_without_thoughts(memory: Memory) -> None:
     first = ModelResponse([ThinkingPart("Hm."), TextPart("Let me see."), ToolCallPart("look_up", {})])
     agent = agent_of(
         memory, Scripted(first, "Done.", "Hello again."), system_prompt="Be brief.", instructions="Kindly."
@@ -76,8 +76,32 @@ def test_a_run_with_tools_is_recorded_once_without_thoughts_and_tools(memory: Me
     result = ask(agent, "I adopted a beagle.")
     ask(agent, "Hello.", message_history=result.all_messages())  # mistake: the history is no news
     assert contents(memory) == ["I adopted a beagle.", "Let me see.", "Done.", "Hello.", "Hello again."]
-    assert recorded(memory, "e.kind, e.turn")[:3] == [("user", 1), ("assistant", 1), ("assistant", 1)]
+    assert [turn for _, turn in recorded(memory, "e.kind, e.turn")] == [1] * 5 + [2] * 2
+    assert of_tools(memory) == [("tool look_up", "look_up()", 1), ("tool look_up", "The result of a tool.", 1)]
     assert broken_sessions(memory.store.settings.database_url) == []
+
+
+def test_a_tool_that_fails_is_recorded_as_an_error(memory: Memory) -> None:
+    def book(seat: str) -> dict[str, Any]:
+        """Book a seat."""
+        if seat == "4A":
+            raise ModelRetry("4A is taken")
+        return {"seat": seat, "status": "booked"}
+
+    calls = [ModelResponse([ToolCallPart("book", {"seat": seat}, tool_call_id=seat)]) for seat in ("4A", "4B")]
+    agent = agent_of(memory, Scripted(*calls, "Done."))
+    agent.tool_plain(book)
+    ask(agent, "Book me a seat.")
+    assert contents(memory) == ["Book me a seat.", "Done."]
+    assert [content for _, content, _ in of_tools(memory)] == [
+        'book(seat="4A")',
+        "4A is taken",
+        'book(seat="4B")',
+        "seat: 4B\nstatus: booked",
+    ]
+    told = recorded(memory, "e.metadata")
+    assert [(found or {}).get("error") for (found,) in told] == [None, None, True, None, None, None]
+    assert told[2] == ({"tool": "book", "tool_call_id": "4A", "error": True},)
 
 
 def look_up() -> str:

@@ -11,6 +11,7 @@ from slowwave.errors import InvalidMessage, TooLarge
 from slowwave.event_json import EventJson
 from slowwave.message_parts import MAX_TOOL_PARTS
 from slowwave.messages import MAX_CONTENT_CHARACTERS, turn_events
+from slowwave.recall.rendering import Block, fenced
 from slowwave.settings import Tools
 from slowwave.tool_text import bounded, call_text, result_text, tool_name
 
@@ -112,6 +113,14 @@ def test_an_error_is_marked_if_the_host_says_so() -> None:
     assert "error" not in events_of(ANSWER)[0]["metadata"]
     for said in ({"is_error": True}, {"status": "error"}):
         assert events_of(ANSWER | said)[0]["metadata"]["error"] is True
+
+
+def test_what_a_tool_recalled_from_this_memory_is_left_out() -> None:
+    recalled = fenced([Block("Memories", ["- Maya lives in Porto."])])
+    assert turn_events([ANSWER | {"content": recalled}], "k") == ([], 1)
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": recalled}
+    (event,) = events_of({"role": "user", "content": [result, {"type": "text", "text": "And?"}]})
+    assert event["metadata"] == {"left_out": {"recalled": 1}}
 
 
 def test_tools_that_are_off_are_counted() -> None:

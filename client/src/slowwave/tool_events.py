@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from slowwave.event_json import EventJson
 from slowwave.message_parts import Parts, ToolCall, ToolResult
+from slowwave.notice import NOTICE
 from slowwave.settings import Tools
 from slowwave.storable import clean_text
 from slowwave.tool_text import call_text, result_text, tool_name
@@ -33,7 +34,10 @@ def with_tools(
     What is not recorded is counted in the metadata of the first event.
     """
     left_out = dict(parts.left_out)
-    results = [result for result in parts.results if result.text.strip()]
+    results = [result for result in parts.results if result.text.strip() and NOTICE not in result.text]
+    if recalled := sum(NOTICE in result.text for result in parts.results):
+        # The agent asked this very memory: what is recalled must not become evidence for itself.
+        left_out["recalled"] = recalled
     if tools.record:
         made = [_result_event(spoken, result, names, tools) for result in results]
         calls = [_call_event(spoken, call, names, tools) for call in parts.calls]

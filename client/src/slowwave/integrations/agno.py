@@ -33,7 +33,7 @@ from slowwave.integrations.agno_runs import SaidMessage, is_private, prompt_of, 
 from slowwave.integrations.quiet import MAX_TOKENS, NOTHING, Known, QuietMemory
 from slowwave.memory import Memory
 from slowwave.messages import MAX_MESSAGES
-from slowwave.recall.rendering import NOTICE
+from slowwave.notice import NOTICE
 from slowwave.unread import name_run
 
 log = logging.getLogger(__name__)

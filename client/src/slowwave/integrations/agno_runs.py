@@ -3,6 +3,7 @@
 Must not know: hooks, stores, workers. It reads attributes, so that Agno need not be imported for it.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -26,7 +27,8 @@ _ADDED = re.compile(
 )
 
 SaidMessage = dict[str, Any]
-"""{"role", "content", "at" (aware), "key"} and optionally "name", as `Memory.turn_completed` takes it."""
+"""{"role", "content", "at" (aware), "key"} and optionally "name" and the fields of tools: what `Memory.turn_completed`
+takes."""
 
 
 def is_private(*holders: object) -> bool:
@@ -35,10 +37,10 @@ def is_private(*holders: object) -> bool:
 
 
 def said_in(run: Any) -> list[SaidMessage]:
-    """What the user and the agent said in a run, in order; [] for a run of a team's member, whom no user speaks to.
+    """What user, agent and tools said in a run, in order; [] for a run of a team's member, whom no user speaks to.
 
-    Keys are Agno's own ids of messages, so a fork's copies are repetitions. Left out: history, system and tool
-    messages, examples of `additional_input`, the part of the input that the caller's own history brings, and contexts
+    Keys are Agno's own ids of messages, so a fork's copies are repetitions. Left out: history, system messages,
+    examples of `additional_input`, the part of the input that the caller's own history brings, and contexts
     of this project.
     """
     if getattr(run, "parent_run_id", None) is not None:
@@ -50,7 +52,9 @@ def said_in(run: Any) -> list[SaidMessage]:
         text = _text_of(message.content) if prompt is None else prompt
         if prompt is None and message.role == "user":
             text = _without_additions(text)
-        if text.strip() and not is_context(text):
+        if message.role == "tool":
+            text = text or _json(message.content)
+        if (text.strip() or (message.role == "assistant" and message.tool_calls)) and not is_context(text):
             said.append(_said(message, text))
     return said
 
@@ -92,7 +96,7 @@ def _examples(run: Any) -> frozenset[str]:
 
 def _is_new(message: Any, examples: frozenset[str]) -> bool:
     return (
-        message.role in ("user", "assistant")
+        message.role in ("user", "assistant", "tool")
         and not message.from_history
         and message.add_to_agent_memory
         and not message.temporary
@@ -148,12 +152,29 @@ def _said(message: Any, text: str) -> SaidMessage:
         "key": key_of(message),
         "at": _moment(message.created_at),
     }
+    if message.role == "tool":
+        # Of a result the recording itself keeps the head and the tail.
+        told = {"name": message.tool_name, "tool_call_id": message.tool_call_id, "is_error": message.tool_call_error}
+        return said | {"content": text} | told
+    if message.tool_calls:
+        said["tool_calls"] = [_call(call) for call in message.tool_calls]
     try:
         if message.name is not None:
             said["name"] = check_name("name", message.name)
     except InvalidName:
         pass  # it was said all the same
     return said
+
+
+def _call(call: object) -> dict[str, Any]:
+    """A call of a tool as `slowwave.message_parts` reads it, whatever a provider left in it."""
+    function = _field(call, "function") or call
+    name, call_id = _field(function, "name"), _field(call, "id")
+    return {
+        "name": name if isinstance(name, str) and name.strip() else "tool",
+        "args": _field(function, "arguments"),
+        "id": call_id if isinstance(call_id, str) else None,
+    }
 
 
 def _moment(seconds: float) -> datetime:
@@ -173,6 +194,10 @@ def _text_of(content: object) -> str:
         return ""
     texts = [part.get("text") for part in content if isinstance(part, Mapping)]
     return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _json(content: object) -> str:
+    return "" if content is None else json.dumps(content, ensure_ascii=False, default=str)
 
 
 def _role_of(message: object) -> str | None:

@@ -23,7 +23,7 @@ from slowwave.memory import Memory
 from slowwave.messages import MAX_MESSAGES
 
 try:
-    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.runnables import RunnableConfig, RunnableLambda
 except ImportError as error:  # pragma: no cover (the extra is installed where tests run)
     raise ImportError("LangGraph is missing: install the extra `langgraph` of slowwave (docs/install.md)") from error
@@ -118,19 +118,32 @@ def _thread(config: RunnableConfig) -> str | None:
 
 
 def _said(messages: Sequence[AnyMessage]) -> Iterator[Said]:
-    """What user and agent said: no instructions, tools or summaries, and no question twice that nobody answered."""
+    """What user, agent and tools said: no instructions or summaries, and no question twice that nobody answered."""
     unanswered: set[str] = set()
     for place, message in enumerate(messages):
-        text = str(message.text)
-        if not text.strip() or not isinstance(message, HumanMessage | AIMessage) or _is_summary(message):
+        text, calls = str(message.text), _calls(message)
+        if not (text.strip() or calls) or _is_summary(message):
             continue
-        key = message.id or f"{place}:{digest(message.type, text)}"
-        if isinstance(message, AIMessage):
+        if not isinstance(message, HumanMessage | AIMessage | ToolMessage):
+            continue
+        key = message.id or f"{place}:{digest(message.type, text, *(str(call) for call in calls))}"
+        if isinstance(message, ToolMessage):
+            failed = message.status == "error"
+            yield Said("tool", text, key, message.name, call_id=message.tool_call_id, error=failed)
+        elif isinstance(message, AIMessage):
             unanswered.clear()
-            yield Said("assistant", text, key, message.name)
+            yield Said("assistant", text, key, message.name, calls)
         elif text not in unanswered:
             unanswered.add(text)
             yield Said("user", text, key, message.name)
+
+
+def _calls(message: AnyMessage) -> tuple[Mapping[str, Any], ...]:
+    """The tools that a model called, those with arguments that can't be read among them."""
+    if not isinstance(message, AIMessage):
+        return ()
+    given = (*message.tool_calls, *message.invalid_tool_calls)
+    return tuple({"name": call["name"] or "tool", "args": call["args"], "id": call["id"]} for call in given)
 
 
 def _is_summary(message: AnyMessage) -> bool:

@@ -8,7 +8,7 @@ Must not know: how anything is stored; the service.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
 from slowwave.async_memory import AsyncMemory
@@ -29,14 +29,32 @@ except ImportError as error:  # pragma: no cover (the extra is installed where t
 Item = Any  # a TypedDict of some sort: what the SDK keeps
 Words = tuple[Literal["user", "assistant"], str]
 
+
+class ToolItem(NamedTuple):
+    """A call of a tool (role `call`; content: its arguments) or what the tool answered (role `tool`)."""
+
+    role: Literal["call", "tool"]
+    content: str
+    name: str | None
+    call_id: str | None
+
+
+Heard = Words | ToolItem
+
 REPEATED_WITHIN = 100
 """Of how many of the last items a list of input may bring some back without their being recorded again."""
 
+MAX_CALLS = 1_000
+"""Of so many calls the names are known when their results come."""
+
 _TEXTS = ("input_text", "output_text", "text")
+# Tools that OpenAI runs itself (web search, MCP servers) call and answer in one item; they are not recorded.
+_CALLS = ("function_call", "custom_tool_call")
+_RESULTS = ("function_call_output", "custom_tool_call_output")
 
 
 class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever checks for it finds it
-    """A session of the SDK that hands its items on to `session`, and records what user and agent say in them.
+    """A session of the SDK that hands its items on to `session`, and records what user, agent and tools say in them.
 
     session: any other session of the SDK, or an id: then its items are kept in this process alone. What was recorded
     stays recorded, whatever becomes of the items: `pop_item` takes back none of it, and `clear_session` says that the
@@ -61,12 +79,13 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         self.session_settings: SessionSettings | None = getattr(self._inner, "session_settings", None)
         self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, max_tokens=max_tokens)
         # What was said since the user last began to speak.
-        self._turn: list[Said] = []
+        self._turn: list[tuple[Heard, Said]] = []
+        self._names: dict[str, str] = {}  # of tools, by the ids of their calls
         # What was taken away last, and its keys: the SDK takes back the items of an attempt that failed, and adds them
         # again with the next.
-        self._popped: dict[Words, str] = {}
+        self._popped: dict[Heard, str] = {}
         # What was cleared last: a compaction that fails puts it back.
-        self._cleared: list[Words | None] = []
+        self._cleared: list[Heard | None] = []
         self._known: tuple[str | None, Known] | None = None
 
     async def get_items(self, limit: int | None = None) -> list[Item]:
@@ -75,8 +94,8 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         return list(await self._inner.get_items(limit))
 
     async def add_items(self, items: list[Item]) -> None:
-        """Add items to the wrapped session, and record what user and agent say in those that it did not have."""
-        words = [words_of(item) for item in items]
+        """Add items to the wrapped session, and record what is said in those that it did not have."""
+        words = [heard_in(item) for item in items]
         before: list[Item] = []
         if any(one is not None and one[0] == "user" for one in words):
             before = await self._inner.get_items(REPEATED_WITHIN)
@@ -84,19 +103,19 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         cleared, self._cleared = self._cleared, []
         put_back = len(words) > 1 and words == cleared
         if not put_back and not any(_is_compaction(item) for item in items):
-            await self._record(_new([words_of(item) for item in before], words))
+            await self._record(_new([heard_in(item) for item in before], words))
 
     async def pop_item(self) -> Item | None:
         """Take the last item from the wrapped session. What was recorded of it stays."""
         item = await self._inner.pop_item()
-        if self._turn and item is not None and words_of(item) == (self._turn[-1].role, self._turn[-1].content):
-            taken = self._turn.pop()
-            self._popped[taken.role, taken.content] = taken.key
+        if self._turn and item is not None and heard_in(item) == self._turn[-1][0]:
+            heard, taken = self._turn.pop()
+            self._popped[heard] = taken.key
         return item
 
     async def clear_session(self) -> None:
         """Empty the wrapped session: the conversation has ended. What was recorded stays, and is processed now."""
-        cleared = [words_of(item) for item in await self._inner.get_items()]
+        cleared = [heard_in(item) for item in await self._inner.get_items()]
         await self._inner.clear_session()
         self._turn, self._popped, self._cleared, self._known = [], {}, cleared, None
         await self._quiet.areset(self.session_id)
@@ -115,16 +134,28 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         instructions = "\n\n".join(filter(None, [given.instructions, known.introduction]))
         return ModelInputData(input=[{"role": "user", "content": known.text}, *given.input], instructions=instructions)
 
-    async def _record(self, new: Sequence[Words]) -> None:
+    async def _record(self, new: Sequence[Heard]) -> None:
         if not new:
             return
         popped, self._popped = self._popped, {}
-        if new[0][0] == "user" and self._turn and self._turn[-1].role == "assistant":
+        if new[0][0] == "user" and self._turn and self._turn[-1][0][0] != "user":
             self._turn = []
-        said = [Said(role, text, popped.get((role, text)) or uuid4().hex) for role, text in new]
+        said = [(heard, self._said(heard, popped.get(heard) or uuid4().hex)) for heard in new]
         # With what was said last before it, which is recorded already: so a reply belongs to the turn of its question.
-        await self._quiet.arecord(self.session_id, [*self._turn[-1:], *said])
+        await self._quiet.arecord(self.session_id, [one for _, one in (*self._turn[-1:], *said)])
         self._turn += said
+
+    def _said(self, heard: Heard, key: str) -> Said:
+        if not isinstance(heard, ToolItem):
+            return Said(heard[0], heard[1], key)
+        if heard.role == "tool":
+            return Said("tool", heard.content, key, self._names.get(heard.call_id or ""), call_id=heard.call_id)
+        name = heard.name or "tool"
+        if heard.call_id is not None:
+            self._names[heard.call_id] = name
+            if len(self._names) > MAX_CALLS:
+                self._names.pop(next(iter(self._names)))
+        return Said("assistant", "", key, calls=({"name": name, "args": heard.content, "id": heard.call_id},))
 
 
 def words_of(item: Item) -> Words | None:
@@ -143,24 +174,52 @@ def words_of(item: Item) -> Words | None:
     return role, content
 
 
+def heard_in(item: Item) -> Heard | None:
+    """Who says what in an item, or which tool is called or answers; None if it is neither."""
+    return words_of(item) or _tool_item(item)
+
+
+def _tool_item(item: Item) -> ToolItem | None:
+    if not isinstance(item, Mapping):
+        return None
+    kind, call_id, name = item.get("type"), item.get("call_id") or item.get("id"), item.get("name")
+    call_id = call_id if isinstance(call_id, str) else None
+    if kind in _CALLS:
+        arguments = item.get("arguments", item.get("input"))
+        name = name if isinstance(name, str) else None
+        return ToolItem("call", arguments if isinstance(arguments, str) else "", name, call_id)
+    if kind in _RESULTS:
+        return ToolItem("tool", _output(item.get("output")), None, call_id)
+    return None
+
+
+def _output(output: Any) -> str:
+    """The text of what a tool answered; of a picture or a file its type, which stands for what is left out."""
+    if not isinstance(output, Sequence) or isinstance(output, str):
+        return output if isinstance(output, str) else ""
+    parts = [part for part in output if isinstance(part, Mapping)]
+    texts = [part["text"] if isinstance(part.get("text"), str) else f"[{part.get('type')}]" for part in parts]
+    return "\n".join(texts)
+
+
 def _is_compaction(item: Item) -> bool:
     """Whether an item stands for older ones: then those beside it are what was kept of them, and nothing new."""
     return isinstance(item, Mapping) and str(item.get("type", "")).startswith("compaction")
 
 
-def _new(before: Sequence[Words | None], items: Sequence[Words | None]) -> list[Words]:
+def _new(before: Sequence[Heard | None], items: Sequence[Heard | None]) -> list[Heard]:
     """Of what is added behind `before`, what was not recorded with it.
 
     A question that stands unanswered at the end already is asked again after a failure. Messages that come before a
     question, an answer among them, are history that the host handed in once more.
     """
-    unanswered: set[Words] = set()
+    unanswered: set[Heard] = set()
     for words in reversed(before):
         if words is None or words[0] != "user":
             break
         unanswered.add(words)
     question = max((place for place, words in enumerate(items) if words and words[0] == "user"), default=0)
-    replayed = any(words and words[0] == "assistant" for words in items[:question])
+    replayed = any(words and words[0] != "user" for words in items[:question])
     known = unanswered | {words for words in before if words and replayed}
     return [
         words for place, words in enumerate(items) if words and words not in (known if place < question else unanswered)

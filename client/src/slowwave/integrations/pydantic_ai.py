@@ -21,10 +21,14 @@ try:
         ModelMessage,
         ModelRequest,
         ModelResponse,
+        NativeToolCallPart,
+        NativeToolReturnPart,
         RetryFeedbackPart,
         SystemPromptPart,
         TextContent,
         TextPart,
+        ToolCallPart,
+        ToolReturnPart,
         UserPromptPart,
     )
     from pydantic_ai.models import ModelRequestContext
@@ -119,16 +123,33 @@ class SlowwaveMemory(AbstractCapability[Any]):
 
 
 def _said(run: str, messages: Sequence[ModelMessage]) -> Iterable[Said]:
-    """What user and agent said in a run: no instructions, no thoughts, no tools, no answer that was turned down."""
+    """What user, agent and tools said in a run: no instructions, no thoughts, no answer that was turned down."""
     for place, message in enumerate(messages):
         if isinstance(message, ModelRequest):
             for number, part in enumerate(message.parts):
                 if isinstance(part, UserPromptPart) and (text := _text(part)):
                     yield Said("user", text, f"{run}:{place}:{number}")
+                elif isinstance(part, ToolReturnPart):
+                    yield _result(part, f"{run}:{place}:{number}")
         elif not _turned_down(messages[place + 1 : place + 2]):
             text = "".join(part.content for part in message.parts if isinstance(part, TextPart))
-            if text.strip():
-                yield Said("assistant", text, f"{run}:{place}")
+            calls = tuple(_call(part) for part in message.parts if isinstance(part, ToolCallPart | NativeToolCallPart))
+            if text.strip() or calls:
+                yield Said("assistant", text, f"{run}:{place}", calls=calls)
+            for number, own in enumerate(message.parts):
+                # Tools that the provider runs answer within the response.
+                if isinstance(own, NativeToolReturnPart):
+                    yield _result(own, f"{run}:{place}:{number}")
+
+
+def _call(part: ToolCallPart | NativeToolCallPart) -> dict[str, Any]:
+    return {"name": part.tool_name, "args": part.args, "id": part.tool_call_id}
+
+
+def _result(part: ToolReturnPart | NativeToolReturnPart, key: str) -> Said:
+    text = part.model_response_str(wrap_if_error=False)
+    error = part.outcome != "success"
+    return Said("tool", text, key, part.tool_name, call_id=part.tool_call_id, error=error)
 
 
 def _with_context(messages: Sequence[ModelMessage], known: Known) -> list[ModelMessage]:

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from queue import Empty, SimpleQueue
@@ -18,8 +18,8 @@ from slowwave.errors import InvalidName, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.memory import Memory
 from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, MAX_MESSAGES
+from slowwave.notice import NOTICE
 from slowwave.recall.briefing import INTRODUCTION
-from slowwave.recall.rendering import NOTICE
 from slowwave.storable import clean_text
 
 log = logging.getLogger(__name__)
@@ -41,12 +41,19 @@ E = TypeVar("E")
 
 
 class Said(NamedTuple):
-    """What somebody said. key: makes a repetition within its session harmless, however long; name: who speaks."""
+    """What somebody said, or what a tool answered.
 
-    role: Literal["user", "assistant"]
+    key: makes a repetition within its session harmless, however long; name: who speaks, or the tool.
+    calls: the tools that an assistant called, as {"name", "args", "id"}. call_id, error: of a tool's answer.
+    """
+
+    role: Literal["user", "assistant", "tool"]
     content: str
     key: str
     name: str | None = None
+    calls: tuple[Mapping[str, Any], ...] = ()
+    call_id: str | None = None
+    error: bool = False
 
 
 class Known(NamedTuple):
@@ -193,7 +200,16 @@ def digest(*parts: str) -> str:
 def _fitted(said: Said) -> dict[str, Any]:
     """A message for `turn_completed` that keeps its limits: what is too long is recorded as far as it may be."""
     key = said.key if len(said.key) <= MAX_KEY_CHARACTERS else digest(said.key)
-    message = {"role": said.role, "content": said.content[:MAX_CONTENT_CHARACTERS], "key": clean_text(key)}
+    message: dict[str, Any] = {"role": said.role, "key": clean_text(key)}
+    if said.role == "tool":
+        # Of a result the recording itself keeps the head and the tail.
+        return message | {
+            "content": said.content,
+            "name": said.name,
+            "tool_call_id": said.call_id,
+            "is_error": said.error,
+        }
+    message |= {"content": said.content[:MAX_CONTENT_CHARACTERS]} | ({"tool_calls": said.calls} if said.calls else {})
     try:
         return message if said.name is None else message | {"name": check_name("name", said.name)}
     except InvalidName:
