@@ -110,7 +110,7 @@ def remembered_once(evidence: Evidence) -> list[Finding]:
     lost, doubled, foreign = [], [], []
     for one in evidence.certain:
         for line in one.call.lines:
-            if line.role == "assistant":
+            if line.role in {"assistant", "tool"}:
                 continue
             wanted = _MEMORIES_OF.get(line.kind)
             found = kept.get(line.word, [])

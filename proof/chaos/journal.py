@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 CallKind = Literal["turn", "task", "note", "prompt", "trigger", "forget", "read", "pass"]
-LineKind = Literal["fact", "lasting", "both", "passing", "reply", "long", "odd", "milestone", "note"]
+LineKind = Literal["fact", "lasting", "both", "passing", "reply", "result", "long", "odd", "milestone", "note"]
 
 
 @dataclass(frozen=True, slots=True)

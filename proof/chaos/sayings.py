@@ -7,6 +7,7 @@
     odd         other scripts, emoji, NUL and halves of surrogates; at most one memory
     long        is longer than a window may be
     reply       the assistant's
+    result      a tool's, before the reply; makes no memory
 
 Must not know: who says it, and when.
 """
@@ -39,6 +40,8 @@ _PASSING = (
     "Can you look up when {} opens?",
 )
 _REPLIES = ("I do not know {} yet.", "Shall I look for {} on the map?", "There is a bus to {} every hour.")
+_RESULTS = ("3 places match {}.", "status: open\nplace: {}", "Error: {} is unknown.")
+_RESULT_SHARE = 0.15
 _ODD = (
     "Ist {} noch offen — oder schon zu? 🐕\u200d🦺",
     "چه خبر از {}؟",
@@ -62,6 +65,10 @@ def turn(random: Random, word: str, now: datetime, *, facts: bool) -> tuple[Line
     # Now and then the reply was not recorded, or something was said a while ago and comes in late.
     if random.random() < 0.15:
         return said
+    # By chances of its own, so that a seed says everything else as it did before there were tools.
+    chance = Random(word)
+    if chance.random() < _RESULT_SHARE:
+        said = (*said, Line("result", "tool", chance.choice(_RESULTS).format(word), word, said[-1].at))
     return (*said, Line("reply", "assistant", random.choice(_REPLIES).format(word), word, said[-1].at))
 
 

@@ -14,13 +14,18 @@ from sqlalchemy import Engine, text
 
 from slowwave import Memory
 from slowwave.identity import SessionRef
+from slowwave.ingest import ingest
+from slowwave.messages import RecordTurn
 from slowwave.recall import Hit, context, search
+from slowwave.settings import Tools
+from slowwave.waited import record_turn
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.summaries import summarize_segment
 from slowwave_server.models.schema import migrate
-from tests.capturing import broken_sessions, memory_on, rows
+from tests.capturing import broken_sessions, memory_on, rows, settings_of
 from tests.flushing import Scene, make_scene
+from tests.integration.test_spool import Outage
 
 pytestmark = pytest.mark.servers
 
@@ -155,4 +160,38 @@ def test_a_downgrade_keeps_tool_events_as_noise(memory: Memory, engine: Engine, 
         kinds = connection.execute(text("SELECT kind, count(*) FROM slowwave.events GROUP BY 1 ORDER BY 1")).all()
     assert [tuple(row) for row in kinds] == [("assistant", 2), ("task", 4), ("user", 1)]
     migrate(engine)
+    assert broken_sessions(database_url) == []
+
+
+def test_tools_are_counted_if_they_are_off(database_url: str, valkey_url: str, tmp_path: Path) -> None:
+    settings = settings_of(database_url, valkey_url, tmp_path)
+    off = settings.model_copy(update={"memory": settings.memory.model_copy(update={"tools": Tools(record=False)})})
+    with Memory(off) as quiet:
+        receipt = quiet.turn_completed("maya", "s", TALK)
+        report = ingest([json.dumps({"agent": "maya", "session": "file"} | message) for message in TALK], quiet.store)
+    assert (receipt.added, receipt.ignored) == (3, 3)
+    assert (report.read, report.added, report.ignored, report.further) == (6, 3, 3, 0)
+    assert rows(database_url, "SELECT count(*) FROM slowwave.events WHERE kind = 'tool'") == [(0,)]
+
+
+def test_a_task_carries_tool_events_once(memory: Memory, database_url: str) -> None:
+    turn = RecordTurn.model_validate({"agent": "maya", "session": "s", "messages": TALK})
+    for _ in range(2):
+        record_turn(memory, turn, key="task", taken=datetime.now(UTC).isoformat())
+    memory.turn_completed("maya", "hook", TALK)
+    query = (
+        "SELECT e.kind, e.role, e.name, e.content, e.metadata, e.turn FROM slowwave.events e"
+        " JOIN slowwave.sessions s ON s.id = e.session_id WHERE s.name = %s ORDER BY e.seq"
+    )
+    told = rows(database_url, query, ["s"])
+    assert told == rows(database_url, query, ["hook"])
+    assert len(told) == 7
+    assert broken_sessions(database_url) == []
+
+
+def test_an_outage_loses_no_tool_event(postgres_url: str, memory: Memory, database_url: str) -> None:
+    with Outage(postgres_url, database_url).lasting():
+        assert memory.turn_completed("maya", "s", TALK).stored == "spool"
+    assert memory.flush(20)
+    assert rows(database_url, "SELECT count(*) FROM slowwave.events WHERE kind = 'tool'") == [(4,)]
     assert broken_sessions(database_url) == []

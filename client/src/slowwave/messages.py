@@ -120,7 +120,9 @@ def message_events(
     if kind is None:
         return []
     parts = None
-    if type(content) is not str or kind == "tool" or fields.get("tool_calls") or fields.get("function_call"):
+    further = len(fields) > 2  # noqa: PLR2004 (role and content)
+    called = further and (fields.get("tool_calls") or fields.get("function_call"))
+    if called or kind == "tool" or type(content) is not str:
         parts = parts_of(content, fields, by_tool=kind == "tool")
         content = parts.text
     spoken: EventJson = {"key": key, "kind": kind, "step": 0, "content": clean_text(content)}
@@ -128,7 +130,7 @@ def message_events(
         raise TooLarge(f"content has at most {MAX_CONTENT_CHARACTERS:,} characters, this one has {len(content):,}")
     if role != kind:
         spoken["role"] = role
-    if len(fields) > 2:  # noqa: PLR2004 (role and content)
+    if further:
         _add_rest(spoken, fields)
     said = [] if not content or content.isspace() else [spoken]
     return said if parts is None else with_tools(spoken, said, parts, tools, {} if names is None else names)
