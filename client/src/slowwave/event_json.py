@@ -1,6 +1,6 @@
 """An event in the form in which it travels to Postgres.
 
-Must not know: what it was made of.
+Must not know: how an event is built.
 """
 
 from typing import Any, Literal, NotRequired, TypedDict

@@ -1,10 +1,10 @@
-"""What a message of a chat API holds: its text, its calls of tools, their results, and what has no text.
+"""The parts of a chat message: its text, its tool calls, tool results, and parts without text.
 
-Two forms are read: OpenAI's (`tool_calls` beside the content, results as messages of the role `tool`) and Anthropic's
-(`tool_use` and `tool_result` among the parts of the content). LangChain's short form of a call, {"name", "args", "id"},
-is read too.
+The parser reads two forms: OpenAI's (`tool_calls` beside the content, results as messages of the role `tool`) and
+Anthropic's (`tool_use` and `tool_result` among the parts of the content). It also reads LangChain's short form of a
+call, {"name", "args", "id"}.
 
-Must not know: events, settings, how a call is shown.
+Must not know: events, settings, how a call is rendered.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from typing import Any
 from slowwave.errors import InvalidMessage, TooLarge, shown
 
 MAX_TOOL_PARTS = 200
-"""Calls and results of one message. Models call a handful at once."""
+"""The most calls and results of one message. Models call a handful at once."""
 
 _INTERNAL = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_content"))
 _TEXT_KEYS = ("text", "refusal", "transcript")
@@ -24,7 +24,7 @@ _CAPTION_KEYS = ("alt_text", "alt", "caption", "description", "title")
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that an assistant asked for. arguments: a mapping, or JSON as text; call_id: None if none was given."""
+    """A call of a tool. arguments: a mapping, or JSON as text; call_id: None if the host gives none."""
 
     name: str
     call_id: str | None
@@ -33,7 +33,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool answered. error: the host says that the call failed."""
+    """The result of a tool call. error: the host says that the call failed."""
 
     name: str | None
     call_id: str | None
@@ -43,7 +43,7 @@ class ToolResult:
 
 @dataclass(slots=True)
 class Parts:
-    """What a message holds. left_out: parts without text that is recorded, counted by their type."""
+    """The parts of one message. left_out: the number of parts without recordable text, by type."""
 
     texts: list[str] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Calls of tools and their results as events: one event each, beside the event of the message's text.
+"""Tool calls and tool results as events: one event for each, beside the event of the message's text.
 
     role         name                  content                                         metadata
     tool_call    tool cancel_booking   cancel_booking(booking_id="ZX4", refund=true)   {"tool", "tool_call_id"}
@@ -7,7 +7,7 @@
 Both are of the kind `tool`. `error` is true if the host says that the call failed; a result that merely reads like an
 error has no mark. `tool` is missing from a result whose call is unknown, `tool_call_id` if the host gives none.
 
-Must not know: settings other than its own, where events go.
+Must not know: settings other than its own, how events are stored.
 """
 
 from collections.abc import Mapping
@@ -29,14 +29,15 @@ UNKNOWN = "tool"
 def with_tools(
     spoken: EventJson, said: list[EventJson], parts: Parts, tools: Tools, names: dict[str, str]
 ) -> list[EventJson]:
-    """The events of a message around its text `said`, which there may be none of; `spoken` has what all of them share.
+    """Answer the events of a message: results, the text, calls.
 
-    What is not recorded is counted in the metadata of the first event.
+    spoken: the event of the text, whose key, time and metadata all events share; said: the same event in a list, or an
+    empty list if the message has no text. The first event's metadata counts the parts that are not recorded.
     """
     left_out = dict(parts.left_out)
     results = [result for result in parts.results if result.text.strip() and NOTICE not in result.text]
     if recalled := sum(NOTICE in result.text for result in parts.results):
-        # The agent asked this very memory: what is recalled must not become evidence for itself.
+        # The agent searched its own memory: a recalled memory must not become evidence for itself.
         left_out["recalled"] = recalled
     if tools.record:
         made = [_result_event(spoken, result, names, tools) for result in results]

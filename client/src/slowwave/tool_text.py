@@ -1,16 +1,16 @@
-"""Calls of tools and their results as text of bounded length: what an event of the kind `tool` says.
+"""Tool calls and tool results as text of bounded length: the content of an event of the kind `tool`.
 
     call      cancel_booking(booking_id="ZX4", refund=true)      arguments as JSON, in the order of the call
-    result    status: cancelled                                  of a JSON object a line for each key,
-              items: [{"sku": "A1", "price": 12.5}]              a nested value as JSON;
-              - {"flight": "HAT1"}                               of a JSON array a line for each item
-              any other text                                     as it came
+    result    status: cancelled                                  a JSON object: one line for each key,
+              items: [{"sku": "A1", "price": 12.5}]              nested values as JSON
+              - {"flight": "HAT1"}                               a JSON array: one line for each item
+              Booked for Zoë.                                    other text: unchanged
 
 A text over the limit keeps its head and its tail around a mark that says how many characters are left out. No word is
-cut in two, and no private key: half a secret would not be recognised later, where secrets are taken out. The text of a
-call stays readable for a parser: a long argument is shortened by itself, inside of its JSON string.
+cut in two, and no private key, since redaction would not recognise half a secret. The text of a call stays parseable: a
+long argument is shortened inside its JSON string.
 
-Must not know: messages, keys, where events go.
+Must not know: messages, keys, how events are stored.
 """
 
 import json
@@ -21,11 +21,11 @@ from typing import Any
 from slowwave.errors import InvalidMessage
 
 MAX_PARSED_CHARACTERS = 200_000
-"""A longer text is cut, never parsed: a hook runs on the reply path."""
+"""The longest text that is parsed as JSON; a hook runs on the reply path, so longer texts are only cut."""
 
 MAX_NAME_CHARACTERS = 100
 MAX_WORD = 500
-"""A longer word at a cut is cut: it is no token of a known form."""
+"""The longest word that a cut leaves out as a whole; no known kind of token is longer."""
 
 _BLANK = re.compile(r"\s")
 _WORD_END = re.compile(r"\s(?=\S*\Z)")
@@ -80,7 +80,7 @@ def bounded(text: str, limit: int) -> str:
 
 
 def _whole_words(text: str, head: int, end: int) -> tuple[int, int]:
-    """Where the head ends and the tail begins if neither is to cut a word: what stands between is left out."""
+    """Answer the end of the head and the start of the tail, moved apart to the nearest blanks."""
     if match := _WORD_END.search(text, max(head - MAX_WORD, 0), head + 1):
         head = match.start() if match.start() > 0 else head
     if match := _BLANK.search(text, max(end - 1, 0), end + MAX_WORD):
@@ -93,7 +93,7 @@ def _mark(number: int) -> str:
 
 
 def _parsed(given: Any) -> Any:
-    """The value of JSON text; other text, and whatever is no text, as it is."""
+    """Answer the value of JSON text; other values unchanged."""
     if not isinstance(given, str) or len(given) > MAX_PARSED_CHARACTERS or given.lstrip()[:1] not in ("{", "["):
         return given
     try:
@@ -107,7 +107,7 @@ def _shorter(value: Any, limit: int) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A value behind its key. The further lines of a text are indented, so that none of them looks like a key."""
+    """Answer a value as text. Further lines of a text are indented, so that none of them looks like a key."""
     return value.replace("\n", "\n  ") if isinstance(value, str) else _json(value)
 
 
