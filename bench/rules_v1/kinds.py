@@ -1,0 +1,39 @@
+"""Which type a kept sentence has: decision, task, preference, event or fact, by the first rule that holds.
+
+Must not know: weights, and how the statement is worded in the end.
+"""
+
+import re
+from collections.abc import Collection
+
+from slowwave.memory_types import MemoryType
+
+_PLAN = re.compile(
+    r"\b(?:i'll|i will|we'll|we will)\b|\b(?:i'm|im|i am|we're|we are) (?:\w+ )?(?:going to|gonna|planning|about to|"
+    r"hoping to|"
+    r"supposed to|flying|meeting|moving to)\b|^(?:gonna|planning to|going to|hoping to)\b|\b(?:i|we) (?:\w+ )?(?:plan|"
+    r"intend|promise|have|need) to\b|\bremind me\b",
+    re.IGNORECASE,
+)
+_PAST_OF_SELF = re.compile(
+    r"\b(?:i|we) (?:\w+ly |just |also |finally )?(?:\w{2,14}ed|went|got|saw|met|bought|took|made|found|won|lost|had|"
+    r"did|gave|began|"
+    r"broke|left|built|ran|ate|came|drove|flew|sold|quit)\b|^(?:just |finally )?(?:went|got|saw|met|bought|finished|"
+    r"started|moved|adopted)\b",
+    re.IGNORECASE,
+)
+
+
+def kind_of(sentence: str, fired: Collection[str], *, past_date: bool) -> MemoryType:
+    """The type of a sentence as it was said. past_date: it names a day or time that is over."""
+    if "decision" in fired:
+        return "decision"
+    if "commitment" in fired or (_PLAN.search(sentence) is not None and not past_date):
+        return "task"
+    if past_date and "past" in fired:
+        return "event"
+    if "i_like" in fired or "my_favourite" in fired:
+        return "preference"
+    if "change" in fired and _PAST_OF_SELF.search(sentence) is not None:
+        return "event"
+    return "preference" if "taste" in fired and "first_person" in fired else "fact"

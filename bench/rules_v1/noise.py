@@ -1,0 +1,117 @@
+"""What of a conversation carries no meaning to keep: greetings, tool calls, worker internals, debug output, recalled
+memories, pasted code.
+
+Two questions: is a whole event noise, and which parts of a text are. The raw event is kept elsewhere in any case.
+
+Must not know: which sentences are worth keeping.
+"""
+
+import re
+from itertools import islice
+
+from slowwave_server.domain.events import Event
+
+MILESTONES = frozenset(("run_queued", "run_finished", "run_failed", "run_blocked"))
+"""What `metadata["event"]` of a task event says when the event is an outcome and no telemetry."""
+ENDINGS = MILESTONES - {"run_queued"}
+"""Those of them with which a run is over."""
+
+_MACHINE_ROLES = frozenset(("tool", "function", "system", "developer", "debug", "log", "internal", "trace"))
+_MACHINE_KEYS = (
+    "tool_calls",
+    "tool_call_id",
+    "tool_use_id",
+    "function_call",
+    "telemetry",
+    "recalled",
+    "internal",
+    "debug",
+)
+
+# Recalled memories are no evidence for themselves: said again they would confirm what nobody said again.
+_OPENING = re.compile(
+    r"```|~~~|<(?P<tag>memory|memories|context|system|recalled|thinking|tool_call|tool_result|tool_response|"
+    r"function_call)\b[^>\n]{0,200}>",
+    re.IGNORECASE,
+)
+_MACHINE_LINE = re.compile(
+    r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line opens with its time
+    r"\[?(?:DEBUG|TRACE|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b[\]:]?\s|"
+    r"Traceback \(most recent|File \"[^\"\n]{0,300}\", line \d|at [\w.$<>]{3,200}\([\w.]{1,100}:\d|"
+    r"(?:tool_call|tool_result|function_call|worker|task_id|request_id|trace_id|span_id|pid)\s?[=:]|"
+    r"(?:Calling|Invoking|Running|Executing|Called|Used) (?:the )?(?:tool|function|command)\b|"
+    r"[\[{]\s{0,20}[\"{\[\]}]|[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\[{\"]|[\]})]{1,4},?\s{0,20}$|"
+    r"\$ \S|>>> |(?:diff --git|index [0-9a-f]{7}|@@ -\d)|"
+    r"(?:import|from|def|class|return|const|let|var|function|SELECT|INSERT|UPDATE|DELETE)\s\S.{0,300}[;:{(]\s{0,20}$)",
+)
+# The marks that a prompt's context and `search` print behind a memory, a line of a day's summary and a line of another
+# conversation; the line is quoted, whatever stands around it.
+_RECALLED_LINE = re.compile(
+    r"\[(?:memory [0-9a-f]{8}-[0-9a-f-]{27}|day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|"
+    r"said [^\n]{1,250}#\d{1,19})\]"
+)
+_RECALLED = ("[memory ", "[day ", "[said ")
+_CHATTER = re.compile(
+    r"(?:(?:hi|hello|hey|yo|good (?:morning|afternoon|evening|night)|thanks|thank you|thx|ty|cheers|ok|okay|k|sure|"
+    r"great|cool|nice|"
+    r"perfect|awesome|got it|sounds good|you're welcome|no problem|np|bye|goodbye|see you|see ya|take care|have a "
+    r"(?:great|good|nice) "
+    r"(?:day|one|evening|weekend)|how are you|how are you doing|how's it going|what's up|nice to meet you|long time "
+    r"no see|welcome|"
+    r"hope you're well|yes|yeah|yep|no|nope|lol|haha|wow|again|there|everyone|all|so much|very much|a lot|you|too|"
+    r"done|continue|go on|please)\b[\s,.!?:;)(-]{0,8}){1,12}",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"[^\W\d_]{2}")
+MAX_BLOCKS = 200
+MAX_CHATTER = 80
+"""Characters. Nobody greets at greater length without saying something."""
+
+
+def is_noise(event: Event) -> bool:
+    """Whether an event carries no user or assistant intent and no terminal milestone: nothing of it is extracted."""
+    if _LETTER.search(event.content) is None:
+        return True
+    if event.kind == "task":
+        return event.metadata.get("event") not in MILESTONES
+    if event.role.lower() in _MACHINE_ROLES:
+        return True
+    return any(event.metadata.get(key) for key in _MACHINE_KEYS)
+
+
+def ends_a_run(event: Event) -> bool:
+    """Whether a run of a task is over with this event, well or badly."""
+    return event.kind == "task" and event.metadata.get("event") in ENDINGS
+
+
+def is_chatter(text: str) -> bool:
+    """Whether a text is nothing but greetings, thanks and other routine words."""
+    return len(text) <= MAX_CHATTER and _CHATTER.fullmatch(text.strip().replace("\u2019", "'")) is not None
+
+
+def without_machinery(text: str) -> str:
+    """`text` without fenced code, recalled or internal blocks, log lines, stack traces and raw JSON; what is left
+    keeps its lines.
+    """
+    if "```" in text or "~~~" in text or "<" in text:
+        text = _without_blocks(text)
+    if any(mark in text for mark in _RECALLED):
+        text = "\n".join(line for line in text.split("\n") if not _RECALLED_LINE.search(line))
+    if "\n" not in text and len(text) < 4 * 80 and text[:1] not in "[{$>\"'":
+        return "" if _MACHINE_LINE.match(text) else text
+    return "\n".join(line for line in text.split("\n") if not _MACHINE_LINE.match(line))
+
+
+def _without_blocks(text: str) -> str:
+    """An unclosed block goes up to the end: half a code block is code."""
+    low = text.lower()
+    parts: list[str] = []
+    at = 0
+    for opening in islice(_OPENING.finditer(text), MAX_BLOCKS):
+        if opening.start() < at:
+            continue
+        parts += [text[at : opening.start()], "\n"]
+        closing = f"</{opening['tag'].lower()}>" if opening["tag"] else opening.group()
+        end = low.find(closing, opening.end())
+        at = len(text) if end < 0 else end + len(closing)
+    return "".join(parts) + text[at:]
