@@ -15,7 +15,6 @@ out.
 Run: python -m bench.msc [FILE]
 """
 
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +27,7 @@ from typing import NamedTuple
 from rouge_score.rouge_scorer import RougeScorer
 
 from bench.msc_data import NAMES, Utterance, data_file, dialogues
+from bench.replay import FIRST_PERSON_VERB
 from bench.report import Row, note
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event
@@ -36,9 +36,6 @@ from slowwave_server.domain.extraction.person import Speaker, third_person
 from slowwave_server.domain.extraction.sentences import sentences
 
 START = datetime(2024, 3, 4, 9, tzinfo=UTC)
-FIRST_PERSON_VERB = re.compile(
-    r"\b(?:i'm|im|i've|ive|i'll|i'd|(?:i|we) (?:\w+ly |also |just |never |always )?[a-z']{2,})\b", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""BM25 over the first n of an ordered list of texts, for any n, without a new index for each.
+
+The scores are those of bm25s with its defaults ("lucene", k1 1.5, b 0.75) over an index of just these n texts: document
+frequencies and the mean length are those of the prefix, so a question sees nothing of what came after it.
+"""
+
+from collections.abc import Sequence
+
+import bm25s
+import numpy as np
+import Stemmer
+
+STOPWORDS = "en_plus"
+K1 = 1.5
+B = 0.75
+
+
+def words(texts: Sequence[str]) -> list[list[str]]:
+    """The stemmed words of each text without stop words, by bm25s."""
+    if not texts:
+        return []
+    stemmer = Stemmer.Stemmer("english")
+    found = bm25s.tokenize(list(texts), stopwords=STOPWORDS, stemmer=stemmer, return_ids=False, show_progress=False)
+    return [list(one) for one in found]
+
+
+class PrefixIndex:
+    """Postings of all texts in order, from which each prefix is scored."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        told = words(texts)
+        self._lengths = np.array([len(one) for one in told], dtype=float)
+        postings: dict[str, dict[int, int]] = {}
+        for place, one in enumerate(told):
+            for word in one:
+                counts = postings.setdefault(word, {})
+                counts[place] = counts.get(place, 0) + 1
+        self._postings = {
+            word: (np.fromiter(counts, int), np.fromiter(counts.values(), float)) for word, counts in postings.items()
+        }
+
+    def best(self, question: str, size: int, limit: int) -> list[int]:
+        """The places of the best texts among the first `size`, best first; only those that share a word with it."""
+        if not size:
+            return []
+        lengths = self._lengths[:size]
+        norm = K1 * (1 - B + B * lengths / (lengths.mean() or 1.0))
+        scores = np.zeros(size)
+        for word in words([question])[0]:
+            places, counts = self._postings.get(word, (np.empty(0, int), np.empty(0)))
+            cut = int(np.searchsorted(places, size))
+            places, counts = places[:cut], counts[:cut]
+            idf = np.log(1 + (size - cut + 0.5) / (cut + 0.5))
+            scores[places] += idf * counts / (counts + norm[places])
+        ranked = np.argsort(-scores, kind="stable")[:limit]
+        return [int(place) for place in ranked if scores[place] > 0]

@@ -1,0 +1,106 @@
+"""RealMem: which turns become memories, and whether memories alone answer later questions.
+
+Turns: precision, recall and F1 of the turns that are the source of a memory, against those with a gold memory, over
+all persons together.
+
+Later questions: of a question with evidence in earlier sessions, the memories of those sessions are searched, nothing
+else, by BM25 with stemming over their text with its date. Found: one of the first ten memories has a source that is a
+gold turn of the question; or one of those that fit in 1,000 tokens, best first, each counted with its date. This
+search stands in for the real one; `python -m bench.realmem_search` measures that.
+
+Run: python -m bench.extraction --sets realmem
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench.msc_data import data_file
+from bench.prefix_bm25 import PrefixIndex
+from bench.realmem_data import FILE, Person, Question, Source, people
+from bench.replay import Compared, memories
+from slowwave.recall import estimate
+from slowwave_server.domain.candidates import Candidate, Extractor
+from slowwave_server.domain.evaluation import Agreement, agreement
+
+AGENT = "assistant"
+FIRST = 10
+BUDGET = 1000
+DEEPEST = 100
+"""Hits that are looked at; more than 1,000 tokens hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The memories of one person's sessions, in the order of the sessions."""
+
+    person: Person
+    by_session: tuple[tuple[Candidate, ...], ...]
+
+
+def remember(person: Person, extractor: Extractor) -> Remembered:
+    """Extract every session of a person."""
+    return Remembered(person, tuple(tuple(memories(extractor, s.events, AGENT)) for s in person.sessions))
+
+
+def turns(remembered: Remembered, role: str | None = None) -> Agreement:
+    """How well the turns agree with the gold turns; role: only the turns of user or assistant."""
+    total = Agreement()
+    for session, found in zip(remembered.person.sessions, remembered.by_session, strict=True):
+        counted = {event.seq for event in session.events if role in {None, event.kind}}
+        kept = {seq for memory in found for seq in memory.sources}
+        total += agreement(frozenset(kept & counted), frozenset(session.gold.keys() & counted))
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Whether a question's evidence is among the first ten memories, and within 1,000 tokens."""
+
+    first: bool
+    within: bool
+
+
+def questions(remembered: Remembered) -> list[Found]:
+    """Ask each question of a person of the memories that are earlier."""
+    texts: list[str] = []
+    sources: list[set[Source]] = []
+    begins = [0]
+    for session, found in zip(remembered.person.sessions, remembered.by_session, strict=True):
+        texts += [f"({memory.valid_from:%-d %B %Y}) {memory.content}" for memory in found]
+        sources += [{(session.name, seq) for seq in memory.sources} for memory in found]
+        begins.append(len(texts))
+    index = PrefixIndex(texts)
+    tokens = [estimate(text) for text in texts]
+    return [
+        _judged([(sources[at], tokens[at]) for at in index.best(asked.text, begins[asked.before], DEEPEST)], asked)
+        for asked in remembered.person.questions
+    ]
+
+
+def _judged(hits: Sequence[tuple[set[Source], int]], asked: Question) -> Found:
+    within, left = False, BUDGET
+    for sources, tokens in hits:
+        left -= tokens
+        if left < 0:
+            break
+        within = within or bool(sources & asked.evidence)
+    return Found(any(sources & asked.evidence for sources, _ in hits[:FIRST]), within)
+
+
+def measure(compared: Compared) -> dict[str, float]:
+    """All figures of one extractor, by name."""
+    remembered = [remember(person, compared.extractor) for person in people(data_file(FILE))]
+    agreed = {role: sum((turns(one, role) for one in remembered), Agreement()) for role in (None, "user", "assistant")}
+    answers = [answer for one in remembered for answer in questions(one)]
+    sizes = [len(found) for one in remembered for found in one.by_session]
+    return {
+        "turns, F1": agreed[None].f1,
+        "turns, precision": agreed[None].precision,
+        "turns, recall": agreed[None].recall,
+        "user turns, F1": agreed["user"].f1,
+        "assistant turns, F1": agreed["assistant"].f1,
+        "later questions, any@10": statistics.mean(answer.first for answer in answers),
+        "later questions, any in 1,000 tokens": statistics.mean(answer.within for answer in answers),
+        "memories a session": statistics.mean(sizes),
+    }

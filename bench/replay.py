@@ -1,0 +1,81 @@
+"""Run an extractor over a session as flushes would, without a database, and the extractors that are compared.
+
+Windows are those of `services/flush.py` with the default settings, when the session is flushed after its last event:
+at most `max_messages_per_flush` events and `max_chars_per_flush` characters, with the last `PRECEDING_EVENTS` events
+before the window as context.
+
+`keep all` and `first person` are the two baselines, as extractors: a memory for each event, and a memory for each
+sentence with a first-person verb, both word by word.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bench import rules_v1
+from bench.rules_v1.sentences import sentences
+from slowwave.settings import AutoFlush
+from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Window
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.windows import cut_window
+from slowwave_server.services.flush import PRECEDING_EVENTS
+
+FIRST_PERSON_VERB = re.compile(
+    r"\b(?:i'm|im|i've|ive|i'll|i'd|(?:i|we) (?:\w+ly |also |just |never |always )?[a-z']{2,})\b", re.IGNORECASE
+)
+BOUNDS = AutoFlush().extractor
+
+
+def memories(extractor: Extractor, events: Sequence[Event], agent: str) -> list[Candidate]:
+    """The candidates of one session, window after window. events: all of the session, seq 1 to n."""
+    found: list[Candidate] = []
+    done = 0
+    while done < len(events):
+        due = events[done : done + BOUNDS.max_messages_per_flush]
+        window = cut_window(due, max_messages=BOUNDS.max_messages_per_flush, max_chars=BOUNDS.max_chars_per_flush)
+        context = ExtractionContext(agent, preceding=tuple(events[max(0, done - PRECEDING_EVENTS) : done]))
+        found += extractor.extract(window, context, events[-1].happened_at).candidates
+        done = window.to_seq
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Quotes:
+    """An extractor that keeps the parts of each event word by word."""
+
+    name: str
+    parts: Callable[[str], Sequence[str]]
+    version: str = "1"
+
+    def extract(self, window: Window, context: ExtractionContext, now: datetime) -> Extraction:  # noqa: ARG002
+        """One candidate for each part."""
+        return Extraction(tuple(_quote(event, part) for event in window.events for part in self.parts(event.content)))
+
+
+def _quote(event: Event, text: str) -> Candidate:
+    return Candidate(text, "fact", 0.5, 0.5, event.happened_at, (event.seq,))
+
+
+def first_person_sentences(text: str) -> list[str]:
+    """The sentences of a text that have a first-person verb."""
+    return [sentence for sentence in sentences(text) if FIRST_PERSON_VERB.search(sentence)]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """An extractor of the comparison. sees_tools: whether tool calls and their answers are events for it."""
+
+    extractor: Extractor
+    sees_tools: bool = True
+
+
+def compared() -> dict[str, Compared]:
+    """What is compared, by the name of its column. Version 1 and the baseline of speech never saw a tool."""
+    return {
+        "keep all": Compared(Quotes("keep all", lambda text: [text] if text.strip() else [])),
+        "first person": Compared(Quotes("first person", first_person_sentences), sees_tools=False),
+        "version 1": Compared(rules_v1.RulesExtractor(), sees_tools=False),
+        "present": Compared(RulesExtractor()),
+    }
