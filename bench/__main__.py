@@ -24,6 +24,7 @@ PARTS = {
     "sweep": "g: what sweeps drain",
     "working": "a hundred notes, and a note as its scope grows",
     "consolidate": "a pass, an item, as its scope grows",
+    "extraction": "what becomes a memory, beside two baselines and version 1 of the rules",
     "msc": "does extraction keep what people keep",
     "locomo": "does search find the evidence",
     "locomo_hybrid": "do vectors help it find more",
@@ -36,6 +37,7 @@ PARTS = {
     "budgets": "eight workers at one budget, and an endpoint of which a fifth fails",
 }
 NEEDS_DATA = {
+    "extraction": "realmem-dev.json",
     "msc": "msc-memories-dev.jsonl",
     "locomo": "locomo-dev.json",
     "locomo_hybrid": "locomo-dev.json",
