@@ -6,9 +6,9 @@ it. Beside it: "keep everything" and "keep every utterance with a first-person v
 Say: ROUGE-L (F, stemmed) of the joined candidates against what the person wrote, beside the raw utterance. People
 wrote "I like horses", the extractor "Maya likes horses", so it comes three times: as it is, where each name for an
 "I" counts as an error; in the third person, where the written memory and the raw utterance go, sentence by sentence,
-through the same change of person that the extractor applies to its own words; and in the first, where only the
-extractor's names turn back into "I" and "my". "kept" are utterances that a person and the extractor kept; "all" is
-every one that a person kept, an empty extraction counting 0.
+through the change of person of version 1 of the rules; and in the first, where only the extractor's names turn back
+into "I" and "my". "kept" are utterances that a person and the extractor kept; "all" is every one that a person kept,
+an empty extraction counting 0.
 
 The weights were fitted on the whole development file; `bench/fit_signals.py` shows the same measure on dialogues left
 out.
@@ -27,14 +27,15 @@ from typing import NamedTuple
 from rouge_score.rouge_scorer import RougeScorer
 
 from bench.msc_data import NAMES, Utterance, data_file, dialogues
-from bench.replay import FIRST_PERSON_VERB
+from bench.replay import FIRST_PERSON_VERB, Compared, memories
 from bench.report import Row, note
-from slowwave_server.domain.candidates import ExtractionContext, Window
-from slowwave_server.domain.events import Event
+from bench.rules_v1.person import Speaker, third_person
+from bench.rules_v1.sentences import sentences
+from slowwave_server.domain.candidates import Extractor
+from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.domain.extraction.person import Speaker, third_person
-from slowwave_server.domain.extraction.sentences import sentences
 
+FILE = "msc-memories-dev.jsonl"
 START = datetime(2024, 3, 4, 9, tzinfo=UTC)
 
 
@@ -49,15 +50,36 @@ class Judged:
     half: int
 
 
-def extract(turns: Sequence[Utterance]) -> list[str]:
-    """What the extractor says of each utterance of a dialogue, in order; "" where it keeps nothing."""
-    kinds = dict(zip(NAMES.values(), ("user", "assistant"), strict=True))
-    events = tuple(
+def events_of(turns: Sequence[Utterance]) -> tuple[Event, ...]:
+    """A dialogue as events: the first speaker is the user, the second the assistant, both by name."""
+    kinds: dict[str, EventKind] = dict(zip(NAMES.values(), ("user", "assistant"), strict=True))
+    return tuple(
         Event(at, kinds.get(turn.speaker, "user"), "user", turn.text, START + timedelta(minutes=at), name=turn.speaker)
         for at, turn in enumerate(turns, 1)
     )
-    found = RulesExtractor().extract(Window(events), ExtractionContext("helper"), START).candidates
+
+
+def extract(turns: Sequence[Utterance], extractor: Extractor) -> list[str]:
+    """What the extractor says of each utterance of a dialogue, in order; "" where it keeps nothing."""
+    events = events_of(turns)
+    found = memories(extractor, events, "helper")
     return [" ".join(one.content for one in found if event.seq in one.sources) for event in events]
+
+
+def judge(every: Sequence[Sequence[Utterance]], extractor: Extractor) -> list[Judged]:
+    """All utterances with what the extractor made of them."""
+    return [
+        Judged(turn, text, number % 2)
+        for number, turns in enumerate(every)
+        for turn, text in zip(turns, extract(turns, extractor), strict=True)
+    ]
+
+
+def measure(compared: Compared) -> dict[str, float]:
+    """The figures of one extractor that `bench.extraction` puts in its table, by name."""
+    judged = judge(list(dialogues(data_file(FILE))), compared.extractor)
+    kept = keeping(judged, lambda one: one.said != "")
+    return {"utterances, F1": kept.f1, "utterances, precision": kept.precision, "utterances, recall": kept.recall}
 
 
 class Kept(NamedTuple):
@@ -83,7 +105,7 @@ def keeping(judged: Sequence[Judged], keeps: Callable[[Judged], bool]) -> Kept:
 
 
 def in_third_person(text: str, speaker: str) -> str:
-    """Anyone's text, sentence by sentence, with the change of person that the extractor applies to its own."""
+    """Anyone's text, sentence by sentence, with the change of person of version 1 of the rules."""
     other = next((name for name in NAMES.values() if name != speaker), None)
     return " ".join(third_person(sentence, Speaker(speaker, other)) for sentence in sentences(text))
 
@@ -170,18 +192,13 @@ def report(judged: Sequence[Judged], title: str) -> None:
 
 def main() -> None:
     """All dialogues, and each half by itself."""
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else data_file("msc-memories-dev.jsonl")
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else data_file(FILE)
     if not path.exists():
         sys.exit(f"{path} is not there: set SLOWWAVE_SHARED to the folder that holds data/")
     every = list(dialogues(path))
     began = time.perf_counter()
-    said = [extract(turns) for turns in every]
+    judged = judge(every, RulesExtractor())
     taken = time.perf_counter() - began
-    judged = [
-        Judged(turn, text, number % 2)
-        for number, (turns, texts) in enumerate(zip(every, said, strict=True))
-        for turn, text in zip(turns, texts, strict=True)
-    ]
     report(judged, "all dialogues")
     tell(judged)
     report([one for one in judged if one.half == 0], "even dialogues")
