@@ -1,8 +1,6 @@
 """Run an extractor over a session as flushes would, without a database, and the extractors that are compared.
 
-Windows are those of `services/flush.py` with the default settings, when the session is flushed after its last event:
-at most `max_messages_per_flush` events and `max_chars_per_flush` characters, with the last `PRECEDING_EVENTS` events
-before the window as context.
+Windows are those of a flush after the session's last event, with the default settings (`services/evaluation.py`).
 
 `keep all` and `first person` are the two baselines, as extractors: a memory for each event, and a memory for each
 sentence with a first-person verb, both word by word.
@@ -19,8 +17,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.domain.windows import cut_window
-from slowwave_server.services.flush import PRECEDING_EVENTS
+from slowwave_server.services.evaluation import extract_session
 
 FIRST_PERSON_VERB = re.compile(
     r"\b(?:i'm|im|i've|ive|i'll|i'd|(?:i|we) (?:\w+ly |also |just |never |always )?[a-z']{2,})\b", re.IGNORECASE
@@ -30,15 +27,7 @@ BOUNDS = AutoFlush().extractor
 
 def memories(extractor: Extractor, events: Sequence[Event], agent: str) -> list[Candidate]:
     """The candidates of one session, window after window. events: all of the session, seq 1 to n."""
-    found: list[Candidate] = []
-    done = 0
-    while done < len(events):
-        due = events[done : done + BOUNDS.max_messages_per_flush]
-        window = cut_window(due, max_messages=BOUNDS.max_messages_per_flush, max_chars=BOUNDS.max_chars_per_flush)
-        context = ExtractionContext(agent, preceding=tuple(events[max(0, done - PRECEDING_EVENTS) : done]))
-        found += extractor.extract(window, context, events[-1].happened_at).candidates
-        done = window.to_seq
-    return found
+    return extract_session(extractor, events, agent, BOUNDS)
 
 
 @dataclass(frozen=True, slots=True)

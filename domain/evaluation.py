@@ -3,7 +3,10 @@
 Must not know: where conversations come from, which extractor ran, and how figures are printed.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from slowwave_server.domain.summaries.ranking import terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +31,37 @@ class Agreement:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
+        """The harmonic mean of precision and recall; 0 if nothing was kept and nothing is gold."""
         return 2 * self.both / (self.kept + self.gold) if self.kept + self.gold else 0.0
 
     def __add__(self, other: "Agreement") -> "Agreement":
         return Agreement(self.kept + other.kept, self.gold + other.gold, self.both + other.both)
 
 
-def agreement(kept: frozenset[int], gold: frozenset[int]) -> Agreement:
+def agreement(kept: Iterable[int], gold: Iterable[int]) -> Agreement:
     """Count the messages of one conversation, by their numbers."""
-    return Agreement(len(kept), len(gold), len(kept & gold))
+    ours, people = frozenset(kept), frozenset(gold)
+    return Agreement(len(ours), len(people), len(ours & people))
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Words counted. gold: the content words and numbers of gold memories; carried: those that memories say too."""
+
+    gold: int = 0
+    carried: int = 0
+
+    @property
+    def share(self) -> float:
+        """Of the words of gold memories, the share that memories say; 0 if there are none."""
+        return self.carried / self.gold if self.gold else 0.0
+
+    def __add__(self, other: "Carried") -> "Carried":
+        return Carried(self.gold + other.gold, self.carried + other.carried)
+
+
+def carried(gold: str, memories: Iterable[str]) -> Carried:
+    """Count the content words and numbers of one gold memory, by their stems, and those that memories say."""
+    wanted = terms(gold)
+    said = frozenset[str]().union(*(terms(memory) for memory in memories))
+    return Carried(len(wanted), len(wanted & said))
