@@ -25,6 +25,7 @@ PARTS = {
     "working": "a hundred notes, and a note as its scope grows",
     "consolidate": "a pass, an item, as its scope grows",
     "extraction": "what becomes a memory, beside two baselines and version 1 of the rules",
+    "realmem_search": "do memories alone answer later questions, by search",
     "msc": "does extraction keep what people keep",
     "locomo": "does search find the evidence",
     "locomo_hybrid": "do vectors help it find more",
@@ -38,6 +39,7 @@ PARTS = {
 }
 NEEDS_DATA = {
     "extraction": "realmem-dev.json",
+    "realmem_search": "realmem-dev.json",
     "msc": "msc-memories-dev.jsonl",
     "locomo": "locomo-dev.json",
     "locomo_hybrid": "locomo-dev.json",

@@ -36,7 +36,8 @@ from slowwave.identity import SessionRef
 from slowwave.memory import Memory
 from slowwave.recall import search
 from slowwave.settings import AutoFlush, Settings
-from slowwave_server.domain.extraction.rules import RulesExtractor
+from slowwave_server.domain.candidates import Extractor
+from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.flush import Flusher
@@ -181,8 +182,8 @@ def share_found(conversation: Conversation, ask: Callable[[str], list[list[Sourc
 
 
 @contextmanager
-def flusher_of(settings: Settings) -> Iterator[Flusher]:
-    """What a worker flushes with, on these servers."""
+def flusher_of(settings: Settings, extractor: Extractor | None = None) -> Iterator[Flusher]:
+    """What a worker flushes with, on these servers; by default the present rules."""
     auto_flush = AutoFlush()
     queue = FlushQueue(redis_from_url(settings.broker_url))
     engine = make_engine(settings.database_url).execution_options(isolation_level="AUTOCOMMIT")
@@ -190,7 +191,7 @@ def flusher_of(settings: Settings) -> Iterator[Flusher]:
         engine=engine,
         queue=queue,
         keeper=LeaseThread(queue, lease_seconds=auto_flush.lease_seconds),
-        extractor=RulesExtractor(),
+        extractor=extractor or RulesExtractor(),
         settings=auto_flush,
         clock=lambda: datetime.now(UTC),
         jitter=lambda: 0.5,

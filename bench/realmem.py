@@ -54,14 +54,14 @@ def turns(remembered: Remembered, role: str | None = None) -> Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Answer:
     """Whether a question's evidence is among the first ten memories, and within 1,000 tokens."""
 
     first: bool
     within: bool
 
 
-def questions(remembered: Remembered) -> list[Found]:
+def questions(remembered: Remembered) -> list[Answer]:
     """Ask each question of a person of the memories that are earlier."""
     texts: list[str] = []
     sources: list[set[Source]] = []
@@ -73,19 +73,20 @@ def questions(remembered: Remembered) -> list[Found]:
     index = PrefixIndex(texts)
     tokens = [estimate(text) for text in texts]
     return [
-        _judged([(sources[at], tokens[at]) for at in index.best(asked.text, begins[asked.before], DEEPEST)], asked)
+        judged([(sources[at], tokens[at]) for at in index.best(asked.text, begins[asked.before], DEEPEST)], asked)
         for asked in remembered.person.questions
     ]
 
 
-def _judged(hits: Sequence[tuple[set[Source], int]], asked: Question) -> Found:
+def judged(hits: Sequence[tuple[set[Source], int]], asked: Question) -> Answer:
+    """What hits hold of the evidence, best first: the sources of each, and the tokens of its text."""
     within, left = False, BUDGET
     for sources, tokens in hits:
         left -= tokens
         if left < 0:
             break
         within = within or bool(sources & asked.evidence)
-    return Found(any(sources & asked.evidence for sources, _ in hits[:FIRST]), within)
+    return Answer(any(sources & asked.evidence for sources, _ in hits[:FIRST]), within)
 
 
 def measure(compared: Compared) -> dict[str, float]:
