@@ -50,10 +50,11 @@ def talks(kind: str, transcripts: Path | None = None) -> Iterator[Talk]:
     else:
         for path in sorted(transcripts.glob("*.jsonl")):
             with path.open(encoding="utf-8") as lines:
-                yield from _talks_of([json.loads(line) for line in lines if line.strip()])
+                yield from talks_of([json.loads(line) for line in lines if line.strip()])
 
 
-def _talks_of(lines: list[dict[str, Any]]) -> Iterator[Talk]:
+def talks_of(lines: list[dict[str, Any]]) -> Iterator[Talk]:
+    """The sessions of lines as `slowwave ingest` takes them."""
     by_session = sorted(lines, key=_place)  # stable: the lines of a session keep their order
     for (agent, session), said in groupby(by_session, key=_place):
         kept = [line for line in said if line["role"] not in LEFT_OUT and line["content"].strip()]
@@ -84,7 +85,7 @@ def _tau() -> Iterator[Talk]:
 
 def _locomo() -> Iterator[Talk]:
     for entry in json.loads(data_file(LOCOMO).read_text(encoding="utf-8")):
-        yield from _talks_of(list(convert_locomo.events(entry)))
+        yield from talks_of(list(convert_locomo.events(entry)))
 
 
 def _msc() -> Iterator[Talk]:
