@@ -12,16 +12,18 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from bench import msc, realmem, tau
+from bench import locomo_turns, msc, realmem, tau
 from bench.msc_data import data_file
 from bench.replay import Compared, compared
 from bench.report import Row, note
+from bench.session_data import LOCOMO
 
 Figures = dict[str, float]
 SETS: Mapping[str, tuple[str, str, Callable[[Compared], Figures]]] = {
     "realmem": ("RealMem", realmem.FILE, realmem.measure),
     "tau": ("tau-bench", tau.FILE, tau.measure),
     "msc": ("MSC", msc.FILE, msc.measure),
+    "locomo": ("LoCoMo, turns", LOCOMO, locomo_turns.measure),
 }
 """By its option: the name of the set, its file, and what measures one extractor."""
 BOUNDS = {

@@ -32,6 +32,7 @@ from bench.report import Row, note
 from bench.rules_v1.person import Speaker, third_person
 from bench.rules_v1.sentences import sentences
 from slowwave_server.domain.candidates import Extractor
+from slowwave_server.domain.evaluation import Carried, carried
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
 
@@ -79,7 +80,13 @@ def measure(compared: Compared) -> dict[str, float]:
     """The figures of one extractor that `bench.extraction` puts in its table, by name."""
     judged = judge(list(dialogues(data_file(FILE))), compared.extractor)
     kept = keeping(judged, lambda one: one.said != "")
-    return {"utterances, F1": kept.f1, "utterances, precision": kept.precision, "utterances, recall": kept.recall}
+    words = sum((carried(one.turn.memory, (one.said,)) for one in judged if one.turn.memory), Carried())
+    return {
+        "utterances, F1": kept.f1,
+        "utterances, precision": kept.precision,
+        "utterances, recall": kept.recall,
+        "words of gold memories in memories": words.share,
+    }
 
 
 class Kept(NamedTuple):

@@ -21,7 +21,7 @@ from bench.realmem_data import FILE, Person, Question, Source, people
 from bench.replay import Compared, memories
 from slowwave.recall import estimate
 from slowwave_server.domain.candidates import Candidate, Extractor
-from slowwave_server.domain.evaluation import Agreement, agreement
+from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
 
 AGENT = "assistant"
 FIRST = 10
@@ -50,6 +50,16 @@ def turns(remembered: Remembered, role: str | None = None) -> Agreement:
         counted = {event.seq for event in session.events if role in {None, event.kind}}
         kept = {seq for memory in found for seq in memory.sources}
         total += agreement(frozenset(kept & counted), frozenset(session.gold.keys() & counted))
+    return total
+
+
+def gold_words(remembered: Remembered) -> Carried:
+    """How many content words of gold memories stand in the memories of their turns."""
+    total = Carried()
+    for session, found in zip(remembered.person.sessions, remembered.by_session, strict=True):
+        for seq, golds in session.gold.items():
+            said = [memory.content for memory in found if seq in memory.sources]
+            total = sum((carried(gold, said) for gold in golds), total)
     return total
 
 
@@ -93,6 +103,7 @@ def measure(compared: Compared) -> dict[str, float]:
     """All figures of one extractor, by name."""
     remembered = [remember(person, compared.extractor) for person in people(data_file(FILE))]
     agreed = {role: sum((turns(one, role) for one in remembered), Agreement()) for role in (None, "user", "assistant")}
+    words = sum((gold_words(one) for one in remembered), Carried())
     answers = [answer for one in remembered for answer in questions(one)]
     sizes = [len(found) for one in remembered for found in one.by_session]
     return {
@@ -101,6 +112,7 @@ def measure(compared: Compared) -> dict[str, float]:
         "turns, recall": agreed[None].recall,
         "user turns, F1": agreed["user"].f1,
         "assistant turns, F1": agreed["assistant"].f1,
+        "words of gold memories in memories": words.share,
         "later questions, any@10": statistics.mean(answer.first for answer in answers),
         "later questions, any in 1,000 tokens": statistics.mean(answer.within for answer in answers),
         "memories a session": statistics.mean(sizes),

@@ -1,0 +1,38 @@
+"""LoCoMo without a database: which turns become memories, against the turns that people observed a fact in.
+
+Run: python -m bench.extraction --sets locomo
+"""
+
+from bench.labelled import Turn, turns
+from bench.replay import Compared, memories
+from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
+
+
+def measure(compared: Compared) -> dict[str, float]:
+    """All figures of one extractor, by name."""
+    total, words, made, count = Agreement(), Carried(), 0, 0
+    for session in _sessions():
+        found = memories(compared.extractor, [turn.event for turn in session], session[0].group)
+        kept = {seq for memory in found for seq in memory.sources}
+        total += agreement(kept, (turn.event.seq for turn in session if turn.gold))
+        for turn in session:
+            said = [memory.content for memory in found if turn.event.seq in memory.sources]
+            words = sum((carried(gold, said) for gold in turn.gold), words)
+        made, count = made + len(found), count + 1
+    return {
+        "turns, F1": total.f1,
+        "turns, precision": total.precision,
+        "turns, recall": total.recall,
+        "words of gold memories in memories": words.share,
+        "memories a session": made / count,
+    }
+
+
+def _sessions() -> list[list[Turn]]:
+    """The turns, session by session: each begins with a turn that has none before it."""
+    sessions: list[list[Turn]] = []
+    for turn in turns("locomo"):
+        if turn.before is None:
+            sessions.append([])
+        sessions[-1].append(turn)
+    return sessions
