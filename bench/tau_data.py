@@ -5,20 +5,20 @@ How tools become events is in `events_of` alone: whoever changes how tools are r
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from slowwave_server.domain.events import Event, EventKind
+from slowwave.messages import message_events
+from slowwave_server.domain.events import Event
 
 FILE = "tau-airline-dev.jsonl"
 BEGUN = datetime(2024, 5, 15, 20, tzinfo=UTC)
 """The set's "now": 15:00 EST."""
 CHANGES = re.compile(r"^(?:book|cancel|update|send|modify|exchange|return)_")
 TOOL_ROLES = frozenset(("tool", "tool_call"))
-SPEECH: Mapping[str, EventKind] = {"user": "user", "assistant": "assistant"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +57,21 @@ def dialogues(path: Path) -> Iterator[Dialogue]:
 
 
 def events_of(messages: list[dict[str, Any]]) -> tuple[Event, ...]:
-    """OpenAI-style messages as they are recorded: speech, each tool call, each tool answer; no system message.
-
-    A tool call is an event of its own with role `tool_call`: name(JSON arguments). A tool's answer has role `tool`.
-    """
-    entries: list[tuple[EventKind, str, str, dict[str, object]]] = []
-    for message in messages:
-        role, content = message["role"], message.get("content") or ""
-        if role == "tool":
-            about = {"tool": message["name"], "call_id": message["tool_call_id"]}
-            entries.append(("assistant", "tool", content, about))
-        elif role in SPEECH and content.strip():
-            entries.append((SPEECH[role], role, content, {}))
-        for call in message.get("tool_calls") or ():
-            function = call["function"]
-            about = {"tool": function["name"], "call_id": call["id"]}
-            entries.append(("assistant", "tool_call", f"{function['name']}({function['arguments']})", about))
+    """OpenAI-style messages as a hook records them: speech, tool calls and tool results; no system message."""
+    tools: dict[str, str] = {}
+    recorded = [
+        event
+        for message in messages
+        if message["role"] != "system"
+        for event in message_events(message | {"content": message.get("content") or ""}, "tau", names=tools)
+    ]
     return tuple(
-        Event(seq, kind, role, content, BEGUN + timedelta(minutes=seq), metadata=about)
-        for seq, (kind, role, content, about) in enumerate(entries, 1)
+        Event(
+            *(seq, event["kind"], event.get("role", event["kind"]), event["content"], BEGUN + timedelta(minutes=seq)),
+            name=event.get("name"),
+            metadata=event.get("metadata", {}),
+        )
+        for seq, event in enumerate(recorded, 1)
     )
 
 
@@ -89,8 +85,8 @@ def without_tools(events: tuple[Event, ...]) -> tuple[tuple[Event, ...], dict[in
 def _calls(events: tuple[Event, ...]) -> Iterator[Call]:
     """The calls that changed something: their tool answered, and not with an error."""
     for event in events:
-        tool, call_id = str(event.metadata.get("tool", "")), event.metadata.get("call_id")
-        later = (e for e in events[event.seq :] if e.role == "tool" and e.metadata["call_id"] == call_id)
+        tool, call_id = str(event.metadata.get("tool", "")), event.metadata.get("tool_call_id")
+        later = (e for e in events[event.seq :] if e.role == "tool" and e.metadata.get("tool_call_id") == call_id)
         answer = next((e.content for e in later), "Error")  # ids are not unique in the set: the first that follows
         if event.role == "tool_call" and CHANGES.match(tool) and not answer.startswith("Error"):
             yield Call(event.seq, tool, marks(event.content, answer))
@@ -98,6 +94,6 @@ def _calls(events: tuple[Event, ...]) -> Iterator[Call]:
 
 def marks(call: str, answer: str) -> frozenset[str]:
     """The reservation that a call or its answer names; for a certificate its id or its amount."""
-    reservations = re.findall(r'"reservation_id":\s*"(\w+)"', f"{call} {answer}")
+    reservations = re.findall(r'reservation_id"?\s*[:=]\s*"?(\w+)', f"{call} {answer}")
     certificates = re.findall(r"\b(certificate_\d+) added .* with amount (\d+)", answer)
     return frozenset((*reservations, *(mark for found in certificates for mark in found)))

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from slowwave.errors import InvalidMessage, InvalidName, TooLarge, shown
-from slowwave.messages import event_of
+from slowwave.messages import message_events
 from slowwave.settings import ExtractorSettings
 from slowwave_server.domain.candidates import Candidate, ExtractionContext, Extractor
 from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
@@ -127,32 +127,34 @@ def _conversation(line: Any) -> Conversation:
     events: list[Event] = []
     numbers: dict[int, int] = {}
     gold: dict[int, str] = {}
+    tools: dict[str, str] = {}
     for number, message in enumerate(messages, 1):
         try:
-            event = _event(message, events)
+            recorded = _events(message, events, tools)
             memory = _memory(message)
         except (InvalidMessage, InvalidName, TooLarge) as error:
             raise InvalidMessage(f"message {number}: {error}") from None
-        if event is not None:
-            events.append(event)
-            numbers[event.seq] = number
+        events += recorded
+        numbers |= {event.seq: number for event in recorded}
         if memory:
             gold[number] = memory
     return Conversation(session, tuple(events), numbers, gold, len(messages))
 
 
-def _event(message: Any, before: Sequence[Event]) -> Event | None:
-    """The event that would be recorded of a message, or None if the message is left out."""
-    recorded = event_of(message, "evaluation")
-    if recorded is None:
-        return None
-    if "at" in recorded:
-        at = datetime.fromisoformat(recorded["at"])
-    else:
-        at = before[-1].happened_at + timedelta(minutes=1) if before else UNDATED
-    kind = recorded["kind"]
-    role, name = recorded.get("role", kind), recorded.get("name")
-    return Event(len(before) + 1, kind, role, recorded["content"], at, name, recorded.get("metadata", {}))
+def _events(message: Any, before: Sequence[Event], tools: dict[str, str]) -> list[Event]:
+    """The events that would be recorded of a message; none if the message is left out."""
+    made: list[Event] = []
+    for recorded in message_events(message, "evaluation", names=tools):
+        last = made[-1:] or list(before[-1:])
+        if "at" in recorded:
+            at = datetime.fromisoformat(recorded["at"])
+        else:
+            at = last[0].happened_at + timedelta(minutes=0 if made else 1) if last else UNDATED
+        kind = recorded["kind"]
+        about = recorded.get("metadata", {})
+        role, name = recorded.get("role", kind), recorded.get("name")
+        made.append(Event(len(before) + len(made) + 1, kind, role, recorded["content"], at, name, about))
+    return made
 
 
 def _memory(message: Mapping[str, Any]) -> str:
