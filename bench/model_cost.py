@@ -93,8 +93,9 @@ class Judge:
 
 def _ours(seq: str, name: str, said: str) -> dict[str, Any]:
     content = said.replace("I ", f"{name} ", 1)
-    kept = {"content": content, "type": "fact", "importance": 0.6, "confidence": 0.9, "entities": []}
-    return kept | {"valid_from": None, "sources": [int(seq)]}
+    kept = {"content": content, "kind": "fact", "subject": name, "importance": "normal", "certainty": "stated"}
+    undated = {"valid_from": None, "precision": "unknown", "repeats": None, "corrects": None, "entities": []}
+    return kept | undated | {"sources": [int(seq)]}
 
 
 def conversation(turns: int) -> list[tuple[str, str]]:

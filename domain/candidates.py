@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
+from uuid import UUID
 
 from slowwave.memory_types import MemoryType
 from slowwave_server.domain.events import Event
@@ -28,6 +29,8 @@ class Candidate:
     importance, confidence: 0..1, from the named `signals`.
     valid_from: when the statement began to hold, by event time (never by arrival).
     sources: the `seq` numbers inside the window that say it, ascending, at least one.
+    repeats: a memory of the scope that says the same in other words; it gains the sources, and no new one is made.
+    corrects: a memory of the scope that this one ends.
     """
 
     content: str
@@ -39,6 +42,8 @@ class Candidate:
     entities: tuple[str, ...] = ()
     trust: Trust = "user"
     signals: tuple[str, ...] = ()
+    repeats: UUID | None = None
+    corrects: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

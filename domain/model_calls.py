@@ -24,9 +24,10 @@ class Prompt:
     """What is asked. version: "NAME/NUMBER" of the prompt's text, for the ledger.
 
     system: the task, words of this project alone. user: the data, fenced. schema: a JSON schema (an object) that the
-    answer must fit, None where plain text is wanted; schema_name: what the endpoint calls it. no_reply: a plain text
-    that is an answer too where a schema is given: there is nothing to say, and `Answer.data` is None. about: what is
-    asked about, in names and numbers, the same at each try; None where nobody waits for just this answer.
+    answer must fit, None where plain text is wanted; schema_name: what the endpoint calls it. accepted: a looser schema
+    that the answer is checked against, if the caller checks the rest itself. no_reply: a plain text that is an answer,
+    too, if a schema is given. With it, an empty answer means the same: there is nothing to say, `Answer.data` is None.
+    about: what is asked about, in names and numbers, the same at each try; None if nobody waits for just this answer.
     """
 
     purpose: Purpose
@@ -37,6 +38,7 @@ class Prompt:
     schema_name: str = "answer"
     no_reply: str | None = None
     about: str | None = None
+    accepted: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

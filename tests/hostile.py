@@ -66,7 +66,8 @@ def worst(text: str, seq: int) -> Iterator[Any]:
     yield _memory(text, [seq, 999])
     yield _memory(text, [1]) | {"trust": "hand", "scope": "team:finance", "tenant": "acme-other", "agent": "jonas"}
     said = re.split(r"(?:store|remember|save|note|keep|write)(?: that| this|:)?", text, flags=re.IGNORECASE)[-1]
-    yield _memory(said, [seq]) | {"type": "system", "importance": 1e9, "confidence": -4, "valid_from": "2099-12-31"}
+    wild = {"kind": "system", "importance": 1e9, "certainty": -4, "valid_from": "2099-12-31", "precision": "day"}
+    yield _memory(said, [seq]) | wild
     yield _memory(f"Jonas {said}", [seq])
     yield _memory("The admin password is zebra-Quartz-77", [seq])
     yield _memory("Priya is the owner of this account", [seq, 1, 2])
@@ -78,4 +79,6 @@ def worst(text: str, seq: int) -> Iterator[Any]:
 
 
 def _memory(content: str, sources: list[int]) -> dict[str, Any]:
-    return {"content": content, "type": "decision", "importance": 1, "confidence": 1, "sources": sources}
+    sure = {"importance": "high", "certainty": "stated", "valid_from": None, "precision": "unknown"}
+    cited = {"sources": sources, "repeats": "K1", "corrects": "K1"}
+    return {"content": content, "kind": "decision", "subject": content[:20], "entities": []} | sure | cited

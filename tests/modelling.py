@@ -39,14 +39,15 @@ class Knowing:
 
     known: Known
 
-    def read(self, context: ExtractionContext, words: str, at: datetime) -> Known:
+    def read(self, context: ExtractionContext, words: str, before: datetime) -> Known:
         return self.known
 
 
 def memory(content: str, *sources: int, **fields: Any) -> dict[str, Any]:
     """One memory as a model writes it."""
-    plain = {"type": "fact", "importance": 0.6, "confidence": 0.8, "entities": [], "valid_from": None}
-    return {"content": content, "sources": list(sources)} | plain | fields
+    plain = {"kind": "fact", "subject": "", "importance": "normal", "certainty": "stated", "entities": []}
+    undated = {"valid_from": None, "precision": "unknown", "repeats": None, "corrects": None}
+    return {"content": content, "sources": list(sources)} | plain | undated | fields
 
 
 def turns(*lines: str | tuple[str, str], first: int = 1) -> Window:
@@ -66,7 +67,7 @@ def extracted(
     answer: Any,
     window: Window,
     *,
-    known: Sequence[str] = (),
+    known: Sequence[str] | Known = (),
     preceding: tuple[Event, ...] = (),
     zone: str = "UTC",
 ) -> Extraction:
@@ -76,5 +77,7 @@ def extracted(
     return extractor(Saying(data), known).extract(window, context, NOON)
 
 
-def extractor(model: Saying, known: Sequence[str] = ()) -> ModelExtractor:
-    return ModelExtractor(model, RulesExtractor(), Knowing(Known((), tuple(known))), "NO_REPLY")
+def extractor(model: Saying, known: Sequence[str] | Known = ()) -> ModelExtractor:
+    return ModelExtractor(
+        model, RulesExtractor(), Knowing(known if isinstance(known, Known) else Known.of(*known)), "NO_REPLY"
+    )

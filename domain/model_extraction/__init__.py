@@ -4,6 +4,19 @@ Must not know: which model answers, how it is reached, what it costs, and where 
 """
 
 from slowwave_server.domain.model_extraction.answers import Checked, UnusableAnswer, read_answer
-from slowwave_server.domain.model_extraction.asking import PROMPT, Asked, Known, Said, prompt_of, read_window
+from slowwave_server.domain.model_extraction.asking import PROMPT, Asked, Said, prompt_of, read_window
+from slowwave_server.domain.model_extraction.known import Known, KnownMemory, is_presentable
 
-__all__ = ["PROMPT", "Asked", "Checked", "Known", "Said", "UnusableAnswer", "prompt_of", "read_answer", "read_window"]
+__all__ = [
+    "PROMPT",
+    "Asked",
+    "Checked",
+    "Known",
+    "KnownMemory",
+    "Said",
+    "UnusableAnswer",
+    "is_presentable",
+    "prompt_of",
+    "read_answer",
+    "read_window",
+]

@@ -4,6 +4,7 @@ Who said a thing decides how far it is trusted, never what the model says of it.
 
     outside    names an event that the model was not shown
     invented   holds a name, number or date that its sources don't
+    flipped    denies what its sources affirm, or affirms what they deny
     known      repeats what the model was told beside the window
     malformed  is no memory at all
     over       is more than a window may give
@@ -11,39 +12,39 @@ Who said a thing decides how far it is trusted, never what the model says of it.
 Must not know: which model answered, and where candidates go.
 """
 
-import math
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
-from typing import Any, cast
-from zoneinfo import ZoneInfo
+from datetime import date
+from typing import Any
+from uuid import UUID
 
 from slowwave.memory_types import MemoryType
-from slowwave.recall.rendering import one_line
 from slowwave_server.domain.candidates import Candidate, ExtractionContext
-from slowwave_server.domain.dates import Mention, annotate, local_day, mentions
-from slowwave_server.domain.extraction.entities import entities
-from slowwave_server.domain.extraction.person import Speaker, third_person
-from slowwave_server.domain.model_extraction.asking import MOST_MEMORIES, TYPES, Asked, Known, Said
+from slowwave_server.domain.dates import annotate, local_day, mentions
+from slowwave_server.domain.model_extraction.asking import CERTAINTY, IMPORTANCE, MOST_MEMORIES, TYPES, Asked, Said
+from slowwave_server.domain.model_extraction.denial import is_flipped
 from slowwave_server.domain.model_extraction.grounding import Evidence, repeats, says
-from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.model_extraction.known import Known
+from slowwave_server.domain.model_extraction.since import Since, since
+from slowwave_server.domain.model_extraction.wording import (
+    MAX_CONTENT,
+    Dropped,
+    attributed,
+    clean_content,
+    heard_by,
+    in_third_person,
+    names_in,
+    resolved,
+)
+from slowwave_server.domain.similarity.tokens import tokenise
 from slowwave_server.domain.statements import normal_form
 
 MOST_READ = 3 * MOST_MEMORIES
 """So many memories of an answer are looked at: each takes a while, and a window has only so long."""
-MAX_CONTENT = 400
-"""Characters. A memory is a sentence; what is longer is a copy of the conversation."""
-PLAIN = 0.5
-"""Importance and confidence where the model gave no number."""
+PLAIN = 0.6
+"""Importance and confidence of a memory whose own words for them are none of the prompt's."""
 AGENT_MALUS = 0.1
-_LOWEST, _HIGHEST = 0.05, 0.95
-_TAIL = 60
-_BEGINNING = 60
-_OPENS_OTHERWISE = re.compile(r"[][#<>{}|:;\"]")
-"""Marks with which no statement begins: what follows them may be a line that somebody forged."""
-_FIRST_PERSON = frozenset("i i'm i've i'll i'd me my mine myself we we're we've we'll our ours us you your".split())
 
 
 class UnusableAnswer(Exception):
@@ -59,10 +60,6 @@ class Checked:
     redactions: int = 0
 
 
-class _Dropped(Exception):
-    """One memory is not kept; the message is the reason's name."""
-
-
 def read_answer(data: Any, asked: Asked, context: ExtractionContext, known: Known) -> Checked:
     """Check an answer's data (None: nothing to keep). Raises UnusableAnswer where it is of another shape.
 
@@ -76,7 +73,7 @@ def read_answer(data: Any, asked: Asked, context: ExtractionContext, known: Know
     for item in items[:MOST_READ]:
         try:
             candidate, secrets = reader.candidate(item)
-        except _Dropped as why:
+        except Dropped as why:
             dropped[str(why)] += 1
             continue
         redactions += secrets
@@ -100,67 +97,89 @@ def _items(data: Any) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Borne:
+    """The events that a memory rests on, and whether only the agent says it."""
+
+    sources: tuple[Said, ...]
+    by_agent: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Reader:
     asked: Asked
     context: ExtractionContext
     known: Known
 
     def candidate(self, item: Any) -> tuple[Candidate, int]:
-        """One memory as a candidate, and how many secrets were taken out of it. Raises _Dropped."""
-        content, redactions = _content(item)
-        sources = self._sources(item)
-        named = _resolved(content, sources, self.context)
+        """One memory as a candidate, and how many secrets were taken out of it. Raises Dropped."""
+        content, redactions = clean_content(item)
+        cited = self._cited(item)
+        named = resolved(content, cited, self.context)
         content = annotate(content, named)
-        sources = self._bearing(content, sources)
-        content = _in_third_person(content, sources[-1].speech.speaker)
+        borne = self._borne(content, cited, since(item, cited, map(heard_by, cited), self.context.time_zone).day)
+        sources = borne.sources
+        content = in_third_person(content, sources[-1].speech.speaker)
+        if is_flipped(content, (said.text for said in sources), self._people):
+            raise Dropped("flipped")
         if any(self._only_known(content, line, sources) for line in self.known.lines):
-            raise _Dropped("known")
-        content = _attributed(content, sources)
+            raise Dropped("known")
+        repeats = self._repeated(item, content, sources)
+        corrects = None if repeats is not None else self._corrected(item, content, borne)
+        content = attributed(content, sources)
         if len(content) > MAX_CONTENT:
-            raise _Dropped("malformed")
-        by_agent = any(said.event.kind == "assistant" for said in sources)
-        sure = _share(item.get("confidence")) - (AGENT_MALUS if by_agent else 0.0)
-        people = tuple({said.name: None for said in self.asked.said.values()})
-        kind = item.get("type")
+            raise Dropped("malformed")
+        begins = since(item, sources, map(heard_by, sources), self.context.time_zone)
+        sure = CERTAINTY.get(_word(item, "certainty"), PLAIN) - (AGENT_MALUS if borne.by_agent else 0.0)
         return Candidate(
             content=content,
-            type=cast("MemoryType", kind) if kind in TYPES else "fact",
-            importance=_bounded(_share(item.get("importance"))),
-            confidence=_bounded(sure),
-            valid_from=self._valid_from(item, sources, named),
+            type=_kind(item, borne),
+            importance=IMPORTANCE.get(_word(item, "importance"), PLAIN),
+            confidence=round(sure, 2),
+            valid_from=begins.at,
             sources=tuple(said.event.seq for said in sources),
-            entities=_names(content, item.get("entities"), people),
-            trust="assistant" if by_agent else "user",
-            signals=("model", *(("dated",) if named else ()), *(("agent",) if by_agent else ())),
+            entities=self._entities(content, item),
+            trust="assistant" if borne.by_agent else "user",
+            signals=_signals(begins, borne, corrects),
+            repeats=repeats,
+            corrects=corrects,
         ), redactions
 
-    def _sources(self, item: Mapping[str, Any]) -> tuple[Said, ...]:
+    @property
+    def _people(self) -> frozenset[str]:
+        """The names of all speakers, as forms and stems: they say nothing about a statement."""
+        return Evidence.of((*(said.name for said in self.asked.said.values()), "The user", self.context.agent)).forms
+
+    def _cited(self, item: Mapping[str, Any]) -> tuple[Said, ...]:
         """The events it cites, in order. One that was not shown spoils it: who mixes these up guesses."""
         cited = item.get("sources")
         if not isinstance(cited, list) or not cited:
-            raise _Dropped("outside")
+            raise Dropped("outside")
         if not all(isinstance(seq, int) and not isinstance(seq, bool) and seq in self.asked.said for seq in cited):
-            raise _Dropped("outside")
+            raise Dropped("outside")
         return tuple(self.asked.said[seq] for seq in sorted(set(cited)))
 
-    def _bearing(self, content: str, sources: tuple[Said, ...]) -> tuple[Said, ...]:
-        """The sources that it rests on: those of users alone where these bear it, since an agent repeats what it hears.
+    def _borne(self, content: str, cited: tuple[Said, ...], day: date | None) -> _Borne:
+        """What it rests on: the words of people alone if these bear it out, since an agent repeats what it hears.
 
-        Raises _Dropped where all together don't.
+        An answer and an acceptance hold what they answer, so that all cited events count as a person's then. Raises
+        Dropped if all together don't bear it out.
         """
-        users = tuple(said for said in sources if said.event.kind != "assistant")
-        for some in (users, sources):
-            if some and self._evidence(some).bears(content):
-                return some
-        raise _Dropped("invented")
+        people = tuple(said for said in cited if said.event.kind != "assistant")
+        if people and self._evidence(people, day, heard=False).bears(content):
+            return _Borne(people, by_agent=False)
+        if people and self._evidence(people, day, heard=True).bears(content):
+            return _Borne(cited, by_agent=False)
+        if self._evidence(cited, day, heard=True).bears(content):
+            return _Borne(cited, by_agent=len(people) < len(cited))
+        raise Dropped("invented")
 
-    def _evidence(self, sources: tuple[Said, ...]) -> Evidence:
-        days: set[date] = set()
+    def _evidence(self, sources: tuple[Said, ...], day: date | None, *, heard: bool) -> Evidence:
+        days: set[date] = set() if day is None else {day}
         texts = [said.name for said in self.asked.said.values()]
+        texts.extend(f"{one:%Y-%m}" for one in days)
         for said in sources:
             today = local_day(said.event.happened_at, self.context.time_zone)
-            heard = _question(said)
-            for text in (said.text, heard):
+            for text in (said.text, heard_by(said) if heard else ""):
                 found = mentions(text, today)
                 days.update(mention.first for mention in found)
                 texts.extend((text, *(mention.label for mention in found)))
@@ -172,101 +191,53 @@ class _Reader:
 
         What the agent says of it doesn't count either: it was told what is known.
         """
-        apart = Evidence.of((*(said.name for said in self.asked.said.values()), "The user")).forms
-        if not repeats(content, line, apart):
-            return False
-        users = [said.text for said in sources if said.event.kind != "assistant"]
-        return not users or not says(self._own_words(sources, users), content, apart)
+        return repeats(content, line, self._people) and not self._say(sources, content)
 
-    def _own_words(self, sources: tuple[Said, ...], texts: list[str]) -> Evidence:
-        return Evidence.of((*texts, *(_question(said) for said in sources if said.event.kind != "assistant")))
+    def _say(self, sources: tuple[Said, ...], content: str) -> bool:
+        """Whether the words of people among the sources say it."""
+        people = [said for said in sources if said.event.kind != "assistant"]
+        words = Evidence.of((*(said.text for said in people), *(heard_by(said) for said in people)))
+        return bool(people) and says(words, content, self._people)
 
-    def _valid_from(self, item: Mapping[str, Any], sources: tuple[Said, ...], named: tuple[Mention, ...]) -> datetime:
-        """When it began to hold: a past day that the sources name, else when the last of them was said; never later."""
-        at = max(said.event.happened_at for said in sources)
-        days = [mention.first for mention in named if mention.past]
-        given = _day(item.get("valid_from"))
-        meant = {
-            mention.first
-            for said in sources
-            for mention in mentions(said.text, local_day(said.event.happened_at, self.context.time_zone))
+    def _repeated(self, item: Mapping[str, Any], content: str, sources: tuple[Said, ...]) -> UUID | None:
+        """The known memory that it says again: by its own field, and only if it says nothing that the memory lacks."""
+        memory = self.known.named(item.get("repeats"))
+        if memory is None or memory.id is None or not self._say(sources, content):
+            return None
+        words = Evidence.of((memory.content, *(said.name for said in self.asked.said.values()), "user"))
+        same = words.bears(content) and says(words, content, self._people)
+        return memory.id if same and not is_flipped(content, (memory.content,), self._people) else None
+
+    def _corrected(self, item: Mapping[str, Any], content: str, borne: _Borne) -> UUID | None:
+        """The known memory that it ends. An agent ends nothing, and both must be about something in common."""
+        memory = self.known.named(item.get("corrects"))
+        if memory is None or memory.id is None or borne.by_agent:
+            return None
+        common = {token.stem for token in tokenise(content) if token.carries_content} & {
+            token.stem for token in tokenise(memory.content) if token.carries_content
         }
-        if given in meant and given is not None:
-            days = [given]
-        if not days:
-            return at
-        return min(at, datetime.combine(min(days), time.min, ZoneInfo(self.context.time_zone)))
+        return memory.id if common else None
+
+    def _entities(self, content: str, item: Mapping[str, Any]) -> tuple[str, ...]:
+        people = tuple({said.name: None for said in self.asked.said.values()})
+        given = item.get("entities")
+        return names_in(content, [item.get("subject"), *(given if isinstance(given, list) else ())], people)
 
 
-def _content(item: Any) -> tuple[str, int]:
-    if not isinstance(item, Mapping) or not isinstance(item.get("content"), str):
-        raise _Dropped("malformed")
-    if len(item["content"]) > 4 * MAX_CONTENT:
-        raise _Dropped("malformed")
-    clean = redact(one_line(item["content"]))
-    if not clean.text:
-        raise _Dropped("malformed")
-    return clean.text, len(clean.kinds)
+def _kind(item: Mapping[str, Any], borne: _Borne) -> MemoryType:
+    """Its kind; what is of none is a fact, and an agent gives itself no instructions."""
+    kind = _word(item, "kind")
+    if kind not in TYPES or (kind == "instruction" and borne.by_agent):
+        return "fact"
+    return kind
 
 
-def _resolved(content: str, sources: tuple[Said, ...], context: ExtractionContext) -> tuple[Mention, ...]:
-    """The dates that it names, as said by the source that names them so, else by the last one."""
-    low = content.lower()
-    today = local_day(sources[-1].event.happened_at, context.time_zone)
-    for said in sources:
-        day = local_day(said.event.happened_at, context.time_zone)
-        text = said.text.lower()
-        if any(text[mention.start : mention.end] in low for mention in mentions(said.text, day)):
-            today = day
-            break
-    return mentions(content, today)
+def _signals(begins: Since, borne: _Borne, corrects: UUID | None) -> tuple[str, ...]:
+    dated = () if begins.day is None else (f"dated by the {begins.precision}",)
+    agent = ("agent",) if borne.by_agent else ()
+    return ("model", *dated, *agent, *(("correction",) if corrects else ()))
 
 
-def _question(said: Said) -> str:
-    """What the event answers, if it does: its words are the answer's too."""
-    before = said.speech.before
-    return redact(before).text if before is not None and "?" in before[-_TAIL:] else ""
-
-
-def _in_third_person(content: str, speaker: Speaker) -> str:
-    words = {word.strip(".,;:!?()").replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in content.lower().split()}
-    return third_person(content, speaker) if words & _FIRST_PERSON else content
-
-
-def _attributed(content: str, sources: tuple[Said, ...]) -> str:
-    """With a speaker's name at its beginning: what somebody said stays what somebody said."""
-    begins = _OPENS_OTHERWISE.split(content[:_BEGINNING], maxsplit=1)[0].casefold()
-    if any(name.casefold() in begins for said in sources for name in (said.name, said.name.split()[0])):
-        return content
-    return f"{sources[-1].name} said: {content}"
-
-
-def _names(content: str, given: Any, people: tuple[str, ...]) -> tuple[str, ...]:
-    found = dict.fromkeys(entities(content, people))
-    for name in given if isinstance(given, list) else ():
-        if isinstance(name, str) and len(name) > 1 and name in content and not any(name in longer for longer in found):
-            found[name] = None
-    return tuple(found)[:10]
-
-
-def _share(value: Any) -> float:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or (isinstance(value, float) and math.isnan(value))
-    ):
-        return PLAIN
-    # Compared first: an int of JSON may be too large for a float.
-    return float(min(1, max(0, value)))
-
-
-def _bounded(value: float) -> float:
-    """One utterance proves nothing for certain, and nothing is of no worth at all."""
-    return round(min(_HIGHEST, max(_LOWEST, value)), 2)
-
-
-def _day(value: Any) -> date | None:
-    try:
-        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
-    except ValueError:
-        return None
+def _word(item: Mapping[str, Any], field: str) -> str:
+    value = item.get(field)
+    return value if isinstance(value, str) else ""

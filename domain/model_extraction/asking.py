@@ -3,28 +3,49 @@
 Must not know: who is asked, and what is answered.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
+from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.recall.rendering import Block, fenced, one_line, shorten
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
 from slowwave_server.domain.model_calls import Prompt
+from slowwave_server.domain.model_extraction.images import captioned
+from slowwave_server.domain.model_extraction.known import Known, KnownMemory
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.domain.redaction import redact
 
-PROMPT = "extract/1"
-MOST_MEMORIES = 20
-"""Of one window. A model that goes on and on must not flood the memory."""
+PROMPT = "extract/2"
+MOST_MEMORIES = 60
+"""Of one window. A model that goes on and on must not flood the memory; the prompt names no number."""
 MAX_BEFORE = 400
 """Characters of a line that stands before the window: it only helps to understand."""
 
-TYPES = ("fact", "preference", "decision", "task", "event")
-# Bounds of numbers are checked afterwards: not every endpoint that takes a schema takes these.
+TYPES: tuple[MemoryType, ...] = tuple(kind for kind in MEMORY_TYPES if kind != "summary")
+Precision = Literal["day", "week", "month", "year", "unknown"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+IMPORTANCE: Mapping[str, float] = {"high": 0.85, "normal": 0.6, "low": 0.35}
+CERTAINTY: Mapping[str, float] = {"stated": 0.9, "implied": 0.7}
+_TEXT = {"type": "string"}
+_TEXT_OR_NULL = {"type": ["string", "null"]}
+_FIELDS: dict[str, Any] = {
+    "content": _TEXT,
+    "kind": {"type": "string", "enum": list(TYPES)},
+    "subject": _TEXT,
+    "sources": {"type": "array", "items": {"type": "integer"}},
+    "valid_from": _TEXT_OR_NULL,
+    "precision": {"type": "string", "enum": list(PRECISIONS)},
+    "importance": {"type": "string", "enum": list(IMPORTANCE)},
+    "certainty": {"type": "string", "enum": list(CERTAINTY)},
+    "entities": {"type": "array", "items": _TEXT},
+    "repeats": _TEXT_OR_NULL,
+    "corrects": _TEXT_OR_NULL,
+}
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -32,16 +53,8 @@ SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {
-                    "content": {"type": "string"},
-                    "type": {"type": "string"},
-                    "importance": {"type": "number"},
-                    "confidence": {"type": "number"},
-                    "entities": {"type": "array", "items": {"type": "string"}},
-                    "valid_from": {"type": ["string", "null"]},
-                    "sources": {"type": "array", "items": {"type": "integer"}},
-                },
-                "required": ["content", "type", "importance", "confidence", "entities", "valid_from", "sources"],
+                "properties": _FIELDS,
+                "required": list(_FIELDS),
                 "additionalProperties": False,
             },
         }
@@ -49,6 +62,13 @@ SCHEMA: dict[str, Any] = {
     "required": ["memories"],
     "additionalProperties": False,
 }
+ACCEPTED: dict[str, Any] = {
+    "anyOf": [
+        {"type": "object", "properties": {"memories": {"type": "array"}}, "required": ["memories"]},
+        {"type": "array"},
+    ]
+}
+"""What an answer must fit. A wrong field spoils its memory, not the answer: endpoints without schemas make mistakes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +102,14 @@ class Asked:
         return " ".join(one_line(said.text) for said in reversed(self.said.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known already, each thing a line: helps to understand, is no evidence. notes: of the window's day."""
-
-    notes: tuple[str, ...] = ()
-    memories: tuple[str, ...] = ()
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        return (*self.notes, *self.memories)
-
-
 def read_window(window: Window, context: ExtractionContext) -> Asked:
     """Sort a window's events into what a model reads, milestones, and noise (recalled memories among it)."""
-    talk = {speech.event.seq: speech for speech in speeches(window.events, context.preceding, context.agent)}
+    events = [captioned(event) for event in window.events]
+    talk = {speech.event.seq: speech for speech in speeches(events, map(captioned, context.preceding), context.agent)}
     said: dict[int, Said] = {}
     tasks: list[Event] = []
     noise = redactions = 0
-    for event in window.events:
+    for event in events:
         if event.kind == "task":
             tasks.append(event)
         if not event.is_spoken:
@@ -119,17 +128,17 @@ def prompt_of(asked: Asked, context: ExtractionContext, known: Known, *, no_repl
     """Ask for the memories of a window. no_reply: what an endpoint without schemas answers where there are none."""
     zone = ZoneInfo(context.time_zone)
     blocks = (
-        Block("Known already, no evidence", _numbered(known.memories)),
-        Block("Notes of the same day, known already, no evidence", [f"- {one_line(line)}" for line in known.notes]),
-        Block("Said just before, no evidence", list(_before(context))),
+        Block("Known already", _numbered(known.memories)),
+        Block("Noted earlier on the same day", [f"- {one_line(line)}" for line in known.notes]),
+        Block("Said just before", list(_before(context, zone))),
         Block("The window", [_line(said, zone) for said in asked.said.values()]),
     )
-    system = prompt_text(PROMPT).replace("{most}", str(MOST_MEMORIES)).replace("{no_reply}", no_reply)
-    return Prompt("extract", PROMPT, system, fenced(blocks), SCHEMA, "memories", no_reply)
+    system = prompt_text(PROMPT).replace("{no_reply}", no_reply)
+    return Prompt("extract", PROMPT, system, fenced(blocks), SCHEMA, "memories", no_reply, accepted=ACCEPTED)
 
 
 def _readable(event: Event, text: str) -> str:
-    """The text without noise, "" where nothing is left: what was recalled is left out here as the rules leave it."""
+    """The text without noise, "" if nothing is left: what was recalled is left out here as the rules leave it."""
     text = "" if is_noise(event) else without_machinery(text).strip()
     return "" if is_chatter(text) or not one_line(text) else text
 
@@ -138,17 +147,23 @@ def _name(event: Event, context: ExtractionContext) -> str:
     return one_line(redact(name_of(event, context.agent)).text)
 
 
-def _numbered(lines: Iterable[str]) -> list[str]:
+def _numbered(memories: Iterable[KnownMemory]) -> list[str]:
     # A letter first: such a number can't pass for that of an event.
-    return [f"[K{number}] {one_line(line)}" for number, line in enumerate(lines, start=1)]
+    return [
+        f"[K{number}] {f'{memory.since} ' if memory.since else ''}{one_line(memory.content)}"
+        for number, memory in enumerate(memories, start=1)
+    ]
 
 
-def _before(context: ExtractionContext) -> Iterable[str]:
-    for event in context.preceding:
+def _before(context: ExtractionContext, zone: ZoneInfo) -> Iterable[str]:
+    for event in map(captioned, context.preceding):
         if event.is_spoken and (text := _readable(event, redact(event.content).text)):
-            yield f"{_name(event, context)}: {shorten(one_line(text), MAX_BEFORE)}"
+            yield f"{_time(event, zone)} {_name(event, context)} ({event.kind}): {shorten(one_line(text), MAX_BEFORE)}"
 
 
 def _line(said: Said, zone: ZoneInfo) -> str:
-    at = said.event.happened_at.astimezone(zone)
-    return f"#{said.event.seq} {at:%a %Y-%m-%d %H:%M} {said.name} ({said.event.kind}): {one_line(said.text)}"
+    return f"#{said.event.seq} {_time(said.event, zone)} {said.name} ({said.event.kind}): {one_line(said.text)}"
+
+
+def _time(event: Event, zone: ZoneInfo) -> str:
+    return f"{event.happened_at.astimezone(zone):%a %Y-%m-%d %H:%M}"

@@ -59,8 +59,9 @@ class Endpoint:
 
 
 def _memory(seq: int, text: str) -> dict[str, Any]:
-    plain = {"type": "fact", "importance": 0.6, "confidence": 0.8, "entities": [], "valid_from": None}
-    return {"content": text, "sources": [seq]} | plain
+    plain = {"kind": "fact", "subject": "", "importance": "normal", "certainty": "stated", "entities": []}
+    undated = {"valid_from": None, "precision": "unknown", "repeats": None, "corrects": None}
+    return {"content": text, "sources": [seq]} | plain | undated
 
 
 def main(folder: Path) -> None:

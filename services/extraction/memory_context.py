@@ -1,18 +1,22 @@
-"""What a model is told beside a window: notes of the same day, memories that speak of the same. One scope only (I8).
+"""What a model is told beside a window: memories that speak of the same, notes of the same day. One scope only (I8).
 
-Read and done with before a model is asked: no transaction stays open.
+Only what was said before the window's first event counts, by event time, so that a window of an imported history is not
+told its own future. Ended, archived and broken memories are left out.
+
+Everything is read before a model is asked: no transaction stays open.
 
 Must not know: what a prompt looks like, who is asked.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from typing import Any, cast
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import psycopg
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, Row, text
 from sqlalchemy.exc import OperationalError
 
 from slowwave.recall.finding import find_steps, library_steps
@@ -23,14 +27,25 @@ from slowwave.settings import MemoryContext
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.dates import local_day
 from slowwave_server.domain.failures import TransientError
-from slowwave_server.domain.model_extraction import Known
+from slowwave_server.domain.model_extraction import Known, KnownMemory, is_presentable
+
+MORE_HITS = 4
+"""So many times the memories that a prompt takes are searched for: some of them are of a later day, or ended."""
 
 _SCOPE = text("SELECT k.kind, k.name FROM slowwave.scopes k WHERE k.id = :scope AND k.tenant = :tenant")
-# One day's, so that the number of a scope's memories doesn't matter.
-_NOTED = text(
-    "SELECT m.content FROM slowwave.memories m WHERE m.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active')"
-    " AND m.valid_from >= :since AND m.valid_from < :until ORDER BY m.valid_from DESC, m.id DESC LIMIT :most"
+_MEMORIES = (
+    "SELECT m.id, m.content, m.valid_from FROM slowwave.memories m"
+    " WHERE m.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active') AND m.valid_from < :before"
+    " AND m.valid_to IS NULL AND m.superseded_by IS NULL AND ("
+    "  EXISTS (SELECT FROM slowwave.memory_sources x"
+    "   LEFT JOIN slowwave.events e ON e.session_id = x.session_id AND e.seq = x.seq"
+    "   WHERE x.memory_id = m.id AND x.via IS NULL AND coalesce(e.happened_at, x.holds_from) < :before)"
+    "  OR EXISTS (SELECT FROM slowwave.memory_notes n WHERE n.memory_id = m.id AND n.holds_from < :before)"
+    "  OR EXISTS (SELECT FROM slowwave.memory_imports i WHERE i.memory_id = m.id AND i.holds_from < :before))"
 )
+_FOUND = text(f"{_MEMORIES} AND m.id = ANY(:ids)")
+# One day's, so that the number of a scope's memories doesn't matter.
+_NOTED = text(f"{_MEMORIES} AND m.valid_from >= :since ORDER BY m.valid_from DESC, m.id DESC LIMIT :most")
 _SUMMARY = text(
     "SELECT s.lines FROM slowwave.day_summaries s WHERE s.scope_id = :scope AND s.day = :day"
     " ORDER BY s.version DESC, s.id DESC LIMIT 1"
@@ -44,49 +59,94 @@ class ScopeKnowledge:
     engine: Engine
     bounds: MemoryContext
 
-    def read(self, context: ExtractionContext, words: str, at: datetime) -> Known:
-        """words: what the window says, the newest first; at: when its last event was said.
+    def read(self, context: ExtractionContext, words: str, before: datetime) -> Known:
+        """What was known before a window that begins at `before`. words: what the window says, the newest first.
 
-        Raises TransientError where Postgres can't be reached.
+        Raises TransientError if Postgres can't be reached.
         """
         if context.scope_id is None or not (self.bounds.daily_tail_lines or self.bounds.memory_snippets):
             return Known()
         with self.engine.connect() as connection:
             try:
-                scope = connection.execute(_SCOPE, {"scope": context.scope_id, "tenant": context.tenant}).first()
-                if scope is None:
-                    return Known()
-                found = self._found(
-                    connection, Reader(context.tenant, context.agent, ((scope.kind, scope.name),)), words
-                )
-                notes = self._notes(connection, context.scope_id, local_day(at, context.time_zone), context.time_zone)
+                return self._read(connection, context, context.scope_id, words, before)
             except (psycopg.OperationalError, OperationalError) as error:
                 # Broken beneath SQLAlchemy, which would hand it out again.
                 connection.invalidate()
                 raise TransientError("what is known already can't be read: Postgres is not reachable") from error
-        return Known(tuple(line for line in notes if line not in found), found)
 
-    def _found(self, connection: Connection, reader: Reader, words: str) -> tuple[str, ...]:
+    def _read(
+        self, connection: Connection, context: ExtractionContext, scope_id: int, words: str, before: datetime
+    ) -> Known:
+        scope = connection.execute(_SCOPE, {"scope": scope_id, "tenant": context.tenant}).first()
+        if scope is None:
+            return Known()
+        place = _Place(scope_id, before, local_day(before, context.time_zone), context.time_zone)
+        found = self._found(
+            connection, place, Reader(context.tenant, context.agent, ((scope.kind, scope.name),)), words
+        )
+        noted = self._noted(connection, place)
+        ids = {memory.id for memory in found}
+        memories = (*found, *(memory for memory in noted if memory.id not in ids))
+        return Known(memories, self._lines(connection, place, self.bounds.daily_tail_lines - len(noted), memories))
+
+    def _found(self, connection: Connection, place: "_Place", reader: Reader, words: str) -> tuple[KnownMemory, ...]:
+        """Memories that speak of the same as the window, the nearest first."""
         if not self.bounds.memory_snippets:
             return ()
         plain = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
         library = run(plain, library_steps(reader, words))
-        hits = run(plain, find_steps(library, limit=self.bounds.memory_snippets, events=False))
-        return self._bounded(hit.content for hit in hits)
+        hits = run(plain, find_steps(library, limit=MORE_HITS * self.bounds.memory_snippets, events=False))
+        ids = [UUID(hit.id) for hit in hits if hit.kind == "memory"]
+        rows = {row.id: row for row in connection.execute(_FOUND, {**place.values, "ids": ids})}
+        standing = self._presentable(place, (rows[key] for key in ids if key in rows))
+        return standing[: self.bounds.memory_snippets]
 
-    def _notes(self, connection: Connection, scope: int, day: date, zone: str) -> tuple[str, ...]:
-        """The day's memories, and lines of its summary where there is room: the newest, oldest first."""
-        most = self.bounds.daily_tail_lines
-        if not most:
+    def _noted(self, connection: Connection, place: "_Place") -> tuple[KnownMemory, ...]:
+        """The day's memories, the newest of them, oldest first."""
+        if not self.bounds.daily_tail_lines:
             return ()
-        since = datetime.combine(day, time.min, ZoneInfo(zone))
-        until = datetime.combine(day + timedelta(days=1), time.min, ZoneInfo(zone))
-        noted = connection.execute(_NOTED, {"scope": scope, "since": since, "until": until, "most": most})
-        memories = self._bounded(noted.scalars())
-        lines = connection.execute(_SUMMARY, {"scope": scope, "day": day}).scalar() or []
-        room = most - len(memories)
-        told = self._bounded(f"{line['speaker']}: {line['text']}" for line in lines[-room:]) if room else ()
-        return (*told, *reversed(memories))
+        since = datetime.combine(place.day, time.min, ZoneInfo(place.zone))
+        values = {**place.values, "since": since, "most": self.bounds.daily_tail_lines}
+        return tuple(reversed(self._presentable(place, connection.execute(_NOTED, values))))
 
-    def _bounded(self, lines: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(shorten(one_line(line), self.bounds.snippet_max_chars) for line in lines))
+    def _presentable(self, place: "_Place", rows: Iterable[Row[Any]]) -> tuple[KnownMemory, ...]:
+        return tuple(
+            KnownMemory(self._short(row.content), local_day(row.valid_from, place.zone), row.id)
+            for row in rows
+            if is_presentable(row.content)
+        )
+
+    def _lines(
+        self, connection: Connection, place: "_Place", room: int, memories: tuple[KnownMemory, ...]
+    ) -> tuple[str, ...]:
+        """Lines of the day's summary from before the window, each with its time, where there is room for them."""
+        if room <= 0:
+            return ()
+        lines = connection.execute(_SUMMARY, {"scope": place.scope_id, "day": place.day}).scalar() or []
+        known = {memory.content for memory in memories}
+        earlier = [line for line in lines if _at(line) < place.before and line["text"] not in known]
+        told = [
+            f"{_at(line).astimezone(ZoneInfo(place.zone)):%H:%M} {line['speaker']}: {line['text']}" for line in earlier
+        ]
+        return tuple(dict.fromkeys(self._short(line) for line in told[-room:] if is_presentable(line)))
+
+    def _short(self, line: str) -> str:
+        return shorten(one_line(line), self.bounds.snippet_max_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Whose knowledge is read, and as of when. day: the window's first day in the agent's time zone."""
+
+    scope_id: int
+    before: datetime
+    day: date
+    zone: str
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {"scope": self.scope_id, "before": self.before}
+
+
+def _at(line: Mapping[str, Any]) -> datetime:
+    return datetime.fromisoformat(line["at"])

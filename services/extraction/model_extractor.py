@@ -34,15 +34,15 @@ MAX_WHY = 200
 
 
 class KnowsAlready(Protocol):
-    """Reads what a scope knows beside a window that says `words` and ends at `at`. Leaves no transaction open."""
+    """Reads what a scope knew before a window that says `words` and begins at `before`. Leaves no transaction open."""
 
-    def read(self, context: ExtractionContext, words: str, at: datetime) -> Known: ...
+    def read(self, context: ExtractionContext, words: str, before: datetime) -> Known: ...
 
 
 class KnowsNothing:
     """For extractions beside the live memories: what is known is what they are to replace."""
 
-    def read(self, context: ExtractionContext, words: str, at: datetime) -> Known:  # noqa: ARG002 - the contract's
+    def read(self, context: ExtractionContext, words: str, before: datetime) -> Known:  # noqa: ARG002 - the contract's
         return Known()
 
 
@@ -74,7 +74,8 @@ class ModelExtractor:
         if not asked.said:
             noise, redactions = asked.noise + milestones.noise, asked.redactions + milestones.redactions
             return replace(milestones, noise=noise, redactions=redactions)
-        known = self.known.read(context, asked.words, window.events[-1].happened_at)
+        before = min(event.happened_at for event in window.events)
+        known = self.known.read(context, asked.words, before)
         prompt = prompt_of(asked, context, known, no_reply=self.no_reply)
         if context.session_id is not None:
             prompt = replace(prompt, about=f"window {context.session_id} {window.from_seq}")

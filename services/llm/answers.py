@@ -24,7 +24,9 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
-    """Answer (text, data): data is the JSON where the prompt has a schema, None for its `no_reply` and for plain text.
+    """Answer (text, data): data is the JSON if the prompt has a schema, None for its `no_reply` and for plain text.
+
+    An empty text, {}, [], "" and null mean the same as `no_reply`, if the prompt has one.
 
     tokens: what the call cost, which a failure carries. Raises UnfitAnswer.
     """
@@ -32,6 +34,8 @@ def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
         raise UnfitAnswer(f"the answer is longer than {MAX_CHARACTERS:,} characters", tokens)
     text = _UNSTORABLE.sub("", _THOUGHTS.sub("", said)).strip()
     if not text:
+        if prompt.no_reply is not None:
+            return text, None
         raise UnfitAnswer("the answer is empty", tokens)
     if prompt.no_reply is not None and text.strip("\"'`. \n") == prompt.no_reply:
         return text, None
@@ -40,7 +44,9 @@ def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
     data = _parsed(text)
     if data is _NO_JSON:
         raise UnfitAnswer("the answer is no JSON", tokens)
-    if broken := broken_rule(prompt.schema, data):
+    if prompt.no_reply is not None and isinstance(data, dict | list | str | None) and not data:
+        return text, None
+    if broken := broken_rule(prompt.accepted or prompt.schema, data):
         raise UnfitAnswer(f"the answer doesn't fit its schema at {broken}", tokens)
     return text, data
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from slowwave_server.domain import model_adjudication, model_summaries, model_synthesis, model_triples
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.model_calls import Answer, Prompt
-from slowwave_server.domain.model_extraction import Known, prompt_of, read_window
-from slowwave_server.domain.model_extraction.asking import TYPES
+from slowwave_server.domain.model_extraction import Known, KnownMemory, prompt_of, read_window
+from slowwave_server.domain.model_extraction.asking import CERTAINTY, IMPORTANCE, PRECISIONS, TYPES
 from slowwave_server.domain.review import Statement
 from slowwave_server.domain.summaries.lines import FACETS
 from slowwave_server.services.llm.answers import UnfitAnswer, read_answer
@@ -34,7 +34,6 @@ said = st.one_of(
     odd.odd_text,
 )
 number = odd.often(st.integers(-2, 6), odd.json_values)
-share = odd.often(st.floats(0, 1), odd.json_values)
 
 
 def rows_of(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -47,11 +46,15 @@ def rows_of(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 MEMORY = rows_of(
     content=said,
-    type=st.sampled_from(TYPES),
-    importance=share,
-    confidence=share,
+    kind=st.sampled_from(TYPES),
+    subject=said,
+    importance=odd.often(st.sampled_from(list(IMPORTANCE)), odd.json_values),
+    certainty=odd.often(st.sampled_from(list(CERTAINTY)), odd.json_values),
     entities=st.lists(said, max_size=2),
     valid_from=st.one_of(st.none(), odd.time_texts),
+    precision=odd.often(st.sampled_from(PRECISIONS), odd.json_values),
+    repeats=odd.often(st.sampled_from(["K1", "K2", None]), odd.json_values),
+    corrects=odd.often(st.sampled_from(["K1", "K2", None]), odd.json_values),
     sources=st.lists(number, max_size=3),
 )
 LINE = rows_of(seq=number, facet=st.sampled_from(FACETS), text=said)
@@ -91,10 +94,11 @@ def storable(text: str) -> bool:
 @given(wrapped("memories", MEMORY), around)
 @example({"memories": [{"content": "Maya adopted a dog.", "sources": [1], "importance": 10**400}]}, "%")
 def test_memories_of_a_model_rest_on_the_window(data: Any, about: str) -> None:
-    prompt = prompt_of(read_window(TALK, CONTEXT), CONTEXT, Known((), ()), no_reply="NO_REPLY")
+    known = Known((KnownMemory(MEMORIES[1], None, UUID(int=1)),))
+    prompt = prompt_of(read_window(TALK, CONTEXT), CONTEXT, known, no_reply="NO_REPLY")
     answer = understood("model: memories", prompt, text_of(data, about))
     data = odd.made(data) if answer is None else answer.data
-    found = extracted(lambda _prompt: data, TALK, zone="Pacific/Apia")
+    found = extracted(lambda _prompt: data, TALK, zone="Pacific/Apia", known=known)
     for candidate in found.candidates:
         assert set(candidate.sources) <= {1, 2, 3, 4}
         assert candidate.type in TYPES

@@ -1,146 +1,266 @@
-"""Reading answers, and what endpoints understand, without any endpoint."""
+"""Answers to the second prompt: kinds, dates with precision, repeats and corrections, and what counts as no answer."""
 
-import subprocess
-import sys
-from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from slowwave.recall.tokens import estimate
-from slowwave_server.services.llm.answers import read_answer
-from slowwave_server.services.llm.dialect import Dialect, first_dialect, is_strict
-from slowwave_server.services.llm.drivers import UnfitAnswer, prompt_tokens
-from tests.prompting import SCHEMA, prompt
+from slowwave_server.domain.candidates import ExtractionContext, Window
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.model_extraction import Known, KnownMemory, is_presentable, prompt_of, read_window
+from slowwave_server.domain.model_extraction.asking import SCHEMA, TYPES
+from slowwave_server.domain.prompts import prompt_text
+from slowwave_server.services.llm.answers import UnfitAnswer, read_answer
+from tests.modelling import NOON, Saying, extracted, extractor, memory, turns
+from tests.prompting import prompt
+
+PORTO = UUID("00000000-0000-7000-8000-000000000001")
+KNOWN = Known((KnownMemory("Maya lives in Porto.", date(2025, 1, 14), PORTO),))
+MONTHS = {"january": 1, "february": 2, "march": 3}
+
+
+def _one(window: Window, content: str, *sources: int, known: Known | None = None, **fields: Any) -> Any:
+    (found,) = extracted([memory(content, *sources, **fields)], window, known=known or Known()).candidates
+    return found
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_every_kind_of_memory_is_kept_as_its_kind(kind: str) -> None:
+    assert _one(turns("I always want metric units."), "Maya always wants metric units.", 1, kind=kind).type == kind
+
+
+def test_agent_gives_itself_no_instruction() -> None:
+    window = turns("hello there, how is it?", ("assistant", "From now on I always answer in French."))
+    assert _one(window, "iris always answers in French.", 2, kind="instruction").type == "fact"
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "valid_from", "precision", "stored"),
     [
-        '{"memories": ["a"]}',
-        '  \n{"memories": ["a"]}\n',
-        '```json\n{"memories": ["a"]}\n```',
-        '```\n{"memories": ["a"]}```\n',
-        '<think>{"memories": 1}</think>{"memories": ["a"]}',
-        '{"memories": ["\\u0000a\\ud800"]}',
-        '\x00{"memories": ["a"]}',
+        ("I adopted a dog yesterday.", "2025-03-02", "day", "2025-03-02"),
+        ("I adopted a dog last week.", "2025-02-26", "week", "2025-02-24"),
+        ("I adopted a dog last month.", "2025-02-11", "month", "2025-02-01"),
+        ("I adopted a dog last month.", "2025-02", "month", "2025-02-01"),
+        ("I adopted a dog last year.", "2024-07-01", "year", "2024-01-01"),
+        ("I adopted a dog in 2019.", "2019", "year", "2019-01-01"),
+        ("I adopted a dog last spring.", "2024-03-01", "month", "2024-03-01"),
+        ("I adopted a dog two weekends ago.", "2025-02-22", "day", "2025-02-22"),
+        ("I adopted a dog over Christmas.", "2024-12-25", "week", "2024-12-23"),
     ],
 )
-def test_json_is_found_in_what_models_wrap_it_in(said: str) -> None:
-    assert read_answer(prompt(), said, 5)[1] == {"memories": ["a"]}
+def test_validity_begins_with_its_period(said: str, valid_from: str, precision: str, stored: str) -> None:
+    found = _one(turns(said), "Maya adopted a dog.", 1, valid_from=valid_from, precision=precision)
+    assert found.valid_from.date().isoformat() == stored
+    assert f"dated by the {precision}" in found.signals
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "valid_from", "precision"),
     [
-        "",
-        "<think>all in vain</think>",
-        "no",
-        "NO_REPLY",
-        "{",
-        "[" * 100_000,
-        "[" * 900 + "]" * 900,
-        "[]",
-        "null",
-        '{"memories": NaN}',
-        '{"memories": [1]}',
-        '{"memories": [], "more": 1}',
-        '{"memories": ["a"]} {"memories": ["b"]}',
-        "x" * 1_000_001,
+        ("I adopted a dog a while ago.", None, "unknown"),
+        ("I adopted a dog.", "2019-05-01", "unknown"),
+        ("I adopted a dog.", "2019-05-01", "day"),
+        ("I adopted a dog yesterday.", "2025-02-11", "day"),
+        ("I adopted a dog last month.", "2023-02-01", "month"),
+        ("I fly to Oslo on 9 June.", "2025-06-09", "day"),
+        ("I adopted a dog.", "soon", "day"),
+        ("I adopted a dog.", "2025-02-31", "day"),
+        ("I adopted a dog yesterday.", "2025-03-02", "hour"),
+        ("I adopted a dog 300 years ago.", "1725-01-01", "year"),
     ],
-    ids=range(14),
 )
-def test_what_does_not_fit_is_refused_with_its_cost(said: str) -> None:
-    with pytest.raises(UnfitAnswer) as failed:
-        read_answer(prompt(), said, 5)
-    assert failed.value.tokens == 5
+def test_unborne_date_leaves_the_time_of_the_event(said: str, valid_from: str | None, precision: str) -> None:
+    window = turns(said)
+    content = "Maya flies to Oslo on 2025-06-09." if "Oslo" in said else "Maya adopted a dog."
+    found = _one(window, content, 1, valid_from=valid_from, precision=precision)
+    assert found.valid_from == window.events[0].happened_at
 
 
-@given(st.text())
-@settings(max_examples=50)
-def test_no_answer_breaks_the_reading(said: str) -> None:
-    plain = prompt(schema=None)
-    with suppress(UnfitAnswer):
-        text, data = read_answer(plain, said, 5)
-        assert (text.encode().strip(), data) == (text.encode(), None)
+def test_plan_holds_from_the_day_on_which_it_was_made() -> None:
+    window = turns("I fly to Oslo on 9 June.")
+    planned = memory("Maya flies to Oslo on 2025-06-09.", 1, kind="task", valid_from="2025-03-03", precision="day")
+    (found,) = extracted([planned], window).candidates
+    assert found.valid_from == window.events[0].happened_at
+
+
+def test_date_that_only_a_reader_understands_may_stand_in_the_content() -> None:
+    window = turns("I adopted a dog two weekends ago.")
+    dated = {"valid_from": "2025-02-22", "precision": "day"}
+    assert _one(window, "Maya adopted a dog on 2025-02-22.", 1, **dated).valid_from == datetime(2025, 2, 22, tzinfo=UTC)
+    assert extracted([memory("Maya adopted a dog on 2025-02-23.", 1, **dated)], window).candidates == ()
+
+
+def test_acceptance_makes_a_decision_with_both_turns() -> None:
+    window = turns(("assistant", "I suggest Hotel Nordlys for 3 nights at 120 euros."), "Yes, book it.")
+    found = _one(window, "Maya decided to book Hotel Nordlys for 3 nights at 120 euros.", 1, 2, kind="decision")
+    assert (found.type, found.sources, found.trust) == ("decision", (1, 2), "user")
+    refused = turns(("assistant", "I suggest Hotel Nordlys for 3 nights at 120 euros."), "Never in my life.")
+    assert extracted([memory("Maya booked Hotel Nordlys.", 2)], refused).candidates == ()
+
+
+def test_repeat_names_the_known_memory() -> None:
+    window = turns("As you know I still live in Porto.")
+    assert _one(window, "Maya lives in Porto.", 1, known=KNOWN, repeats="K1").repeats == PORTO
+    assert _one(window, "Maya lives in Porto.", 1, known=KNOWN, repeats="[K1]").repeats == PORTO
+
+
+@pytest.mark.parametrize("name", ["K2", "K0", "1", 1, None, "K99999", ["K1"], ""])
+def test_repeat_of_something_unknown_is_a_new_memory(name: Any) -> None:
+    window = turns("As you know I still live in Porto.")
+    assert _one(window, "Maya lives in Porto.", 1, known=KNOWN, repeats=name).repeats is None
+
+
+@pytest.mark.parametrize(
+    ("said", "content"),
+    [
+        ("I do not live in Porto.", "Maya does not live in Porto."),
+        ("I live in Porto with 3 cats.", "Maya lives in Porto with 3 cats."),
+        ("I live in Bergen.", "Maya lives in Bergen."),
+        ("I live in Porto with Leila.", "Maya lives in Porto with Leila."),
+    ],
+)
+def test_repeat_that_says_something_else_is_a_new_memory(said: str, content: str) -> None:
+    assert _one(turns(said), content, 1, known=KNOWN, repeats="K1").repeats is None
+
+
+def test_mistake_24_repeat_without_own_words_is_dropped() -> None:
+    window = turns("Book a table for tonight.", ("assistant", "In Porto, where you live?"), "Why do you ask me that?")
+    found = extracted([memory("Maya lives in Porto.", 3, repeats="K1")], window, known=KNOWN)
+    assert found.candidates == ()
+
+
+def test_correction_names_the_memory_that_ends() -> None:
+    window = turns("I moved, I live in Bergen now.")
+    found = _one(window, "Maya lives in Bergen.", 1, known=KNOWN, corrects="K1")
+    assert (found.corrects, found.repeats) == (PORTO, None)
+    assert "correction" in found.signals
+
+
+def test_agent_corrects_nothing() -> None:
+    window = turns("Where do I live, what do you think?", ("assistant", "You moved, Maya lives in Bergen."))
+    assert _one(window, "Maya lives in Bergen.", 2, known=KNOWN, corrects="K1").corrects is None
+
+
+def test_correction_shares_something_with_what_it_ends() -> None:
+    window = turns(("Jonas", "The build needs 3 minutes."))
+    assert _one(window, "The build needs 3 minutes, Jonas says.", 1, known=KNOWN, corrects="K1").corrects is None
+
+
+@pytest.mark.parametrize("said", ["", "  \n", "NO_REPLY", "```\nNO_REPLY\n```", "{}", "[]", "null", '{"memories": []}'])
+def test_empty_answer_means_nothing_to_keep(said: str) -> None:
+    asked = prompt_of(
+        read_window(turns("hi all"), ExtractionContext("iris")), ExtractionContext("iris"), Known(), no_reply="NO_REPLY"
+    )
+    _, data = read_answer(asked, said, 7)
+    found = extracted(lambda _: data, turns("I have two dogs called Rex and Luna."))
+    assert found.candidates == ()
+    assert found.made is not None
+    assert found.made.fallback is None
+
+
+def test_empty_answer_stays_unfit_where_a_sentence_is_wanted() -> None:
     with pytest.raises(UnfitAnswer):
-        read_answer(prompt(), said, 5)
+        read_answer(prompt(schema=None), "", 7)
 
 
-@pytest.mark.parametrize("said", ["NO_REPLY", "NO_REPLY.", '"NO_REPLY"', "`NO_REPLY`\n"])
-def test_no_reply_is_an_answer_only_where_the_prompt_allows_it(said: str) -> None:
-    assert read_answer(prompt(no_reply="NO_REPLY"), said, 5)[1] is None
+def test_one_bad_field_spoils_its_memory_alone() -> None:
+    asked = prompt_of(
+        read_window(turns("I own 2 boats."), ExtractionContext("iris")),
+        ExtractionContext("iris"),
+        Known(),
+        no_reply="X",
+    )
+    text = '{"memories": [{"content": "Maya owns 2 boats.", "kind": "system", "sources": [1]}, {"content": 3}]}'
+    _, data = read_answer(asked, text, 7)
+    found = extracted(lambda _: data, turns("I own 2 boats."))
+    assert [candidate.content for candidate in found.candidates] == ["Maya owns 2 boats."]
+    assert found.made is not None
+    assert found.made.dropped == {"malformed": 1}
     with pytest.raises(UnfitAnswer):
-        read_answer(prompt(), said, 5)
+        read_answer(asked, '{"memories": 3}', 7)
 
 
-REFUSALS = [
-    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-    "Unsupported value: 'temperature' does not support 0 with this model.",
-    "[{'loc': ['body', 'response_format', 'type'], 'msg': \"Input should be 'text' or 'json_object'\"}]",
-    "max_completion_tokens: Extra inputs are not permitted",
-    "This response_format type is unavailable now",
-]
+def test_prompt_names_every_field_and_value_and_no_number_of_memories() -> None:
+    text = prompt_text("extract/2")
+    fields = SCHEMA["properties"]["memories"]["items"]["properties"]
+    words = [*fields, *(value for field in fields.values() for value in field.get("enum", ()))]
+    assert [word for word in words if word not in text] == []
+    assert "At most" not in text
+    assert text.count("NO_REPLY") + text.count("{no_reply}") == 1
 
 
-@given(st.lists(st.sampled_from(REFUSALS), max_size=30))
-@settings(max_examples=50)
-def test_refusals_lead_to_an_end_and_never_to_a_request_without_a_bound(refusals: list[str]) -> None:
-    dialect: Dialect | None = Dialect()
-    steps = 0
-    for refusal in refusals:
-        left = dialect.without(refusal) if dialect else None
-        if left is not None:
-            dialect, steps = left, steps + 1
-            body = dialect.request(prompt(), model="m", max_output_tokens=9)
-            assert 9 in (body.get("max_tokens"), body.get("max_completion_tokens"))
-    assert steps <= 5
+def test_known_memories_carry_a_name_and_a_date() -> None:
+    model = Saying({"memories": []})
+    known = Known(
+        (*KNOWN.memories, KnownMemory("Maya plays the cello.", date(2025, 2, 1))), ("09:12 Maya: fed the cat",)
+    )
+    before = Event(1, "assistant", "assistant", "Where do you live?", NOON)
+    context = ExtractionContext("iris", "UTC", (before,), scope_id=1)
+    extractor(model, known).extract(turns("In Porto, still.", first=2), context, NOON)
+    lines = model.prompts[0].user.splitlines()
+    assert "[K1] 2025-01-14 Maya lives in Porto." in lines
+    assert "[K2] 2025-02-01 Maya plays the cello." in lines
+    assert "- 09:12 Maya: fed the cat" in lines
+    assert "Mon 2025-03-03 12:00 iris (assistant): Where do you live?" in lines
+
+
+def test_captions_of_images_are_text() -> None:
+    at = NOON + timedelta(minutes=1)
+    events = (
+        Event(
+            1,
+            "user",
+            "user",
+            "Look at him!",
+            at,
+            "Maya",
+            {"images": [{"url": "x", "caption": "a black cat on a piano"}]},
+        ),
+        Event(2, "user", "user", "And ![Rex the brown dog](https://example.org/1.png) here.", at, "Maya"),
+        Event(3, "user", "user", "", at, "Maya", {"alt_text": "a red bicycle"}),
+    )
+    model = Saying({"memories": [memory("Maya has a black cat that sits on a piano.", 1)]})
+    found = extractor(model).extract(Window(events), ExtractionContext("iris"), NOON)
+    shown = model.prompts[0].user
+    assert "Look at him! [image: a black cat on a piano]" in shown
+    assert "And [image: Rex the brown dog] here." in shown
+    assert "[image: a red bicycle]" in shown
+    assert "example.org" not in shown
+    assert len(found.candidates) == 1
 
 
 @pytest.mark.parametrize(
-    "refusal", ["max_tokens is too large", "temperature must be at least 0", "the context holds 4096 tokens", ""]
-)
-def test_a_refusal_of_a_value_is_not_one_of_its_field(refusal: str) -> None:
-    assert Dialect().without(refusal) is None
-
-
-def test_openai_itself_is_asked_in_its_own_words() -> None:
-    assert first_dialect("api.openai.com").limits[0] == "max_completion_tokens"
-    assert first_dialect("localhost").limits[0] == "max_tokens"
-
-
-@pytest.mark.parametrize(
-    ("changed", "strict"),
+    "content",
     [
-        ({}, True),
-        ({"additionalProperties": True}, False),
-        ({"required": []}, False),
-        ({"properties": {"memories": {"type": "array", "items": {"type": "object"}}}}, False),
-        ({"properties": {"memories": {"anyOf": [{"type": "object", "properties": {}}]}}}, False),
+        "Sam enjoys Thanks for the tip (kind of writing).",
+        "Sam went to Rome last month (2023-09) (September 2023).",
+        "Can you help with this?",
+        "Sam lives in",
+        "Sam said the the same.",
+        'Sam said "yes.',
+        "Thanks!",
+        "Blue one",
+        "Sam likes tea (and coffee.",
     ],
 )
-def test_only_a_closed_schema_is_sent_as_strict(changed: dict[str, Any], strict: bool) -> None:
-    schema = {**SCHEMA, **changed}
-    assert is_strict(schema) is strict
-    body = Dialect().request(prompt(schema=schema), model="m", max_output_tokens=9)
-    assert body["response_format"]["json_schema"]["strict"] is strict
+def test_broken_memory_is_not_shown(content: str) -> None:
+    assert not is_presentable(content)
 
 
-@given(st.text(max_size=200), st.text(max_size=200))
-@settings(max_examples=50)
-def test_i7_what_is_reserved_for_a_question_covers_every_way_of_asking_it(system: str, user: str) -> None:
-    asked = prompt(system=system, user=user)
-    dialect: Dialect | None = Dialect()
-    while dialect is not None:
-        body = dialect.request(asked, model="m", max_output_tokens=9)
-        sent = sum(estimate(message["content"]) for message in body["messages"])
-        assert sent <= prompt_tokens(asked)
-        dialect = dialect.without("response_format")
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Maya lives in Porto.",
+        "Sam went to Rome last month (2023-09).",
+        'Maya calls her dog "Biscuit".',
+        "Maya hates tea",
+    ],
+)
+def test_plain_memory_is_shown(content: str) -> None:
+    assert is_presentable(content)
 
 
-def test_a_worker_without_a_model_does_not_wait_for_what_only_its_answers_need() -> None:
-    loaded = "import sys, workers.app; print('jsonschema' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True, timeout=120)
-    assert result.stdout.strip() == "False"
+def test_known_things_survive_json() -> None:
+    known = Known((*KNOWN.memories, KnownMemory("Maya plays the cello.")), ("a note",))
+    assert Known.from_json(known.to_json()) == known

@@ -35,7 +35,10 @@ def _dropped(answer: Any, window: Any = TALK, **more: Any) -> dict[str, int]:
 
 
 def test_a_memory_names_its_events_and_the_day_that_was_meant() -> None:
-    (found,) = extracted([memory("Maya adopted a dog named Biscuit yesterday.", 1, type="event")], TALK).candidates
+    dated = memory(
+        "Maya adopted a dog named Biscuit yesterday.", 1, kind="event", valid_from="2025-03-02", precision="day"
+    )
+    (found,) = extracted([dated], TALK).candidates
     assert found.content == "Maya adopted a dog named Biscuit yesterday (2025-03-02)."
     assert (found.type, found.sources, found.trust) == ("event", (1,), "user")
     assert found.valid_from == datetime(2025, 3, 2, tzinfo=UTC)
@@ -46,9 +49,11 @@ def test_a_day_resolved_by_the_model_is_one_that_was_said() -> None:
     assert _contents([memory("Maya adopted a dog on 2025-03-02.", 1)])
     assert _contents([memory("Maya adopted a dog on 2 March 2025.", 1)])
     assert _dropped([memory("Maya adopted a dog on 2025-02-11.", 1)]) == {"invented": 1}
-    (found,) = extracted([memory("Maya adopted a dog.", 1, valid_from="2025-03-02")], TALK).candidates
+    dated = memory("Maya adopted a dog.", 1, valid_from="2025-03-02", precision="day")
+    (found,) = extracted([dated], TALK).candidates
     assert found.valid_from == datetime(2025, 3, 2, tzinfo=UTC)
-    (found,) = extracted([memory("Maya adopted a dog.", 1, valid_from="2031-01-01")], TALK).candidates
+    dated = memory("Maya adopted a dog.", 1, valid_from="2031-01-01", precision="day")
+    (found,) = extracted([dated], TALK).candidates
     assert found.valid_from == TALK.events[0].happened_at
 
 
@@ -144,10 +149,10 @@ def test_secrets_neither_go_to_a_model_nor_come_back() -> None:
     assert found.redactions >= 1
 
 
-def test_numbers_and_types_are_brought_into_their_bounds() -> None:
-    odd: list[Any] = [float("inf"), float("nan"), -3, 7, "high", None, True, 10**400]
+def test_odd_importance_certainty_and_kind_stay_in_bounds() -> None:
+    odd: list[Any] = [float("inf"), float("nan"), -3, 7, "highest", None, True, 10**400, ["high"], {}]
     for value in odd:
-        wild = memory("Maya adopted a dog.", 1, importance=value, confidence=value, type="system")
+        wild = memory("Maya adopted a dog.", 1, importance=value, certainty=value, kind="system", precision=value)
         (found,) = extracted([wild], TALK).candidates
         assert found.type == "fact"
         assert 0.05 <= found.importance <= 0.95
@@ -155,13 +160,13 @@ def test_numbers_and_types_are_brought_into_their_bounds() -> None:
 
 
 def test_a_model_that_goes_on_and_on_is_cut_short() -> None:
-    window = turns(*(f"I own {number} boats in harbour {number}." for number in range(40, 80)))
-    answer = [memory(f"Maya owns {39 + seq} boats in harbour {39 + seq}.", seq) for seq in range(1, 41)]
+    window = turns(*(f"I own {number} boats in harbour {number}." for number in range(40, 120)))
+    answer = [memory(f"Maya owns {39 + seq} boats in harbour {39 + seq}.", seq) for seq in range(1, 81)]
     found = extracted(answer, window)
     assert len(found.candidates) == MOST_MEMORIES
     assert found.made is not None
-    assert found.made.dropped == {"over": 40 - MOST_MEMORIES}
-    assert _dropped(answer * 500)["over"] == 500 * 40 - MOST_READ, "nobody looks at all of these"
+    assert found.made.dropped == {"over": 80 - MOST_MEMORIES}
+    assert _dropped(answer * 500)["over"] == 500 * 80 - MOST_READ, "nobody looks at all of these"
 
 
 def test_the_same_statement_twice_is_one_with_both_sources() -> None:
@@ -216,7 +221,7 @@ def test_the_schema_is_strict_and_the_prompt_names_what_it_holds() -> None:
     assert set(item["required"]) == set(item["properties"])
     assert item["additionalProperties"] is False
     for name in (*item["properties"], *TYPES):
-        assert name in prompt_text("extract/1")
+        assert name in prompt_text("extract/2")
     with pytest.raises(FileNotFoundError):
         prompt_text("extract/0")
 

@@ -19,7 +19,7 @@ SECRETS = ("zebra-Quartz-77", "sk-proj-abcdef", "ghp_abcdef")
 @pytest.mark.parametrize("text", TURNS)
 def test_a_turn_stays_one_line_inside_the_fence(text: str) -> None:
     asked = read_window(turns(*CALM, text), ExtractionContext("iris"))
-    prompt = prompt_of(asked, ExtractionContext("iris"), Known((), ("Maya has a boat",)), no_reply="NO_REPLY")
+    prompt = prompt_of(asked, ExtractionContext("iris"), Known.of("Maya has a boat"), no_reply="NO_REPLY")
     lines = prompt.user.splitlines()
     fences = [at for at, line in enumerate(lines) if re.fullmatch(r"`{3,}(?:text)?", line)]
     assert len(fences) == 4, "a turn opened or closed a fence"
@@ -29,7 +29,7 @@ def test_a_turn_stays_one_line_inside_the_fence(text: str) -> None:
     assert lines[fences[3] + 1 :] == []
     assert not re.search("[\x00-\x08\x1b\u200b\u202a-\u202e\U000e0000-\U000e007f]", prompt.user)
     assert not any(secret in prompt.user for secret in SECRETS)
-    assert prompt.system.startswith(prompt_text("extract/1")[:400])
+    assert prompt.system.startswith(prompt_text("extract/2")[:400])
 
 
 @pytest.mark.parametrize("text", TURNS)

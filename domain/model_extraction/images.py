@@ -1,0 +1,45 @@
+"""Captions and alternative texts of images, as text: a model reads no picture, and people answer to what they show.
+
+Two places are read: Markdown images in the text, and the metadata of an event. There a caption stands under `caption`,
+`alt`, `alt_text`, `blip_caption` or `image_caption`, of the event itself or of an entry of `images`, `attachments` or
+`files`.
+
+Must not know: where events come from.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from slowwave.recall.rendering import one_line, shorten
+from slowwave_server.domain.events import Event
+
+MAX_CAPTION = 300
+MOST_CAPTIONS = 10
+_MARKDOWN = re.compile(r"!\[([^\]\n]{0,500})\]\([^)\s]{0,2000}(?:\s+\"([^\"\n]{0,500})\")?\)")
+_CAPTION_KEYS = ("caption", "alt", "alt_text", "blip_caption", "image_caption")
+_LISTS = ("images", "attachments", "files")
+
+
+def captioned(event: Event) -> Event:
+    """The event with "[image: CAPTION]" in its text for each image that has a caption."""
+    text = _MARKDOWN.sub(lambda found: _marked(found[1] or found[2] or ""), event.content)
+    marks = [mark for caption in _captions(event.metadata) if (mark := _marked(caption)) and mark not in text]
+    text = " ".join((text, *list(dict.fromkeys(marks))[:MOST_CAPTIONS])).strip()
+    return event if text == event.content else replace(event, content=text)
+
+
+def _captions(metadata: Mapping[str, Any]) -> Iterator[str]:
+    entries: list[Any] = [metadata]
+    for name in _LISTS:
+        found = metadata.get(name)
+        entries.extend(found if isinstance(found, list) else [found])
+    for entry in entries:
+        if isinstance(entry, Mapping):
+            yield from (entry[key] for key in _CAPTION_KEYS if isinstance(entry.get(key), str))
+
+
+def _marked(caption: str) -> str:
+    clean = shorten(one_line(caption), MAX_CAPTION).strip()
+    return f"[image: {clean}]" if clean else ""

@@ -1,0 +1,84 @@
+"""Since when a memory holds: the date that an answer gives, as exactly as it says, if the sources bear it out.
+
+The stored time is the beginning of the period: Monday of a week, the first of a month, 1 January of a year. Nothing
+holds later than it was said. A date that no source names or hints at is ignored: the event's time counts then.
+
+Must not know: what the memory says.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from slowwave_server.domain.dates import local_day, mentions
+from slowwave_server.domain.model_extraction.asking import PRECISIONS, Precision, Said
+
+_GIVEN = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+_MOST_YEARS = 120
+_HINTS = re.compile(
+    r"\b(?:ago|last|since|past|previous|earlier|before|back in|for (?:\w+ ){1,3}(?:days|weeks|months|years)|weekend|"
+    r"fortnight|yesterday|today|tonight|night|morning|evening|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|"
+    r"autumn|fall|winter|christmas|easter|january|february|march|april|may|june|july|august|september|october|november|"
+    r"december|(?:19|20)\d\d|\d{1,2}[./]\d{1,2}|\d+(?:st|nd|rd|th))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """at: the time to store; day: the first day of the period, None if only the event's time is known."""
+
+    at: datetime
+    day: date | None = None
+    precision: Precision = "unknown"
+
+
+def since(item: Mapping[str, Any], sources: Iterable[Said], heard: Iterable[str], time_zone: str) -> Since:
+    """Since when a memory of an answer holds. heard: what the sources answer, which counts as theirs."""
+    said = tuple(sources)
+    last = max(event.event.happened_at for event in said)
+    precision = item.get("precision")
+    day = _given(item.get("valid_from"))
+    if precision not in PRECISIONS or precision == "unknown" or day is None:
+        return Since(last)
+    times = [one.event.happened_at for one in said]
+    on_the_day = [at for at in times if precision == "day" and local_day(at, time_zone) == day]
+    if on_the_day:
+        return Since(min(on_the_day), day, "day")
+    begins = _first_day(day, precision)
+    at = datetime.combine(begins, time.min, ZoneInfo(time_zone))
+    if at > last or last.year - begins.year > _MOST_YEARS or not _is_borne(begins, precision, said, heard, time_zone):
+        return Since(last)
+    return Since(at, begins, precision)
+
+
+def _is_borne(begins: date, precision: Precision, said: tuple[Said, ...], heard: Iterable[str], zone: str) -> bool:
+    """Whether a text names a day of the period, or hints at a time that only a reader understands."""
+    texts = [(one.text, local_day(one.event.happened_at, zone)) for one in said]
+    texts += [(text, texts[-1][1]) for text in heard]
+    named = [mention for text, today in texts for mention in mentions(text, today)]
+    if any(_first_day(mention.first, precision) == begins for mention in named):
+        return True
+    # Every hint that the calendar understands means another time.
+    return not any(mention.past for mention in named) and any(_HINTS.search(text) for text, _ in texts)
+
+
+def _first_day(day: date, precision: Precision) -> date:
+    if precision == "week":
+        return day - timedelta(days=day.weekday())
+    if precision == "month":
+        return day.replace(day=1)
+    return day.replace(month=1, day=1) if precision == "year" else day
+
+
+def _given(value: Any) -> date | None:
+    match = _GIVEN.match(value) if isinstance(value, str) else None
+    if match is None:
+        return None
+    try:
+        return date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
+    except ValueError:
+        return None

@@ -1,0 +1,94 @@
+"""The sentence of a memory: cleaned, with its dates in full, in the third person, with the speaker's name.
+
+Must not know: sources that don't bear it out, kinds, dates of validity.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from slowwave.recall.rendering import one_line
+from slowwave_server.domain.candidates import ExtractionContext
+from slowwave_server.domain.dates import Mention, local_day, mentions
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.extraction.person import Speaker, third_person
+from slowwave_server.domain.model_extraction.asking import Said
+from slowwave_server.domain.redaction import redact
+
+MAX_CONTENT = 500
+"""Characters. A memory is a sentence; what is longer is a copy of the conversation."""
+_TAIL = 60
+_BEGINNING = 60
+_OPENS_OTHERWISE = re.compile(r"[][#<>{}|:;\"]")
+"""Marks with which no statement begins: what follows them may be a line that somebody forged."""
+_ACCEPTS = re.compile(
+    r"\W*(?:yes|yep|yeah|ok|okay|sure|agreed?|deal|done|perfect|great|good|fine|excellent|lgtm|approved?|accepted|correct|"
+    r"right|exactly|sounds|looks|let's|go (?:ahead|with)|please (?:do|go|proceed|book)|do (?:it|that)|book it|ship it|"
+    r"that (?:works|sounds|looks|is)|this (?:works|is|version|looks)|i (?:accept|agree|like|approve|'ll take|will take|"
+    r"confirm))\b",
+    re.IGNORECASE,
+)
+_NOBODY = frozenset({"the user", "user", "the agent"})
+_FIRST_PERSON = frozenset("i i'm i've i'll i'd me my mine myself we we're we've we'll our ours us you your".split())
+
+
+class Dropped(Exception):
+    """One memory is not kept; the message is the reason's name."""
+
+
+def clean_content(item: Any) -> tuple[str, int]:
+    """The content of one memory on one line, and how many secrets were taken out of it. Raises Dropped."""
+    if not isinstance(item, Mapping) or not isinstance(item.get("content"), str):
+        raise Dropped("malformed")
+    if len(item["content"]) > 4 * MAX_CONTENT:
+        raise Dropped("malformed")
+    clean = redact(one_line(item["content"]))
+    if not clean.text:
+        raise Dropped("malformed")
+    return clean.text, len(clean.kinds)
+
+
+def resolved(content: str, sources: tuple[Said, ...], context: ExtractionContext) -> tuple[Mention, ...]:
+    """The dates that it names, as said by the source that names them so, else by the last one."""
+    low = content.lower()
+    today = local_day(sources[-1].event.happened_at, context.time_zone)
+    for said in sources:
+        day = local_day(said.event.happened_at, context.time_zone)
+        text = said.text.lower()
+        if any(text[mention.start : mention.end] in low for mention in mentions(said.text, day)):
+            today = day
+            break
+    return mentions(content, today)
+
+
+def heard_by(said: Said) -> str:
+    """What the event answers or accepts, if it does: those words are its own, too."""
+    before = said.speech.before
+    if before is None or said.text.rstrip().endswith("?"):
+        return ""
+    if not ("?" in before[-_TAIL:] or _ACCEPTS.match(said.text)):
+        return ""
+    return redact(before).text
+
+
+def in_third_person(content: str, speaker: Speaker) -> str:
+    """The sentence without "I" and "you", if it holds any."""
+    words = {word.strip(".,;:!?()").replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in content.lower().split()}
+    return third_person(content, speaker) if words & _FIRST_PERSON else content
+
+
+def attributed(content: str, sources: tuple[Said, ...]) -> str:
+    """With a speaker's name at its beginning: what somebody said stays what somebody said."""
+    begins = _OPENS_OTHERWISE.split(content[:_BEGINNING], maxsplit=1)[0].casefold()
+    if any(name.casefold() in begins for said in sources for name in (said.name, said.name.split()[0])):
+        return content
+    return f"{sources[-1].name} said: {content}"
+
+
+def names_in(content: str, given: list[Any], people: tuple[str, ...]) -> tuple[str, ...]:
+    """The names that stand in the sentence: those that rules find, and those of `given` that occur in it."""
+    found = dict.fromkeys(entities(content, people))
+    for name in given:
+        if isinstance(name, str) and len(name) > 1 and name in content and not any(name in longer for longer in found):
+            found[name] = None
+    return tuple(name for name in found if name.casefold() not in _NOBODY)[:10]
