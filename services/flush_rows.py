@@ -42,6 +42,8 @@ def candidate_row(candidate: Candidate) -> dict[str, Any]:
         "valid_from": candidate.valid_from.isoformat(),
         "sources": list(candidate.sources),
         "reason": ", ".join(candidate.signals),
+        "repeats": None if candidate.repeats is None else str(candidate.repeats),
+        "corrects": None if candidate.corrects is None else str(candidate.corrects),
     }
 
 

@@ -96,8 +96,8 @@ CALLED: Mapping[str, frozenset[str]] = {
 WORKERS_ALONE = frozenset(
     """
     add_source add_usage begin_flush claim_due close_sessions commit_day commit_extraction commit_flush commit_retry
-    consolidate_notes count_days enqueue_all enqueue_on_change enqueue_on_score enqueue_on_summary event_partitions
-    fail_flush filter_forgotten insert_new_events nearest_vectors open_session passage_search_vector
+    consolidate_notes correct_memory count_days enqueue_all enqueue_on_change enqueue_on_score enqueue_on_summary
+    event_partitions fail_flush filter_forgotten insert_new_events nearest_vectors open_session passage_search_vector
     passage_search_vectors record_source_runs register_backend reinforce_from_note reinforce_memory release_call
     removable_events remove_events request_excess_flushes request_flush request_stale_flushes reserve_call scope_of
     settle_call settle_days settle_expired_calls store_candidates store_memory unregister_backend

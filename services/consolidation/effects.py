@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from slowwave_server.domain.candidates import first_status
 from slowwave_server.domain.consolidation.known import Known
@@ -20,6 +20,11 @@ from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.memory_changes import Author, change_memory, note_change
 from slowwave_server.services.memory_links import add_link, end_links
 from slowwave_server.services.merging import merge_into, part_again
+
+_CORRECTED = text(
+    "SELECT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = :id AND c.action = 'superseded'"
+    " AND c.flush_id IS NOT NULL AND c.after ->> 'superseded_by' = :by)"
+)
 
 
 @dataclass
@@ -79,6 +84,8 @@ class Effects:
         if (older.superseded_by, older.valid_to) == (newer.id if newer else None, ended.valid_to):
             return
         fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
+        if newer is None and self._corrected(older):
+            return
         if newer is None:
             self._change(older, fields, "holding", "nothing that is known ended it")
             end_links(self.connection, "supersedes", author=self.author, target=older.id)
@@ -87,6 +94,11 @@ class Effects:
         end_links(self.connection, "supersedes", author=self.author, target=older.id)
         add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
         self._register(newer, older, ended.reason, f"{newer.id} was said later and holds")
+
+    def _corrected(self, older: Known) -> bool:
+        """Whether a conversation itself said that it ended: then no rival value is needed."""
+        by = {"id": older.id, "by": str(older.superseded_by)}
+        return bool(self.connection.execute(_CORRECTED, by).scalar())
 
     def dispute(self, newer: Known, older: Known, reason: str) -> None:
         """Register an open conflict, once, and ask about it.

@@ -2,58 +2,23 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from redis import Redis
 
-from slowwave.identity import SessionRef
-from slowwave.settings import Settings
-from slowwave_server.domain.candidates import Extractor
-from slowwave_server.services.extraction.build import build_extractor
-from slowwave_server.services.flush import Flusher, FlushResult
+from slowwave_server.services.flush import FlushResult
 from slowwave_server.services.reports.status import read_status
 from tests.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
-from tests.flushing import Scene, make_scene
+from tests.flushing import make_scene
 from tests.hostile import TURNS, worst
 from tests.modelling import memory
+from tests.talking import Talk
 
 pytestmark = pytest.mark.servers
 
 CELLO = {"memories": [memory("Maya plays the cello.", 1)]}
-
-
-class Talk:
-    """A scene whose extractor asks a fake endpoint."""
-
-    def __init__(self, scene: Scene, redis: Redis, url: str) -> None:
-        self.scene = scene
-        self._redis = redis
-        self._url = url
-
-    def extractor(self, fake: FakeModel, longest: float = 30, **llm: Any) -> Extractor:
-        model = {"driver": "openai", "model": "fake-1", "base_url": fake.base_url, "timeout_seconds": 5} | llm
-        flushing = {"extractor": {"max_extraction_seconds": longest}}
-        settings = Settings.model_validate(
-            {"database_url": self._url, "memory": {"llm": model, "auto_flush": flushing}}
-        )
-        return build_extractor(settings, self.scene.engine, self._redis, self.scene.clock)
-
-    def flush(self, extractor: Extractor, session: str = "s1", agent: str = "maya") -> FlushResult:
-        """Flush one window; a fresh offer each time."""
-        flusher: Flusher = replace(self.scene.flusher, extractor=extractor)
-        ref = SessionRef("default", agent, session)
-        self.scene.queue.offer(ref, "normal")
-        return flusher.flush(ref)
-
-    def ledger(self) -> list[Mapping[str, Any]]:
-        rows = self.scene.sql(
-            "SELECT extractor, extractor_version, tokens, fallback, fallback_why, dropped, outcome, attempt"
-            " FROM slowwave.flushes ORDER BY id"
-        )
-        return [row._mapping for row in rows]
 
 
 @pytest.fixture
@@ -74,7 +39,7 @@ def test_a_window_becomes_the_model_s_memories_and_the_ledger_says_so(talk: Talk
     assert talk.scene.memories() == ["Maya plays the cello."]
     (row,) = talk.ledger()
     assert row["extractor"] == "model openai fake-1"
-    assert row["extractor_version"] == "extract/1 + rules 1"
+    assert row["extractor_version"] == "extract/2 + rules 1"
     assert row["dropped"] == {"outside": 1}
     assert row["fallback"] is None
     assert row["tokens"] == spent
@@ -178,11 +143,12 @@ def test_i8_a_model_is_told_what_its_own_scope_knows_and_nothing_of_others(talk:
     scene.say("s0", "Jonas keeps a cello in the vault.", agent="jonas", trigger="idle")
     scene.flush("s0")
     scene.flush("s0", agent="jonas")
+    scene.clock.pass_time(60)
     scene.say("s1", "Where is my cello again?", name="Maya", trigger="idle")
     with FakeModel(answer={"memories": [memory("Maya keeps a cello in the attic.", 1)]}) as fake:
         assert talk.flush(talk.extractor(fake)).outcome == "no_reply"
         (asked,) = fake.asked
-    assert "[K1] Maya keeps a cello in the attic." in asked.user
+    assert f"[K1] {scene.clock():%Y-%m-%d} Maya keeps a cello in the attic." in asked.user
     assert "vault" not in asked.user
     # Mistake 24: what it was told is no evidence, and hasn't become any.
     assert talk.ledger()[-1]["dropped"] == {"known": 1}
