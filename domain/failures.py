@@ -32,6 +32,10 @@ class TransientError(Exception):
         self.retry_after = retry_after
 
 
+class WindowTaken(Exception):
+    """Another worker committed the window while this one waited for the model's answer: nothing is left to do."""
+
+
 class Action(StrEnum):
     """The decision: try the same window later, halve it, or quarantine its only event."""
 

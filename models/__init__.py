@@ -3,6 +3,7 @@
 Must not know: Celery, Redis, and what the rows are used for.
 """
 
+from slowwave_server.models.answers import WindowAnswer
 from slowwave_server.models.base import SCHEMA, Base
 from slowwave_server.models.console import ConsoleSession, ConsoleUser
 from slowwave_server.models.consolidation import (
@@ -76,5 +77,6 @@ __all__ = [
     "Triple",
     "VectorProgress",
     "VectorSpace",
+    "WindowAnswer",
     "WorkingItem",
 ]

@@ -32,7 +32,7 @@ from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.candidates import ExtractionContext, Extractor, Window
-from slowwave_server.domain.failures import Action, Decision, FailureKind, TransientError, decide
+from slowwave_server.domain.failures import Action, Decision, FailureKind, TransientError, WindowTaken, decide
 from slowwave_server.domain.noise import ends_a_run
 from slowwave_server.domain.windows import cut_window
 from slowwave_server.services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
@@ -148,6 +148,8 @@ class Flusher:
         )
         try:
             extraction = self.extractor.extract(window, context, now)
+        except WindowTaken:
+            return FlushResult("lost")
         except TransientError as error:
             return self._fail(begun, window, FailureKind.TRANSIENT, str(error), now, error.retry_after)
         except Exception as error:  # noqa: BLE001 - whatever an extractor raises is noted, counted and shown

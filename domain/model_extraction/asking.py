@@ -5,6 +5,7 @@ Must not know: who is asked, and what is answered.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
@@ -95,6 +96,11 @@ class Asked:
     tasks: tuple[Event, ...]
     noise: int
     redactions: int
+
+    def digest(self, *about: str) -> bytes:
+        """16 bytes that tell this window's text from any other, asked `about` it in the same way."""
+        lines = (f"{seq} {said.name}: {said.text}" for seq, said in self.said.items())
+        return blake2b("\0".join((*about, *lines)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
     @property
     def words(self) -> str:

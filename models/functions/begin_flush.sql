@@ -7,6 +7,8 @@
 -- The commit does not wait for the disk. If the server crashes and loses the count, that costs one more attempt.
 -- `events` holds the events of the window and up to p_preceding events before it. Events at or before processed_until
 -- are context only.
+-- If a model is being asked about a window, begin_flush reads the window as far as that question goes, so that a second
+-- worker waits for the same answer. Waiting uses up no attempt: only the worker that asks can die of the window.
 -- Returns one row. `state` is "begin", or the reason why there is nothing to do: "unknown", "clean", or "early" (not
 -- due, or in back-off).
 -- A session is early if a new event arrived after the sweep claimed it. The claim moved its due time on by the retry
@@ -29,6 +31,7 @@ AS $$
 DECLARE
     v record;
     v_due timestamptz;
+    v_asked record;
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     SELECT s.*, a.time_zone INTO v
@@ -56,8 +59,11 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    SELECT w.to_seq, w.answer IS NULL AND w.expires_at > p_now AS awaited INTO v_asked
+    FROM slowwave.window_answers w
+    WHERE w.session_id = v.id AND w.from_seq = v.processed_until + 1 AND (w.answer IS NOT NULL OR w.expires_at > p_now);
     UPDATE slowwave.sessions s
-    SET attempts = s.attempts + 1,
+    SET attempts = s.attempts + (v_asked.awaited IS NOT TRUE)::integer,
         flush_due_at = p_now + make_interval(secs => p_lease_seconds)
     WHERE s.id = v.id;
     state := 'begin';
@@ -74,7 +80,8 @@ BEGIN
         'happened_at', e.happened_at, 'metadata', e.metadata) ORDER BY e.seq) INTO events
     FROM slowwave.events e
     WHERE e.session_id = v.id AND e.seq > v.processed_until - p_preceding
-      AND e.seq <= v.processed_until + least(p_max_messages, coalesce(v.window_limit, p_max_messages));
+      AND e.seq <= v.processed_until + least(p_max_messages, coalesce(v.window_limit, p_max_messages))
+      AND e.seq <= coalesce(v_asked.to_seq, e.seq);
     RETURN NEXT;
 END
 $$;

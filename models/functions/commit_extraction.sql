@@ -1,4 +1,5 @@
 -- commit_extraction: run commit_flush, and record the use of the model in its ledger row, in one transaction.
+-- The commit also deletes the stored answer about the window.
 --
 -- p_tokens: the tokens that the model used. p_fallback, p_fallback_why: why another extractor than the configured one
 --   made this window (models.flushes.Flush). p_dropped: how many memories of the answer were rejected, by reason.
@@ -24,6 +25,9 @@ BEGIN
         p_session_id, p_from_seq, p_to_seq, p_invalidated_at, p_outcome, p_extractor, p_extractor_version, p_attempt,
         p_candidates, p_passages, p_noise, p_redactions, p_error, p_window_limit, p_idle_seconds,
         p_max_dirty_age_seconds, p_started_at, p_now) AS c;
+    IF committed THEN
+        DELETE FROM slowwave.window_answers w WHERE w.session_id = p_session_id AND w.from_seq <= p_to_seq;
+    END IF;
     -- A repeated call finds the row of the first call and sets the same values.
     IF committed AND (p_tokens > 0 OR p_fallback IS NOT NULL OR p_dropped IS NOT NULL) THEN
         UPDATE slowwave.flushes f

@@ -16,15 +16,25 @@ from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.model_calls import AskModel
 from slowwave_server.services.extraction.memory_context import ScopeKnowledge
 from slowwave_server.services.extraction.model_extractor import KnowsAlready, ModelExtractor
+from slowwave_server.services.extraction.window_answers import WindowAnswers
 from slowwave_server.services.llm.build import build_model, with_llm
 from slowwave_server.services.llm.calling import Caller
+from slowwave_server.services.llm.gate import LEASE_MARGIN_SECONDS, SLOT_WAIT_SECONDS
 
 
 def build_extractor(settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> Extractor:
     """Who reads windows. Make it after a fork. Raises InvalidSettings where a setting or a package is missing."""
     known = ScopeKnowledge(engine, settings.memory.auto_flush.extractor.include_memory_context)
     model = extraction_model(settings, engine, redis, clock) if settings.memory.llm.extract else None
-    return RulesExtractor() if model is None else model_extractor(settings, model, known)
+    if model is None:
+        return RulesExtractor()
+    return replace(model_extractor(settings, model, known), answers=_answers(settings, engine, clock))
+
+
+def _answers(settings: Settings, engine: Engine, clock: Callable[[], datetime]) -> WindowAnswers:
+    longest = settings.memory.auto_flush.extractor.max_extraction_seconds
+    # No try begins that might end after `longest`, but for the wait for a slot and what a busy machine adds.
+    return WindowAnswers(engine, clock, longest, longest + SLOT_WAIT_SECONDS + LEASE_MARGIN_SECONDS)
 
 
 def model_extractor(settings: Settings, model: AskModel, known: KnowsAlready, run: int | None = None) -> ModelExtractor:

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Protocol
 
 from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Fallback, Made, Window
-from slowwave_server.domain.model_calls import AskModel, BudgetReached, ModelFailed, Spender
+from slowwave_server.domain.model_calls import Answer, AskModel, BudgetReached, ModelFailed, Prompt, Spender
 from slowwave_server.domain.model_extraction import (
     PROMPT,
     Asked,
@@ -27,6 +27,7 @@ from slowwave_server.domain.model_extraction import (
     read_answer,
     read_window,
 )
+from slowwave_server.services.extraction.window_answers import Question, WindowAnswers
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,8 @@ class KnowsNothing:
 class ModelExtractor:
     """Extractor (see `domain.candidates.Extractor`). rules: who takes over, and who reads milestones of tasks.
 
-    no_reply: what the model answers in plain text where nothing is to be kept. run: who pays, if a run asks.
+    no_reply: what the model answers in plain text where nothing is to be kept. run: who pays, if a run asks. answers:
+    sees to it that a window is paid once; None where nobody else may ask about it.
     """
 
     model: AskModel
@@ -58,6 +60,7 @@ class ModelExtractor:
     known: KnowsAlready
     no_reply: str
     run: int | None = None
+    answers: WindowAnswers | None = None
 
     @property
     def name(self) -> str:
@@ -80,7 +83,7 @@ class ModelExtractor:
         if context.session_id is not None:
             prompt = replace(prompt, about=f"window {context.session_id} {window.from_seq}")
         try:
-            answer = self.model.ask(prompt, Spender(context.tenant, context.agent, self.run))
+            answer, known = self._answer(prompt, window, context, asked, known)
         except BudgetReached as reached:
             return self._by_rules(window, context, now, "budget", reached.cap, 0)
         except ModelFailed as failed:
@@ -90,6 +93,20 @@ class ModelExtractor:
         except UnusableAnswer as unusable:
             return self._by_rules(window, context, now, "failed", str(unusable), answer.tokens)
         return self._extraction(asked, milestones, checked, answer.tokens)
+
+    def _answer(
+        self, prompt: Prompt, window: Window, context: ExtractionContext, asked: Asked, known: Known
+    ) -> tuple[Answer, Known]:
+        """The model's answer, and what it was told to be known: by another worker that asked about the same window."""
+
+        def ask() -> Answer:
+            return self.model.ask(prompt, Spender(context.tenant, context.agent, self.run))
+
+        if self.answers is None or context.session_id is None:
+            return ask(), known
+        digest = asked.digest(PROMPT, self.model.name)
+        question = Question(context.session_id, window.from_seq, window.to_seq, digest, known)
+        return self.answers.ask(question, ask)
 
     def _milestones(self, asked: Asked, context: ExtractionContext, now: datetime) -> Extraction:
         if not asked.tasks:

@@ -67,6 +67,14 @@ _TOMBSTONES = (
 
 MEMORIES: tuple[tuple[str, str], ...] = (
     (
+        "",
+        # What a model was shown, and answers, may hold words of any memory of the scope.
+        (
+            "DELETE FROM slowwave.window_answers w USING slowwave.sessions s WHERE s.id = w.session_id AND"
+            " (s.scope_id IN (SELECT id FROM near_scopes) OR s.id IN (SELECT id FROM gone_sessions))"
+        ),
+    ),
+    (
         "outbox",
         "DELETE FROM slowwave.outbox o USING gone_scopes k WHERE k.id = o.scope_id AND o.backend <> 'mem0'",
     ),

@@ -1,4 +1,5 @@
-"""Removing the rows of old calls of models. What they cost stays in the counters, which no cap looks back so far in.
+"""Removing the rows of old calls of models, and answers that no window was committed with. What calls cost stays in the
+counters, which no cap looks back so far in.
 
 Must not know: when this is done.
 """
@@ -11,6 +12,8 @@ from sqlalchemy import Engine, text
 
 CALL_DAYS = 90
 """Single calls tell what went wrong lately; longer than a run, a week's cap, or an undo needs them."""
+ANSWER_HOURS = 24
+"""An answer waits for its window's commit, which is a matter of seconds; later the model is asked again."""
 BATCH = 5000
 
 _TENANTS = text("SELECT DISTINCT u.tenant FROM slowwave.llm_usage u ORDER BY u.tenant")
@@ -20,6 +23,7 @@ _REMOVE = text(
     "DELETE FROM slowwave.llm_calls WHERE id IN ("
     f"SELECT c.id FROM slowwave.llm_calls c WHERE {_OLD} ORDER BY c.reserved_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"
 )
+_OLD_ANSWERS = text("DELETE FROM slowwave.window_answers w WHERE w.asked_at < :before")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +55,9 @@ def remove_old_calls(
             if dry_run or count < BATCH:
                 break
     return CallRemoval(total)
+
+
+def remove_old_answers(engine: Engine, *, now: datetime) -> int:
+    """Remove answers about windows that were not committed within ANSWER_HOURS; how many."""
+    with engine.begin() as connection:
+        return connection.execute(_OLD_ANSWERS, {"before": now - timedelta(hours=ANSWER_HOURS)}).rowcount

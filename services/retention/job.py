@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
-from slowwave_server.services.retention.calls import CallRemoval, remove_old_calls
+from slowwave_server.services.retention.calls import CallRemoval, remove_old_answers, remove_old_calls
 from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.partitions import Kept, keep_partitions
 from slowwave_server.services.session_logs import CleanUp, cleanup_session_logs_older_than
@@ -26,6 +26,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         go_on=go_on,
     )
     calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
+    answers = 0 if context.dry_run else remove_old_answers(context.engine, now=now)
     kept_room = Kept() if context.dry_run else keep_partitions(context.engine)
     logs = CleanUp(0, 0)
     if rules.session_log_days:
@@ -37,6 +38,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         "days": removal.days,
         "busy": removal.busy,
         "calls": calls.calls,
+        "answers": answers,
         "partitions_made": kept_room.made,
         "partitions_emptied": kept_room.emptied,
         "logs": logs.files,

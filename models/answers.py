@@ -1,0 +1,43 @@
+"""The model's answer about a window, from the question until the window is committed, so that it is paid once.
+
+Must not know: who asks, what an answer means.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, LargeBinary, Uuid
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from slowwave_server.models.base import Base, Moment
+
+_SESSION = "slowwave.sessions.id"
+
+
+class WindowAnswer(Base):
+    """One question about the window that comes next in a session. answer: NULL until the model has answered.
+
+    digest: of what was asked, without what was known. known: what the prompt showed beside the window, by which the
+    answer is read. owner: the worker that asks; from expires_at on it counts as dead. The commit of the window deletes
+    the row, as do a forget in the session's scope and, after a day, retention.
+    """
+
+    __tablename__ = "window_answers"
+    __table_args__ = (
+        CheckConstraint("from_seq BETWEEN 1 AND to_seq", name="window"),
+        CheckConstraint("(answer IS NULL) = (answered_at IS NULL)", name="answered"),
+    )
+
+    session_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey(_SESSION, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    from_seq: Mapped[int] = mapped_column(BigInteger)
+    to_seq: Mapped[int] = mapped_column(BigInteger)
+    digest: Mapped[bytes] = mapped_column(LargeBinary)
+    owner: Mapped[UUID] = mapped_column(Uuid)
+    known: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    answer: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    asked_at: Mapped[Moment]
+    expires_at: Mapped[Moment]
+    answered_at: Mapped[Moment | None]
