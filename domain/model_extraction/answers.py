@@ -26,7 +26,7 @@ from slowwave_server.domain.model_extraction.asking import CERTAINTY, IMPORTANCE
 from slowwave_server.domain.model_extraction.denial import is_flipped
 from slowwave_server.domain.model_extraction.grounding import Evidence, repeats, says
 from slowwave_server.domain.model_extraction.known import Known
-from slowwave_server.domain.model_extraction.since import Since, since
+from slowwave_server.domain.model_extraction.since import Since, loose_days, since
 from slowwave_server.domain.model_extraction.wording import (
     MAX_CONTENT,
     Dropped,
@@ -182,6 +182,7 @@ class _Reader:
             for text in (said.text, heard_by(said) if heard else ""):
                 found = mentions(text, today)
                 days.update(mention.first for mention in found)
+                days.update(loose_days(text, today))
                 texts.extend((text, *(mention.label for mention in found)))
             days.add(today)
         return Evidence.of((*texts, self.context.agent, "user"), days)

@@ -19,10 +19,10 @@ from slowwave_server.domain.similarity.polarity import plainly
 from slowwave_server.domain.similarity.tokens import Token, tokenise, uncontracted
 
 MAX_CHARACTERS = 4000
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[a-z][.!?])(?=[A-Z])|\n+")
 _CLAUSE = re.compile(
     r"[,;:\u2013\u2014()]+|\b(?:but|and|because|although|though|while|whereas|since|so that|which|who|when|whenever|if|"
-    r"however|yet|then)\b",
+    r"however|yet(?! to)|then)\b",
     re.IGNORECASE,
 )
 _UNTIL = r"(?:until|till|unless|before|without|anything but|other than|(?:any )?(?:more|less|fewer) than|enough)\b"
@@ -34,11 +34,17 @@ _CONDITIONAL = re.compile(
     r"|\b(?:could|would|can) ?not\b.*\b(?:more|better|happier|less|\w+ier)\b",
     re.IGNORECASE,
 )
+# What somebody denies of the one they talk to is no statement of their own.
+_ADDRESSED = re.compile(r"\byou\b(?! (?:can|could|may|must|should)\b).*\b(?:not|never|no)\b", re.IGNORECASE)
 _TURNS = (
+    (re.compile(r"\b(?:can|could|will|would) not believe\b", re.IGNORECASE), ""),
+    (re.compile(r"\byet to\b", re.IGNORECASE), "not"),
+    (re.compile(r"\b(?:am|is|are|was|were|been|be) (?:unable|not able) to\b", re.IGNORECASE), "can not"),
     (re.compile(r"\b(?:in place|instead) of\b|\brather than\b", re.IGNORECASE), "without"),
     (re.compile(r"\bnot (?:any|a single)\b", re.IGNORECASE), "no"),
     (re.compile(r"\bother than\b|\bapart from\b", re.IGNORECASE), ""),
 )
+_SUBORDINATE = re.compile(r"\b(?:while|when|whenever|if|since|after|before|unless|until)\b[^,;.]*", re.IGNORECASE)
 _ENDED = re.compile(
     r"\b(?:no longer|not? any ?(?:more|longer)|any ?more|stopped|quit|gave up|given up|used to|ceased)\b", re.IGNORECASE
 )
@@ -48,6 +54,11 @@ _NEGATIVE = frozenset(
     "skip stop quit fail cease doubt oppose against forget disagree disallow disable exclude cancel mind".split()
 )
 """Words that negate what follows them."""
+_WISHED = re.compile(
+    r"\b(?:want|wants|wanted|need|needs|needed|wish|hope|would like|'d like|please|try|trying|plan|ask|asked|can you|"
+    r"could you|can we|let's|should)\b",
+    re.IGNORECASE,
+)
 _FRAMES = frozenset(
     "want wish plan decide agree ask instruct tell say think believe intend expect seem need try hope choose".split()
 )
@@ -97,10 +108,11 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """denied: whether it holds a negator; ended: whether it tells of what is over."""
+    """denied: whether it holds a negator; wished: whether it tells of a wish or request; ended: of what is over."""
 
     words: tuple[_Word, ...]
     denied: bool
+    wished: bool
     ended: bool
 
     @property
@@ -118,7 +130,7 @@ def is_flipped(content: str, sources: Iterable[str], apart: frozenset[str] = fro
     apart: stems that count for neither, such as the names of speakers.
     """
     said = [clause for text in sources for clause in _clauses(text, apart)]
-    return any(_against_all(claim, said) for claim in _clauses(content, apart))
+    return any(_against_all(claim, said) for claim in _clauses(_SUBORDINATE.sub("", content), apart))
 
 
 def _against_all(claim: _Clause, said: Sequence[_Clause]) -> bool:
@@ -143,7 +155,19 @@ def _vote(claim: _Clause, clause: _Clause) -> int:
         return 0
     if 1 in telling:
         return 1
-    return 0 if _negate_otherwise(claim, clause) else -1
+    # "I need to cancel" is not denied by "could not cancel".
+    wished = clause.wished and not claim.wished
+    return 0 if wished or _negate_otherwise(claim, clause) or not _covers(clause, claim) else -1
+
+
+def _covers(clause: _Clause, claim: _Clause) -> bool:
+    """Whether a clause holds the numbers and times of the claim, and half of its other words."""
+    told = [word for word in claim.words if word.token.lemma not in _FRAMES]
+    found = [
+        word for word in told if any(word.forms & other.forms or word.liking * other.liking for other in clause.words)
+    ]
+    exact = [word for word in told if word.token.kind in {"number", "date", "time"}]
+    return 2 * len(found) >= len(told) and all(word in found for word in exact)
 
 
 def _negate_otherwise(one: _Clause, other: _Clause) -> bool:
@@ -184,7 +208,7 @@ def _vote_of_nouns(claim: _Clause, clause: _Clause, about: Sequence[tuple[_Word,
     signs = {one.sign * other.sign for one, other in about}
     if 1 in signs:
         return 1
-    return -1 if len(about) >= _MOSTLY * len(claim.words) else 0
+    return -1 if len(about) >= _MOSTLY * len(claim.words) and _covers(clause, claim) else 0
 
 
 def _clauses(text: str, apart: frozenset[str]) -> Iterator[_Clause]:
@@ -199,7 +223,7 @@ def _clauses(text: str, apart: frozenset[str]) -> Iterator[_Clause]:
 
 def _clause(text: str, apart: frozenset[str]) -> _Clause | None:
     text = uncontracted(text)
-    if _CONDITIONAL.search(text):
+    if _CONDITIONAL.search(text) or _ADDRESSED.search(text):
         return None
     for pattern, instead in _TURNS:
         text = pattern.sub(instead, text)
@@ -211,6 +235,9 @@ def _clause(text: str, apart: frozenset[str]) -> _Clause | None:
             words = [replace(word, is_thing=True) for word in words]
         negative = token.lemma in _NEGATIVE
         if token.carries_content and token.stem not in apart:
+            if words and before == words[-1].token.lower and _is_attribute(words[-1].token, token):
+                # An adjective before its noun says nothing by itself: "social media".
+                words[-1] = replace(words[-1], is_thing=True)
             words.append(_Word(token, sign, before in _DETERMINERS))
         before = "'s" if token.kind == "possessive" else token.lower
         if token.kind == "negator" and token.lemma in _REACHES_BACK:
@@ -218,7 +245,14 @@ def _clause(text: str, apart: frozenset[str]) -> _Clause | None:
         denied = denied or token.kind == "negator"
         if token.kind == "negator" or negative:
             sign = -sign
-    return _Clause(tuple(words), denied, _ENDED.search(text) is not None) if words else None
+    if not words:
+        return None
+    return _Clause(tuple(words), denied, _WISHED.search(text) is not None, _ENDED.search(text) is not None)
+
+
+def _is_attribute(adjective: Token, noun: Token) -> bool:
+    found = parts_of_speech(adjective.lemma)[:1], parts_of_speech(noun.lemma)[:1]
+    return found == ("a", "n") and not noun.lower.endswith("ing")
 
 
 def _is_cut_short(text: str) -> bool:

@@ -20,6 +20,7 @@ _QUOTED_CHATTER = re.compile(
     r"\b(?:[Tt]hanks for|[Tt]hank you|[Yy]ou're welcome|[Gg]ood luck|[Ss]ounds good|[Hh]ere's|[Cc]an you|[Cc]ould you|"
     r"[Ll]et me know)\b"
 )
+_DANGLING = re.compile(r"(?:it|it's|this|that|these|those|they|he|she|here|there)\b", re.IGNORECASE)
 _DOUBLED = re.compile(r"\b(\w{3,})\s+\1\b", re.IGNORECASE)
 _UNFINISHED = re.compile(
     r"(?:\b(?:and|or|but|of|the|a|to|with|for|in|that)|[,:;(\u2013\u2014-])\s*[.!]?$", re.IGNORECASE
@@ -96,6 +97,7 @@ def is_presentable(content: str) -> bool:
         len(words) < _FEWEST_WORDS
         or text.rstrip("\"')").endswith("?")
         or is_chatter(text)
+        or _DANGLING.match(text)
         or _TWO_DATES.search(text)
         or _QUOTED_CHATTER.search(text)
         or _DOUBLED.search(text)

@@ -18,6 +18,8 @@ from slowwave_server.domain.model_extraction.asking import PRECISIONS, Precision
 
 _GIVEN = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 _MOST_YEARS = 120
+_SATURDAY = 5
+_AND_DAY = re.compile(r"\s*(?:,|and|or|to|-|\u2013)\s*(?:the )?(\d{1,2})(?:st|nd|rd|th)?\b")
 _HINTS = re.compile(
     r"\b(?:ago|last|since|past|previous|earlier|before|back in|for (?:\w+ ){1,3}(?:days|weeks|months|years)|weekend|"
     r"fortnight|yesterday|today|tonight|night|morning|evening|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|"
@@ -53,6 +55,20 @@ def since(item: Mapping[str, Any], sources: Iterable[Said], heard: Iterable[str]
     if at > last or last.year - begins.year > _MOST_YEARS or not _is_borne(begins, precision, said, heard, time_zone):
         return Since(last)
     return Since(at, begins, precision)
+
+
+def loose_days(text: str, today: date) -> set[date]:
+    """Days that a text means without naming them in full: of a weekend, and of "May 19th and 20th"."""
+    found: set[date] = set()
+    if re.search(r"\bweekend", text, re.IGNORECASE):
+        saturday = today + timedelta(days=_SATURDAY - today.weekday())
+        found.update(saturday + timedelta(days=shift) for shift in (-7, -6, 0, 1, 7, 8))
+    named = mentions(text, today)
+    for mention in named:
+        tail = _AND_DAY.match(text, mention.end)
+        if tail is not None and (day := _given(f"{mention.first:%Y-%m}-{int(tail[1]):02d}")) is not None:
+            found.add(day)
+    return found
 
 
 def _is_borne(begins: date, precision: Precision, said: tuple[Said, ...], heard: Iterable[str], zone: str) -> bool:

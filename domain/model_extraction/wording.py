@@ -22,7 +22,7 @@ _BEGINNING = 60
 _OPENS_OTHERWISE = re.compile(r"[][#<>{}|:;\"]")
 """Marks with which no statement begins: what follows them may be a line that somebody forged."""
 _ACCEPTS = re.compile(
-    r"\W*(?:yes|yep|yeah|ok|okay|sure|agreed?|deal|done|perfect|great|good|fine|excellent|lgtm|approved?|accepted|correct|"
+    r"\W*(?:yes|yep|yeah|ok|okay|sure|agreed?|deal|done|perfect|great|good|fine|cool|alright|excellent|lgtm|approved?|accepted|correct|"
     r"right|exactly|sounds|looks|let's|go (?:ahead|with)|please (?:do|go|proceed|book)|do (?:it|that)|book it|ship it|"
     r"that (?:works|sounds|looks|is)|this (?:works|is|version|looks)|i (?:accept|agree|like|approve|'ll take|will take|"
     r"confirm))\b",

@@ -246,6 +246,17 @@ FAITHFUL = (
     ("I don't drive, I take the train.", "Tom takes the train and does not drive."),
     ("I no longer want the aisle seat.", "Tom does not want the aisle seat any longer."),
     ("Hardly anyone uses the old API.", "Few people use the old API."),
+    (
+        "I need to cancel because I'm sick. I am unable to cancel it under the policy.",
+        "The airline could not cancel the reservation.",
+    ),
+    ("I need to cancel my flight.", "The airline could not cancel the flight of the user."),
+    ("I never had a dog as a child. Now I can have as many dogs as I want.", "Tom had no dog while growing up."),
+    ("You don't like comedy, but I do.", "Tom likes comedy."),
+    ("I can't believe how well the tournament went.", "The tournament of Tom went well."),
+    ("They don't have a single social media page.", "Tom uses social media."),
+    ("I eat plenty of meat, but Fridays are meat free.", "Tom does not eat meat on Fridays."),
+    ("I am yet to see Green Day.", "Tom has not seen Green Day."),
 )
 
 

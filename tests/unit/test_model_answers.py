@@ -47,6 +47,7 @@ def test_agent_gives_itself_no_instruction() -> None:
         ("I adopted a dog last spring.", "2024-03-01", "month", "2024-03-01"),
         ("I adopted a dog two weekends ago.", "2025-02-22", "day", "2025-02-22"),
         ("I adopted a dog over Christmas.", "2024-12-25", "week", "2024-12-23"),
+        ("I adopted a dog last weekend.", "2025-03-01", "day", "2025-03-01"),
     ],
 )
 def test_validity_begins_with_its_period(said: str, valid_from: str, precision: str, stored: str) -> None:
@@ -89,6 +90,16 @@ def test_date_that_only_a_reader_understands_may_stand_in_the_content() -> None:
     dated = {"valid_from": "2025-02-22", "precision": "day"}
     assert _one(window, "Maya adopted a dog on 2025-02-22.", 1, **dated).valid_from == datetime(2025, 2, 22, tzinfo=UTC)
     assert extracted([memory("Maya adopted a dog on 2025-02-23.", 1, **dated)], window).candidates == ()
+
+
+def test_planned_weekend_and_second_day_may_stand_in_the_content() -> None:
+    (found,) = extracted(
+        [memory("Maya camps on the weekend of 2025-03-08.", 1)], turns("I camp at the weekend.")
+    ).candidates
+    assert "2025-03-08" in found.content
+    window = turns("I am in Oslo on May 19th and 20th, 2025.")
+    assert extracted([memory("Maya is in Oslo on 2025-05-19 and 2025-05-20.", 1)], window).candidates
+    assert not extracted([memory("Maya is in Oslo on 2025-05-19 and 2025-05-21.", 1)], window).candidates
 
 
 def test_acceptance_makes_a_decision_with_both_turns() -> None:
@@ -241,6 +252,7 @@ def test_captions_of_images_are_text() -> None:
         'Sam said "yes.',
         "Thanks!",
         "Blue one",
+        "It's like a reminder of Caroline's roots.",
         "Sam likes tea (and coffee.",
     ],
 )
