@@ -9,7 +9,7 @@ down_revision = "0101"
 branch_labels = None
 depends_on = None
 # Code of 0101 takes such events for noise: their role is "tool", or their metadata hold a tool_call_id.
-serves = "0101"
+serves = "0100"
 
 _BEFORE = "'user', 'assistant', 'task'"
 

@@ -5,7 +5,7 @@ from alembic import op
 from slowwave_server.models.functions import apply_functions, run_sql
 
 revision = "0103"
-down_revision = "0101"
+down_revision = "0102"
 branch_labels = None
 depends_on = None
 # The oldest revision whose code works on what this one makes, so that an upgrade needs no pause.
