@@ -57,6 +57,7 @@ class _Rewrite:
     named: bool = False
     said_we: bool = False
     present_subject: bool = False
+    plural_subject: bool = False
     pending: bool = False
 
     def previous_word(self) -> tuple[int, str]:
@@ -99,7 +100,7 @@ class _Rewrite:
             self.first_person(at, part, low)
         elif low in _WE:
             self.we(at, low)
-        elif low in _PLAIN:
+        elif low in _PLAIN and part != "US":
             self.out.append(self.oblique(_PLAIN[low]))
         elif self.resolve_you and (low in _YOU or low in {"your", "yours", "yourself"}):
             self.you(at, low)
@@ -113,9 +114,11 @@ class _Rewrite:
         return shown if first else self.speaker.inside(shown)
 
     def oblique(self, form: str) -> str:
-        """my, me, mine, myself, our, us … by the name of their form."""
+        """my, me, mine, myself, our, us … by the name of their form; a pronoun once the speaker was named."""
         if form == "reflexive":
             return "themselves"
+        if self.named and not self.said_we and form in _AGAIN:
+            return _AGAIN[form]
         if form.startswith("our") and self.said_we:
             return {"our": "their", "ours": "theirs", "our-object": "them"}[form]
         if form == "our-object":
@@ -134,11 +137,13 @@ class _Rewrite:
             return
         plural = previous == "and" and _joined_to_noun(self.out, before)
         inverted = previous in _INVERTED and low == "i" and previous not in {"was", "did"} and not plural
-        if inverted:
+        again = self.named and not plural and not self.said_we
+        if inverted and not again:
             self.out[before] = _like(self.out[before], verbs.third_person(previous))
-        self.out.append(self.name())
+        self.out.append("they" if again else self.name())
+        self.plural_subject = again
         if low in _CONTRACTED:
-            self.contraction(_CONTRACTED[low], at, plural=plural)
+            self.contraction(_CONTRACTED[low], at, plural=plural or again)
         else:
             self.pending = not (plural or inverted or previous == "did")
         self.present_subject = False
@@ -184,6 +189,9 @@ class _Rewrite:
                 return part
             self.pending = False
             past = low in verbs.SAME_IN_PAST and speaks_of_past("".join(self.tokens))
+            if self.plural_subject:  # "they" takes the verb that "I" had, but for be
+                self.plural_subject = False
+                return _like(part, {"am": "are", "was": "were", "wasn't": "weren't"}.get(low, part))
             form = verbs.third_person(low, past=past)
             self.present_subject = form != low
             return _like(part, form)
@@ -200,9 +208,11 @@ class _Rewrite:
 
 
 _PLAIN = {
-    "me": "object", "my": "possessive", "mine": "possessive", "myself": "reflexive",
+    "me": "object", "my": "possessive", "mine": "own", "myself": "reflexive",
     "our": "our", "ours": "ours", "us": "our-object", "ourselves": "reflexive",
 }  # fmt: skip
+_AGAIN = {"object": "them", "possessive": "their", "own": "theirs"}
+"""What stands for me and my once the speaker was named."""
 _NEW_SUBJECT = frozenset("he she they we who that which if when because".split())
 _ONLY_FIRST_PERSON = frozenset(("am",))
 _TAKE_INFINITIVE = frozenset(

@@ -1,55 +1,47 @@
 """The default extractor: rules alone, offline, the same answer for the same window every time.
 
-noise out → secrets out → sentences → signals → keep or drop → third person → dates → a candidate.
+noise out → secrets out → who speaks → sentences → acts and signals → keep or drop → third person → dates → a candidate.
+
+Candidates have three origins: what people say (`by_people`), what agents report and hand over (`by_agents`), and what
+tools did (`by_tools`).
 
 Must not know: where windows come from and where candidates go. Nothing that a conversation says is an instruction here.
 """
 
-import re
-from dataclasses import dataclass, replace
-from datetime import datetime, time
-from zoneinfo import ZoneInfo
+from dataclasses import replace
+from datetime import datetime
 
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
-from slowwave_server.domain.dates import annotate, local_day, mentions
 from slowwave_server.domain.events import Event
-from slowwave_server.domain.extraction.answers import statement
-from slowwave_server.domain.extraction.edges import without_vocative
+from slowwave_server.domain.extraction import by_agents, by_people, by_tools
 from slowwave_server.domain.extraction.entities import entities
-from slowwave_server.domain.extraction.kinds import kind_of
-from slowwave_server.domain.extraction.person import third_person
-from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
-from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.making import Statement, candidate
+from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
 from slowwave_server.domain.extraction.speech import Speech, speeches
-from slowwave_server.domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, confidence, importance, keep_score
+from slowwave_server.domain.extraction.tools import is_tool
+from slowwave_server.domain.extraction.turns import worth
+from slowwave_server.domain.extraction.weights import confidence, importance
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
 
-MAX_PER_EVENT = 12
+MAX_PER_EVENT = 6
 """Candidates. A pasted document must not flood the memory: of more, those with the highest scores stay."""
 
-_AGENT_SAYS = frozenset(("decision", "commitment", "result", "remember"))
-_REMEMBER = re.compile(
-    r"^(?:(?:please|and|also|so|hey|ok|okay)[\s,]{1,3}){0,3}(?:remember|note|don't forget|keep in mind|make a note|"
-    r"for the record|fyi|for future reference|important|reminder)\b[\s,:-]{0,4}(?:that\b|of\b)?[\s,:]{0,3}",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """A sentence that passed: as it was said, with its signals and its log-odds."""
-
-    said: str
-    fired: tuple[str, ...]
-    score: float
+WORTH = -1.1
+"""Log-odds from which an agent's answer is worth remembering by its outline."""
+USEFUL = 0.52
+"""Importance from which a statement of talk with an agent is kept: its chance to be useful, as readers judge."""
+USEFUL_IN_CONTEXT = 0.3
+"""The same for a statement of a turn that is worth remembering."""
+ALWAYS = frozenset(("standing", "remember"))
+"""Signals of statements that are kept in any turn."""
 
 
 class RulesExtractor:
     """Extractor (see `domain.candidates.Extractor`): signals of language, weighed; no model, no state."""
 
     name = "rules"
-    version = "1"
+    version = "2"
 
     def extract(
         self,
@@ -63,10 +55,14 @@ class RulesExtractor:
         """
         found: dict[tuple[str, str], Candidate] = {}
         redactions = noise = dropped = 0
-        talk = {speech.event.seq: speech for speech in speeches(window.events, context.preceding, context.agent)}
+        talk = list(speeches(window.events, context.preceding, context.agent))
+        by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
+        to_agent = any(speech.is_agent for speech in talk) or any(
+            e.kind == "assistant" and not e.name for e in context.preceding
+        )
         for event in window.events:
-            if event.kind == "tool":
-                continue  # evidence for results and lessons, which these rules do not make
+            if is_tool(event):
+                continue  # by_tools reads calls together with their answers
             clean = redact(event.content)
             redactions += len(clean.kinds)
             text = "" if is_noise(event) else without_machinery(clean.text)
@@ -76,64 +72,34 @@ class RulesExtractor:
             if event.kind == "task":
                 _add(found, _milestone(event, text))
                 continue
-            passed = _statements(talk[event.seq], text)
+            at = by_seq[event.seq]
+            passed = _statements(talk, at, text, to_agent=to_agent)
             dropped += max(0, len(passed) - MAX_PER_EVENT)
             for one in _best(passed):
-                _add(found, _candidate(one, talk[event.seq], context))
+                made = candidate(one, talk[at], context)
+                if not to_agent or not ALWAYS.isdisjoint(one.fired) or _is_useful(made, talk, at):
+                    _add(found, made)
+        inside = frozenset(event.seq for event in window.events)
+        for result in by_tools.candidates((*context.preceding, *window.events), inside):
+            _add(found, result)
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
         return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
 
 
-def _statements(speech: Speech, text: str) -> list[_Statement]:
-    """The sentences worth keeping; a short answer comes as the statement that it makes of its question."""
-    found: list[_Statement] = []
-    for at, spoken in enumerate(sentences(text)):
-        sentence = without_vocative(spoken, speech.speaker.addressee)
-        seen = Seen.after(speech.before) if at == 0 else Seen()
-        if at == 0 and (answered := _answer(speech.before, sentence)) is not None:
-            fired = (*signals(answered, Seen()), "completed")
-            passed = _Statement(answered, fired, keep_score(fired))
-        else:
-            fired = signals(sentence, seen)
-            passed = _Statement(sentence, fired, keep_score(fired))
-        if passed.score >= THRESHOLD and not (speech.is_agent and _AGENT_SAYS.isdisjoint(fired)):
-            found.append(passed)
-    best = max((passed.score for passed in found), default=0.0)
-    return [passed for passed in found if passed.score >= FURTHER_THRESHOLD or passed.score == best]
+def _is_useful(made: Candidate, talk: list[Speech], at: int) -> bool:
+    """Whether a statement to or of an agent is worth a memory: by its wording, or less so in a turn that matters."""
+    if made.importance >= USEFUL:
+        return True
+    return made.importance >= USEFUL_IN_CONTEXT and worth(talk, at) >= WORTH
 
 
-def _answer(before: str | None, sentence: str) -> str | None:
-    if before is None or "?" not in before[-60:]:
-        return None
-    asked = [part for part in sentences(redact(before[-MAX_SENTENCE:]).text) if part.endswith("?")]
-    return statement(asked[-1], sentence) if asked else None
-
-
-def _candidate(passed: _Statement, speech: Speech, context: ExtractionContext) -> Candidate:
-    event, speaker = speech.event, speech.speaker
-    named = mentions(passed.said, local_day(event.happened_at, context.time_zone))
-    over = [mention.first for mention in named if mention.past]
-    fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
-    said = annotate(passed.said, named)
-    if "remember" in fired:
-        said = _REMEMBER.sub("", said) or said
-        said = f"I asked to remember {said}" if said.lower().startswith("to ") else said
-    content = third_person(said, speaker)
-    valid_from = event.happened_at
-    if over:
-        valid_from = min(valid_from, datetime.combine(min(over), time.min, ZoneInfo(context.time_zone)))
-    people = tuple(name for name in (speaker.name, speaker.addressee) if name)
-    return Candidate(
-        content=content,
-        type=kind_of(said, fired, past_date=bool(over)),
-        importance=importance(fired),
-        confidence=confidence(fired),
-        valid_from=valid_from,
-        sources=(event.seq,),
-        entities=entities(content, people),
-        trust="assistant" if event.kind == "assistant" else "user",
-        signals=fired,
-    )
+def _statements(talk: list[Speech], at: int, text: str, *, to_agent: bool) -> list[Statement]:
+    speech = talk[at]
+    if not to_agent:
+        return by_people.among_people(speech, text)
+    if speech.is_agent:
+        return by_agents.statements(speech, text, handed_over=worth(talk, at) >= WORTH)
+    return by_people.to_agent(speech, text)
 
 
 def _milestone(event: Event, text: str) -> Candidate:
@@ -155,7 +121,7 @@ def _milestone(event: Event, text: str) -> Candidate:
     )
 
 
-def _best(passed: list[_Statement]) -> list[_Statement]:
+def _best(passed: list[Statement]) -> list[Statement]:
     """At most `MAX_PER_EVENT`, in the order in which they were said."""
     if len(passed) <= MAX_PER_EVENT:
         return passed

@@ -26,6 +26,7 @@ class Speech:
     speaker: Speaker
     is_agent: bool
     before: str | None
+    before_seq: int | None = None
 
 
 def name_of(event: Event, agent: str) -> str:
@@ -49,5 +50,6 @@ def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) ->
         others = [person for person in people if person != name]
         speaker = Speaker(name, others[0] if len(people) == 2 else None)
         heard = last.content if last is not None and name_of(last, agent) != name else None
-        yield Speech(event, speaker, event.kind == "assistant" and name == agent, heard)
+        heard_seq = last.seq if heard is not None and last is not None else None
+        yield Speech(event, speaker, event.kind == "assistant" and name == agent, heard, heard_seq)
         last = event

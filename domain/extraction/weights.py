@@ -11,7 +11,9 @@ states nothing. The threshold was chosen for F1, and among equals for precision.
 Must not know: how signals are found.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from slowwave_server.domain.extraction.usefulness import share, usefulness
 
 THRESHOLD = -0.75
 """Log-odds from which a sentence is kept. Higher: less junk and more missed. -1.25 gives the same F1 at more junk."""
@@ -54,13 +56,17 @@ CONFIDENCE: dict[str, float] = {
     "decision": 0.1, "rule": 0.1,
     "result": 0.1, "proper_name": 0.05, "completed": -0.05, "i_think": -0.1, "hypothetical": -0.15, "hedge": -0.2,
     "agent": -0.1,
-    "milestone": 0.3,
+    "milestone": 0.3, "standing": 0.2, "tool_result": 0.3, "tool_lesson": 0.2, "outcome": 0.15,
+    "settled": -0.05, "delivered": -0.05,
 }  # fmt: skip
 """Added to the base; the sum stays within 0.05 and 0.95, since one utterance proves nothing for certain."""
 
+ASKED_FOR = frozenset(("remember", "standing"))
+"""Signals of statements that a person wants to be remembered."""
 IMPORTANCE_BASE = 0.3
 IMPORTANCE: dict[str, float] = {
     "remember": 0.5, "decision": 0.3, "rule": 0.25, "commitment": 0.25, "milestone": 0.25, "result": 0.15,
+    "standing": 0.35, "tool_result": 0.3, "tool_lesson": 0.35, "outcome": 0.25, "settled": 0.0, "delivered": 0.05,
     "family": 0.1, "job": 0.1,
     "home": 0.05, "body": 0.1, "i_am_a": 0.1, "my_favourite": 0.1, "i_like": 0.05, "i_have": 0.05, "change": 0.05,
     "dated": 0.1,
@@ -79,8 +85,14 @@ def confidence(fired: Iterable[str]) -> float:
 
 
 def importance(fired: Iterable[str]) -> float:
-    """How much the statement matters, 0.05 to 0.95."""
+    """How much a milestone or a tool's result matters, 0.05 to 0.95."""
     return _bounded(IMPORTANCE_BASE, IMPORTANCE, fired)
+
+
+def importance_of(content: str, kind: str, fired: Collection[str], names: Collection[str]) -> float:
+    """How much a statement matters: the chance that it is useful later, 0.05 to 0.95; more if it shall be remembered."""
+    odds = usefulness(content, kind, fired, names) + (2.0 if not ASKED_FOR.isdisjoint(fired) else 0.0)
+    return round(min(0.95, max(0.05, share(odds))), 2)
 
 
 def _bounded(base: float, table: dict[str, float], fired: Iterable[str]) -> float:

@@ -1,0 +1,179 @@
+"""What people say that is worth keeping: facts about themselves and their work, standing instructions, choices.
+
+Must not know: how a statement is worded in the end.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from slowwave_server.domain.extraction import decisions, standing
+from slowwave_server.domain.extraction.acts import act_of
+from slowwave_server.domain.extraction.answers import statement
+from slowwave_server.domain.extraction.edges import without_vocative
+from slowwave_server.domain.extraction.making import Statement, without_reminder
+from slowwave_server.domain.extraction.outline import listed
+from slowwave_server.domain.extraction.person import third_person
+from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
+from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.extraction.standalone import content_words, flaw, is_unreal
+from slowwave_server.domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, keep_score
+from slowwave_server.domain.redaction import redact
+
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|our|ours)\b", re.IGNORECASE)
+_ABOUT_WORK = frozenset(("the_x_is", "rule", "decision", "commitment", "remember", "result"))
+"""Signals of a statement about a project, a rule or a date, which needs no first person."""
+_VOCATIVE = re.compile(
+    r"^(?:my (?:guy|man|friend|dear|brother|bro|boss|lord|god)|oh my god|bro|man|dude|boss|oga|chief|ai|assistant|"
+    r"abeg)\b"
+    r"[\s,!.:-]+",
+    re.IGNORECASE,
+)
+_MARKDOWN = re.compile(r"\*{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
+_BEFORE_QUESTION = re.compile(
+    r"^(?P<fact>(?:i'm|i am|i have|i've|my|we|our|since i|as i)\b[^?]{12,160}?)"
+    r"(?:,? (?:so|and|but) (?:can|could|do|does|is|are|what|how|would|will|should|i get|that means)\b|"
+    r", (?:right|correct|isn't it))",
+    re.IGNORECASE,
+)
+_PASTED = 700
+"""Characters. A longer turn of a person is looked at for text that is not their own."""
+_OWN_SHARE = 0.2
+"""Share of sentences in the first person below which a long turn counts as pasted."""
+_QUESTION_TAIL = 200
+"""Characters at the end of a turn in which its question stands."""
+
+
+def among_people(speech: Speech, text: str) -> list[Statement]:
+    """The sentences of a turn between people that are worth keeping."""
+    parts = [without_vocative(part, speech.speaker.addressee) for part in sentences(text)]
+    return _best(
+        one
+        for at, part in enumerate(parts)
+        if (one := _answered(speech, part, first=at == 0, at_work=False) or _told(speech, part, first=at == 0))
+        is not None
+    )
+
+
+def to_agent(speech: Speech, text: str) -> list[Statement]:
+    """The sentences of a person's turn to an agent that are worth keeping, and what the turn agrees to."""
+    own = own_words(list(sentences(text)), len(text))
+    parts = [bare for part in own if (bare := _VOCATIVE.sub("", _MARKDOWN.sub("", part)))]
+    kept = _best(one for at, part in enumerate(parts) if (one := _at_work(speech, part, first=at == 0)) is not None)
+    further = (_listed(speech, text), _settled(speech, parts))
+    return [*kept, *(one for one in further if one is not None)]
+
+
+def own_words(parts: Sequence[str], length: int) -> list[str]:
+    """The sentences that are the speaker's own. Of a long paste: the first and the last, if in the first person."""
+    if length < _PASTED or not parts:
+        return list(parts)
+    own = [_FIRST_PERSON.search(part) is not None for part in parts]
+    if sum(own) / len(parts) >= _OWN_SHARE:
+        return list(parts)
+    return [part for at, part in enumerate(parts) if at in {0, len(parts) - 1} and own[at]]
+
+
+def _best(found: Iterable[Statement]) -> list[Statement]:
+    kept = list(found)
+    best = max((one.score for one in kept), default=0.0)
+    return [one for one in kept if one.score >= FURTHER_THRESHOLD or one.score == best]
+
+
+def _at_work(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
+    if standing.is_instruction(sentence):
+        return _instruction(speech, sentence)
+    if (chosen := _chosen(speech, sentence)) is not None:
+        return chosen
+    if (answered := _answered(speech, sentence, first=first, at_work=True)) is not None:
+        return answered
+    act = act_of(sentence, by_agent=False)
+    if act in {"ask", "instruct"}:
+        match = _BEFORE_QUESTION.match(sentence)
+        if match is None:
+            return None
+        sentence = match["fact"].rstrip(" ,") + "."
+    fired = (*signals(sentence, Seen.after(speech.before) if first else Seen()), f"act_{act}")
+    passed = Statement(sentence, fired, keep_score(fired))
+    return _kept(speech, passed, at_work=True) if _of_speaker(sentence, fired, speech) else None
+
+
+def _told(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
+    fired = signals(sentence, Seen.after(speech.before) if first else Seen())
+    return _kept(speech, Statement(sentence, fired, keep_score(fired)), at_work=False)
+
+
+def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> Statement | None:
+    """A short answer as the statement that it makes of its question."""
+    if not first or speech.before is None or "?" not in speech.before[-60:]:
+        return None
+    asked = [part for part in sentences(redact(speech.before[-MAX_SENTENCE:]).text) if part.endswith("?")]
+    told = statement(asked[-1], sentence) if asked else None
+    if told is None:
+        return None
+    fired = (*signals(told, Seen()), "completed")
+    return _kept(speech, Statement(told, fired, keep_score(fired)), at_work=at_work)
+
+
+def _instruction(speech: Speech, sentence: str) -> Statement | None:
+    if len(set(content_words(sentence))) < 2:
+        return None
+    fired = (*signals(sentence, Seen()), "standing")
+    told = standing.told(sentence, speech.speaker.name)
+    return Statement(told, fired, keep_score(fired) + 4.0, type="instruction", worded=True)
+
+
+def _kept(speech: Speech, passed: Statement, *, at_work: bool) -> Statement | None:
+    if passed.score < THRESHOLD:
+        return None
+    said = without_reminder(passed.said) if "remember" in passed.fired else passed.said
+    worded = third_person(said, speech.speaker)
+    names = tuple(name for name in (speech.speaker.name, speech.speaker.addressee) if name)
+    if flaw(worded, names=names, at_work=at_work) is not None:
+        return None
+    return None if at_work and is_unreal(passed.said) and "decision" not in passed.fired else passed
+
+
+def _of_speaker(sentence: str, fired: tuple[str, ...], speech: Speech) -> bool:
+    """Whether a person told this to an agent of themselves or their work, and did not paste or quote it."""
+    if _FIRST_PERSON.search(sentence) is not None or not _ABOUT_WORK.isdisjoint(fired):
+        return True
+    return speech.before is not None and "?" in speech.before[-_QUESTION_TAIL:]
+
+
+def _chosen(speech: Speech, sentence: str) -> Statement | None:
+    what = decisions.lets(sentence)
+    option = decisions.chosen_option(sentence, speech.before or "")
+    if what is None and option is None:
+        return None
+    fired = (*signals(sentence, Seen()), "decision", "act_accept")
+    told = what if option is None else (f"{what} ({option})" if what else f"go with {option}")
+    worded = f"{speech.speaker.name} decided: {told}."
+    if flaw(worded, names=(speech.speaker.name,)) is not None:
+        return None
+    return Statement(worded, fired, keep_score(fired) + 2.0, type="decision", worded=True)
+
+
+def _listed(speech: Speech, text: str) -> Statement | None:
+    """A list of the person's own, with the line that introduces it ("My deal-breakers are: …")."""
+    found = listed(_MARKDOWN.sub("", text))
+    if found is None or len(text) > _PASTED or act_of(found[0], by_agent=False) in {"ask", "instruct"}:
+        return None
+    intro = third_person(found[0].split(". ")[-1], speech.speaker).rstrip(".")
+    told = f"{intro}: {'; '.join(found[1])}."
+    fired = (*signals(found[0], Seen()), "listed")
+    if flaw(told, names=(speech.speaker.name,)) is not None:
+        return None
+    return Statement(told, fired, keep_score(fired) + 1.0, type="fact", worded=True)
+
+
+def _settled(speech: Speech, parts: Sequence[str]) -> Statement | None:
+    if speech.before is None or not decisions.accepts(list(parts)):
+        return None
+    agreed = decisions.agreed(speech.before)
+    if agreed is None:
+        return None
+    fired = ("decision", "act_accept", "settled")
+    sources = (speech.before_seq,) if speech.before_seq is not None else ()
+    told = f"{speech.speaker.name} {agreed}."
+    return Statement(told, fired, keep_score(fired), type="decision", worded=True, sources=sources)

@@ -1,0 +1,53 @@
+"""What tools did that is worth keeping: results of calls that changed something, lessons of calls that failed first.
+
+Must not know: what was said around the calls.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from slowwave_server.domain.candidates import Candidate
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.extraction.tools import Call, calls, difference, is_tool, lessons
+from slowwave_server.domain.extraction.weights import confidence, importance
+from slowwave_server.domain.redaction import redact
+
+
+def candidates(events: Sequence[Event], inside: frozenset[int]) -> Iterator[Candidate]:
+    """Results and lessons whose answer is in the window. inside: the numbers of its events."""
+    happened = {event.seq: event for event in events}
+    done = list(calls(event for event in events if is_tool(event)))
+    for call in done:
+        if call.seqs[-1] in inside and call.changes_state and call.is_identified and call.error is None:
+            yield _candidate(call.told(), "result", ("tool_result",), call.seqs, happened, inside)
+    for failed, worked in lessons(done):
+        if worked.seqs[-1] in inside:
+            yield _lesson(failed, worked, happened, inside)
+
+
+def _lesson(failed: Call, worked: Call, happened: dict[int, Event], inside: frozenset[int]) -> Candidate:
+    otherwise = difference(failed, worked)
+    told = f"{worked.name} failed ({failed.error}); it worked with {otherwise or 'other arguments'}."
+    return _candidate(told, "lesson", ("tool_lesson",), (*failed.seqs, *worked.seqs), happened, inside)
+
+
+def _candidate(
+    told: str,
+    kind: str,
+    fired: tuple[str, ...],
+    seqs: tuple[int, ...],
+    happened: dict[int, Event],
+    inside: frozenset[int],
+) -> Candidate:
+    content = redact(told).text
+    return Candidate(
+        content=content,
+        type="lesson" if kind == "lesson" else "result",
+        importance=importance(fired),
+        confidence=confidence(fired),
+        valid_from=happened[seqs[-1]].happened_at,
+        sources=tuple(sorted(inside.intersection(seqs))),
+        entities=entities(content, ()),
+        trust="task",
+        signals=fired,
+    )

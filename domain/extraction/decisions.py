@@ -1,0 +1,95 @@
+"""Decisions: what was agreed between a person and an agent, named by its own words.
+
+    "Let's go with option 2."             the chosen option, with the text that the agent gave it
+    "Yes, that's perfect."                the title and main points of what the agent proposed or delivered before
+    "How about starting with the logo?"   the agent's proposal, if the next turn accepts it
+
+Must not know: whether anything that was agreed came to pass.
+"""
+
+import re
+
+from slowwave_server.domain.extraction.acts import act_of
+from slowwave_server.domain.extraction.outline import clean, numbered, outline
+from slowwave_server.domain.extraction.sentences import sentences
+from slowwave_server.domain.extraction.standalone import content_words
+
+MAX_PROPOSAL = 220
+
+_OPTION = re.compile(
+    r"\b(?:option|number|choice) #?(?P<digit>\d{1,2})\b|\bthe (?P<word>first|second|third|fourth|fifth)"
+    r"(?: one| option| choice| suggestion)\b(?! (?:thing|step|time|draft|version))",
+    re.IGNORECASE,
+)
+_ORDER = ("first", "second", "third", "fourth", "fifth")
+_FIGURE = re.compile(r"\d|(?<=[a-z,;:] )(?!I\b)[A-Z][a-z]+ [A-Z][a-z]+")
+_EITHER = re.compile(
+    r" or (?:would|do|should|shall|if|is|are|any|something|perhaps|maybe)\b|\bcould even\b|, or ", re.IGNORECASE
+)
+_OTHERWISE = re.compile(
+    r"\b(?:instead|rather|stick (?:with|to)|no need|actually|but (?:i|we|let|can|could|first)|except|however|"
+    r"not (?:yet|now|sure)|"
+    r"hold (?:on|off)|wait)\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"\?|^(?:your|what|which|who|where|when|how|do|are|is|any)\b", re.IGNORECASE)
+_LETS = re.compile(
+    r"^(?:(?:ok|okay|yes|yeah|alright|right|so|great|perfect|good|well|then|now|and|sure|thanks)[\s,.!-]+){0,4}"
+    r"let'?s (?P<what>(?:go with|use|do|take|keep|stick (?:with|to)|pick|choose|confirm|lock in|finali[sz]e|focus on|"
+    r"prioriti[sz]e|start with|set|make|plan|book|skip|drop|add|remove|switch|move) .{4,})$",
+    re.IGNORECASE,
+)
+_THIRD = {
+    "your": "their", "yours": "theirs", "you": "them", "you're": "they're", "you've": "they've", "you'll": "they'll",
+    "you'd": "they'd", "yourself": "themselves", "our": "the", "us": "them",
+}  # fmt: skip
+_SECOND = re.compile(r"\b(?:you(?:'re|'ve|'ll|'d|rs|rself|r)?|our|us(?=[ ,.;]))\b")
+_PROPOSES = re.compile(
+    r"\b(?:how about (?:we )?|shall we |would you like (?:me )?to |do you want (?:me )?to |should (?:i|we) |"
+    r"i (?:suggest|"
+    r"propose|recommend)(?: that)? (?:we |you )?|we (?:could|can|should) |(?:my|the) (?:suggestion|recommendation|"
+    r"proposal) "
+    r"is (?:to )?)(?P<what>[^?.!\n]{12,200})",
+    re.IGNORECASE,
+)
+
+
+def chosen_option(sentence: str, before: str) -> str | None:
+    """The text of the option that a sentence names by its number, out of the list that the agent gave."""
+    match = _OPTION.search(sentence)
+    if match is None:
+        return None
+    number = int(match["digit"]) if match["digit"] else _ORDER.index(match["word"].lower()) + 1
+    found = numbered(before, number)
+    return None if found is None or _QUESTION.search(found) else found
+
+
+def lets(sentence: str) -> str | None:
+    """What "let's …" decides, without its lead; None for other sentences."""
+    match = _LETS.match(sentence)
+    return None if match is None else match["what"].rstrip(" .!")
+
+
+def accepts(parts: list[str]) -> bool:
+    """Whether a person's turn accepts what came before: its first acts say so, and none of them declines."""
+    acts = [act_of(part, by_agent=False) for part in parts[:4]]
+    declined = "reject" in acts or "correct" in acts[:2] or any(_OTHERWISE.search(part) for part in parts[:4])
+    return "accept" in acts and not declined
+
+
+def agreed(before: str) -> str | None:
+    """What a plain yes agrees to: the outline of a structured answer, else the last proposal of the agent's turn."""
+    handed = outline(before)
+    if handed is not None and len(content_words(handed.title)) >= 2:
+        return f"agreed on {_of_them(handed.told())}"
+    proposals = [match["what"] for part in sentences(before) if (match := _PROPOSES.search(clean(part)))]
+    if not proposals or len(content_words(proposals[-1])) < 3 or _EITHER.search(proposals[-1]):
+        return None
+    if _FIGURE.search(proposals[-1]) is None:
+        return None
+    return f"agreed to {_of_them(proposals[-1][:MAX_PROPOSAL].strip(' ,;:'))}"
+
+
+def _of_them(text: str) -> str:
+    """An agent's words to a person, told of that person: your plan → their plan."""
+    return _SECOND.sub(lambda match: _THIRD[match[0].lower()], text)

@@ -1,0 +1,74 @@
+"""How a kept statement becomes a candidate: dates, third person, type, confidence, importance.
+
+Must not know: why it was kept.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, time
+from zoneinfo import ZoneInfo
+
+from slowwave.memory_types import MemoryType
+from slowwave_server.domain.candidates import Candidate, ExtractionContext
+from slowwave_server.domain.dates import annotate, local_day, mentions
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.extraction.kinds import kind_of
+from slowwave_server.domain.extraction.person import third_person
+from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.extraction.weights import confidence, importance_of
+
+_REMEMBER = re.compile(
+    r"^(?:(?:please|and|also|so|hey|ok|okay)[\s,]{1,3}){0,3}(?:remember|note|don't forget|keep in mind|make a note|"
+    r"for the record|fyi|for future reference|important|reminder)\b[\s,:-]{0,4}(?:that\b|of\b)?[\s,:]{0,3}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence that passed: as it was said, with its signals and its log-odds.
+
+    type: where it is known already; None: by the signals. worded: it is a statement in the third person already.
+    sources: events besides the speech's own that say it.
+    """
+
+    said: str
+    fired: tuple[str, ...]
+    score: float
+    type: MemoryType | None = None
+    worded: bool = False
+    sources: tuple[int, ...] = ()
+
+
+def without_reminder(sentence: str) -> str:
+    """What a person asks to remember: "Please remember that we deploy on Tuesdays" → "we deploy on Tuesdays"."""
+    said = _REMEMBER.sub("", sentence) or sentence
+    return f"I asked to remember {said}" if said.lower().startswith("to ") else said
+
+
+def candidate(passed: Statement, speech: Speech, context: ExtractionContext) -> Candidate:
+    """The candidate that a statement makes."""
+    event, speaker = speech.event, speech.speaker
+    named = mentions(passed.said, local_day(event.happened_at, context.time_zone))
+    over = [mention.first for mention in named if mention.past]
+    fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
+    said = annotate(passed.said, named)
+    if "remember" in fired:
+        said = without_reminder(said)
+    content = said if passed.worded else third_person(said, speaker)
+    valid_from = event.happened_at
+    if over and passed.type is None:
+        valid_from = min(valid_from, datetime.combine(min(over), time.min, ZoneInfo(context.time_zone)))
+    kind = passed.type or kind_of(said, fired, past_date=bool(over))
+    people = tuple(name for name in (speaker.name, speaker.addressee) if name)
+    return Candidate(
+        content=content,
+        type=kind,
+        importance=importance_of(content, kind, fired, people),
+        confidence=confidence(fired),
+        valid_from=valid_from,
+        sources=tuple(sorted({event.seq, *passed.sources})),
+        entities=entities(content, people),
+        trust="assistant" if event.kind == "assistant" else "user",
+        signals=fired,
+    )

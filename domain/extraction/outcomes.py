@@ -1,0 +1,70 @@
+"""Outcomes that an agent reports: what was booked, cancelled, changed, sent, refused; with what it was about.
+
+Must not know: which tool did it.
+"""
+
+import re
+
+_DONE = (
+    r"(?:accepted|activated|added|adjusted|applied|approved|archived|assigned|backed up|blocked|booked|cancell?ed|"
+    r"changed|"
+    r"charged|closed|committed|completed|configured|confirmed|converted|created|credited|deactivated|declined|deleted|"
+    r"delivered|denied|deployed|disabled|downgraded|emailed|enabled|escalated|exchanged|fixed|generated|granted|"
+    r"installed|"
+    r"issued|launched|merged|migrated|modified|moved|notified|opened|ordered|paid|placed|posted|processed|published|"
+    r"purchased|reactivated|rebooked|received|recorded|refunded|registered|rejected|released|removed|renamed|renewed|"
+    r"reopened|replaced|requested|rescheduled|reserved|reset|resolved|restored|returned|reverted|rolled back|saved|"
+    r"scheduled|sent|set up|shipped|signed|submitted|subscribed|suspended|switched|transferred|unlocked|unsubscribed|"
+    r"updated|upgraded|uploaded|verified|waived|withdrawn)"
+)
+_PASSIVE = re.compile(
+    rf"\b(?:has|have|had|was|were|is|are|been|got)(?: (?:now|been|successfully|already|also|all|both|just|"
+    rf"automatically))"
+    rf"{{0,3}} {_DONE}\b",
+    re.IGNORECASE,
+)
+_ACTIVE = re.compile(
+    rf"\b(?:i|we|i've|we've|i have|we have)(?: (?:have|now|successfully|already|also|just|then))"
+    rf"{{0,3}} {_DONE} (?:the|your|a|an|all|both|this|that|it|\d|[A-Z\"'`])",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"\b(?:cannot|can't|could not|couldn't|unable to|not (?:able|eligible|possible|allowed|available|permitted)(?: to|"
+    r" for)?|"
+    r"isn't eligible|aren't eligible|does not (?:qualify|allow|cover)|doesn't (?:qualify|allow|cover))\b",
+    re.IGNORECASE,
+)
+_SPECIFIC = re.compile(
+    r"\b(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{3,}\b|[$€£¥]\s?\d|\b\d[\d,.]*\s?(?:usd|eur|gbp|jpy|ngn|"
+    r"dollars|"
+    r"euros|%|percent|gb|mb|kg|km|miles|days?|hours?|bags?|tickets?)\b|#\d+|`[^`\n]{2,60}`|\b[\w-]+\.(?:py|js|ts|md|"
+    r"json|"
+    r"ya?ml|toml|sql|csv|pdf|txt|html|css|go|rs|java|sh)\b|\b(?:v\d+(?:\.\d+)*|\d+\.\d+\.\d+)\b|\S+@\S+\.\w+|"
+    r"\b\d{1,2}:\d\d\b|\b\d{4}-\d\d-\d\d\b|\"[^\"\n]{3,80}\"|'[A-Z][^'\n]{3,60}'|\b(?:jan|feb|mar|apr|may|jun|jul|aug|"
+    r"sep|oct|"
+    r"nov|dec)[a-z]* \d{1,2}\b|\b\d{1,2} ?(?:am|pm)\b",
+    re.IGNORECASE,
+)
+_ID = re.compile(r"\b(?=[A-Z0-9-]*[A-Z])(?=[A-Z0-9-]*\d)[A-Z0-9-]{4,}\b")
+_PENDING = re.compile(
+    r"\b(?:will be|would be|can be|could be|should be|to be|being|may be|might be|must be|need(?:s)? to|once|if|unless|"
+    r"until|before|would you|do you|please|shall)\b",
+    re.IGNORECASE,
+)
+
+
+def is_outcome(sentence: str) -> bool:
+    """Whether a sentence of an agent says what was done or refused, about something specific, and not conditionally."""
+    if sentence.rstrip().endswith("?"):
+        return False
+    if _REFUSED.search(sentence):
+        return _ID.search(sentence) is not None and "if " not in sentence.lower()
+    done = _PASSIVE.search(sentence) or _ACTIVE.search(sentence)
+    if done is None or _PENDING.search(sentence[: done.end()]):
+        return False
+    return has_specifics(sentence)
+
+
+def has_specifics(sentence: str) -> bool:
+    """Whether a sentence names an identifier, an amount, a file, a version or a time."""
+    return _SPECIFIC.search(sentence) is not None

@@ -1,0 +1,83 @@
+"""Standing instructions: what a person wants an agent to do every time, until it is taken back.
+
+Must not know: whether the instruction was followed.
+"""
+
+import re
+
+_ALWAYS = re.compile(
+    r"\b(?:always|never|from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|there|it|"
+    r"the|a)\b|any time (?:i|we)|at all times|"
+    r"by default|as a rule|don't ever|do not ever|no matter what|under no circumstances|for all (?:future|further|my|"
+    r"our)|"
+    r"in all (?:my|our|your|future)|until (?:i say|further notice)|when(?:ever)? i (?:ask|say|write|mention|send)|if i "
+    r"(?:ask|say|write|mention))\b",
+    re.IGNORECASE,
+)
+_MUST = re.compile(
+    r"\b(?:must (?:always|never|not)|is mandatory|are mandatory|non-negotiable|(?:is|are) not allowed|no exceptions?|"
+    r"strictly|only (?:use|send|show|include|answer|reply|write|in)|(?:do not|don't|avoid|stop|refrain from) (?:ever )?"
+    r"(?:us|includ|add|send|mak|writ|push|deploy|commit|book|delet|shar|mention|ask|format|quot|stor|log|reveal|"
+    r"disclos|"
+    r"contact|chang|touch|edit|install|creat|call|put|say|repeat|apologi[sz]|summari[sz]|explain|translat)(?:e|ing|"
+    r"s)?\b|"
+    r"make sure (?:to always|that all|you always|all|every)|use \S.{0,60}\binstead\b|use \S.{0,60}\brather than\b|"
+    r"call me\b|address me\b|refer to me\b|"
+    r"keep (?:it|your|the|all|every|answers|replies)|(?:answer|reply|respond|write|speak) in\b|i (?:want|expect|"
+    r"require|"
+    r"prefer) (?:you to|your|all|every|each))",
+    re.IGNORECASE,
+)
+_TO_AGENT = re.compile(
+    r"^(?:(?:ok|okay|and|also|but|so|then|please|just|well|great|perfect|good|yes|no|oh|hey|one more thing|remember|"
+    r"note|"
+    r"important)[\s,:.!-]+){0,4}(?:(?:from now on|going forward|in (?:the )?future|by default|as a rule|always|never|"
+    r"whenever [^,]{3,80}|when(?:ever)? i [^,]{3,60}|if i [^,]{3,60}|for (?:all|every|any) [^,]{3,60})[\s,]+)?"
+    r"(?:always|never|please|you|don't|do not|make sure|ensure|use|keep|avoid|stop|call me|address me|refer to me|"
+    r"only|no |"
+    r"answer|reply|respond|write|include|add|show|send|give|put|run|ask|tell|check|start|end|format|list|round|cite|"
+    r"mention|remind|treat|limit|prefer|speak|be|do|let)\b",
+    re.IGNORECASE,
+)
+_OF_SELF = re.compile(r"\b(?:i|we)(?:'ve|'m|'re| am| have| had| are| was| were)? (?:always|never)\b", re.IGNORECASE)
+_YOU_MUST = re.compile(
+    r"\byou (?:must|should|have to|need to|are to|can|may|will|shall) (?:always|never)\b|\b(?:want|expect|need|"
+    r"like) you to "
+    r"(?:always|never)\b|\bfrom now on\b.{0,40}\byou\b",
+    re.IGNORECASE,
+)
+_CHATTY = re.compile(
+    r"\b(?:don't|do not|never) (?:worry|forget|mention it|know|think|mind|get me wrong|have|want|like|need|care|see|be "
+    r"(?:sorry|afraid))\b|\bnever mind\b|\bmake sure (?:i|we)\b|\b(?:tell|ask|give|show|send) me (?:again|that|you|to|"
+    r"a|the)\b|\bfurther\b",
+    re.IGNORECASE,
+)
+_ONCE = re.compile(
+    r"\b(?:now|today|tonight|tomorrow|right away|immediately|this (?:time|week|one)|next (?:step|week)|yet|for now|"
+    r"first)\b",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:(?:ok|okay|and|also|but|so|then|please|just|well|great|perfect|good|yes|no|oh|hey|"
+    r"one more thing)[\s,:.!-]+){1,4}",
+    re.IGNORECASE,
+)
+
+
+def is_instruction(sentence: str) -> bool:
+    """Whether a sentence of a person tells an agent what to do every time, or how something must always be."""
+    if sentence.endswith("?") or _CHATTY.search(sentence) or len(sentence) < 12:
+        return False
+    if _ALWAYS.search(sentence) is not None and _OF_SELF.search(sentence) is None:
+        return _TO_AGENT.match(sentence) is not None or _YOU_MUST.search(sentence) is not None
+    return (
+        _MUST.search(sentence) is not None and _TO_AGENT.match(sentence) is not None and _ONCE.search(sentence) is None
+    )
+
+
+def told(sentence: str, speaker: str) -> str:
+    """The instruction as a statement, such as "Maya instructs: always answer in German."."""
+    body = _LEAD.sub("", sentence).strip()
+    body = body[:1].lower() + body[1:] if body[:2] != "I " and not body[:2].isupper() else body
+    body = body.rstrip(" .!") + "."
+    return f"{speaker} instructs: {body}"

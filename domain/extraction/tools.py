@@ -1,0 +1,227 @@
+"""Tool calls as evidence: a call that changed something is a result; an error and the call that worked after it are a
+lesson. Reads, searches and calculations leave no memory.
+
+A call is an event of role "tool_call" whose content is `name(key=JSON, …)`; its answer is an event of role "tool" with
+a line `key: value` for each key of a JSON object.
+
+Must not know: where the events came from.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from slowwave_server.domain.events import Event
+
+MAX_DETAILS = 8
+MAX_VALUE = 60
+"""Characters of one value."""
+MAX_ERROR = 160
+
+_CHANGES = frozenset(
+    """
+    accept activate add apply approve archive assign attach ban block book cancel charge close commit confirm copy
+    create
+    deactivate delete deny deploy disable dismiss downgrade drop edit enable enroll exchange execute file grant import
+    insert install invite issue launch lock mark merge migrate modify move mute open order pause pay place post process
+    publish purchase push put record redeem refund register reject remove rename renew reopen replace reschedule reserve
+    reset resolve restart restore resume return revert revoke rollback save schedule send set ship sign start stop
+    submit
+    subscribe suspend switch tag terminate transfer trigger unassign unblock undo uninstall unlock unsubscribe update
+    upgrade upload void withdraw write
+    """.split()
+)
+_READS = frozenset(
+    """
+    ask browse calculate check compare count describe diff echo estimate evaluate explain fetch find get grep head help
+    info inspect list load look lookup ls monitor ping poll preview print query read retrieve search select show
+    simulate
+    status summarize tail test think validate verify view watch
+    """.split()
+)
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_CALL = re.compile(r"^(?P<name>[\w.:/-]{1,100})\((?P<arguments>.*)\)\s*$", re.DOTALL)
+_LINE = re.compile(r"^(?P<key>[\w.-]{1,40}): (?P<value>\S.*)$")
+_KEY = re.compile(r"[\s,]*(?P<key>\w{1,60})=")
+_DECODER = json.JSONDecoder()
+MAX_SCALARS = 200
+"""Values of one call that are looked at."""
+_ERROR = re.compile(
+    r"^\W{0,3}(?:error|exception|traceback|failed|failure|fatal|denied|invalid|not found|unauthori[sz]ed|forbidden|"
+    r"timeout|permission denied)\b|\"?(?:error|exception)\"?\s?[:=]\s?(?!null|none|false|\"\")|"
+    r"\bexit(?:ed)?(?: with)?(?: "
+    r"(?:code|status))? [1-9]",
+    re.IGNORECASE,
+)
+_WORTH = re.compile(
+    r"(?:^|_)(?:id|ids|number|no|code|ref|reference|name|title|status|state|amount|price|total|cost|fee|refund|balance|"
+    r"quantity|count|date|time|due|start|end|from|to|origin|destination|path|file|branch|version|url|email|user|"
+    r"customer|order|reservation|ticket|cabin|class|type|reason|method|currency)(?:$|_)",
+    re.IGNORECASE,
+)
+_ID = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call with its answer. seqs: of its events; error: the first line of a failure, or None."""
+
+    name: str
+    arguments: tuple[tuple[str, str], ...]
+    answer: str
+    error: str | None
+    seqs: tuple[int, ...]
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether the call or its answer names an identifier or an amount."""
+        return any(
+            _ID.search(key.removeprefix("requested ")) or any(map(str.isdigit, value)) for key, value in self.details()
+        )
+
+    @property
+    def changes_state(self) -> bool:
+        """Whether the name of the tool says that it changes something."""
+        words = [part.lower() for part in _PARTS.findall(self.name)]
+        verb = next((word for word in words if word in _CHANGES or word in _READS), None)
+        return verb in _CHANGES
+
+    def told(self) -> str:
+        """What the call did, with identifiers and amounts, in one line."""
+        words = " ".join(part.lower() for part in _PARTS.findall(self.name))
+        details = [f"{key} {value}" for key, value in self.details()]
+        return f"{words[:1].upper()}{words[1:]} succeeded" + (f": {', '.join(details)}." if details else ".")
+
+    def details(self) -> list[tuple[str, str]]:
+        """The arguments, then what the answer adds: new identifiers first, then amounts and states."""
+        told = [(key, value) for key, value in pairs(self.answer) if _worth_showing(key, value)]
+        kept = {key.split(".")[-1]: value for key, value in reversed(told)}
+        shown: dict[str, str] = {}
+        for key, value in self.arguments:
+            if _worth_showing(key, value):
+                last = key.split(".")[-1]
+                shown[last if kept.get(last, value) == value else f"requested {last}"] = value
+        for wanted in (_ID, _WORTH):
+            for key, value in told:
+                last = key.split(".")[-1]
+                if wanted.search(last) and last not in shown and value not in shown.values():
+                    shown[last] = value
+        return list(shown.items())[:MAX_DETAILS]
+
+
+def is_tool(event: Event) -> bool:
+    """Whether an event is a tool's call or answer."""
+    return event.kind == "tool"
+
+
+def calls(events: Iterable[Event]) -> Iterator[Call]:
+    """The calls that were answered, in order. Answers follow their calls, in the same order or by their call's id."""
+    waiting: list[Event] = []
+    for event in events:
+        if event.role == "tool_call":
+            waiting.append(event)
+        elif event.role == "tool" and waiting:
+            asked = next((one for one in waiting if _same(one, event)), waiting[0])
+            waiting.remove(asked)
+            yield _call(asked, event)
+
+
+def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
+    """Pairs (failed, worked) of the same tool, where the later call had other arguments and succeeded."""
+    for at, failed in enumerate(done):
+        if failed.error is None:
+            continue
+        worked = next((one for one in done[at + 1 :] if one.name == failed.name and one.error is None), None)
+        if worked is not None and worked.arguments != failed.arguments:
+            yield failed, worked
+
+
+def difference(failed: Call, worked: Call) -> str:
+    """What the call that worked did otherwise, as `key value`, comma-separated."""
+    before = dict(failed.arguments)
+    changed = [(key, value) for key, value in worked.arguments if before.get(key) != value]
+    named = [one for one in changed if any(word in (failed.error or "").lower() for word in one[0].lower().split("_"))]
+    return ", ".join(f"{key} {value}" for key, value in (named or changed)[:4])
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """The scalar values of a result with their keys, the outer ones first: of JSON, or of lines `key: value`."""
+    try:
+        return _scalars([("", json.loads(text))])
+    except ValueError:
+        lines = [match for line in text.split("\n") if (match := _LINE.match(line)) is not None]
+        return _scalars([(match["key"], _value(match["value"])) for match in lines])
+
+
+def arguments(text: str) -> list[tuple[str, str]]:
+    """The arguments of a call, `key=JSON, key=JSON`, or one JSON object; scalars alone, lists joined."""
+    if text.lstrip().startswith("{"):
+        return pairs(text)
+    found: list[tuple[str, object]] = []
+    at = 0
+    while (match := _KEY.match(text, at)) is not None:
+        try:
+            value, at = _DECODER.raw_decode(text, match.end())
+        except ValueError:
+            break  # an argument that was cut
+        found.append((match["key"], value))
+    return _scalars(found)
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _scalars(ahead: list[tuple[str, object]]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    while ahead and len(found) < MAX_SCALARS:
+        key, value = ahead.pop(0)
+        if isinstance(value, dict):
+            ahead += [(str(name), inner) for name, inner in value.items()]
+        elif isinstance(value, list):
+            ahead += _listed(key, value)
+        elif value is not None and not isinstance(value, bool):
+            found.append((key, str(value)))
+    return found
+
+
+def _listed(key: str, values: list[object]) -> list[tuple[str, object]]:
+    """A list of one is its item; of several items the values of each key together, so that no two items are mixed."""
+    if len(values) == 1:
+        return [(key, values[0])]
+    rows = [value for value in values if isinstance(value, dict)]
+    if not rows:
+        return [(key, ", ".join(str(value) for value in values[:4]))]
+    names = dict.fromkeys(str(name) for row in rows for name in row)
+    return [
+        (name, ", ".join(str(row[name]) for row in rows if isinstance(row.get(name), (str, int, float)))[:MAX_VALUE])
+        for name in names
+        if _ID.search(name)
+    ]
+
+
+def _call(asked: Event, answered: Event) -> Call:
+    match = _CALL.match(asked.content.strip())
+    name = match["name"] if match else str(asked.metadata.get("tool", "tool"))
+    failed = bool(answered.metadata.get("error")) or _ERROR.search(answered.content[:300]) is not None
+    first = next((line.strip() for line in answered.content.split("\n") if line.strip()), "")
+    return Call(
+        name,
+        tuple(arguments(match["arguments"]) if match else ()),
+        answered.content,
+        first[:MAX_ERROR] if failed else None,
+        (asked.seq, answered.seq),
+    )
+
+
+def _same(asked: Event, answered: Event) -> bool:
+    wanted = answered.metadata.get("tool_call_id")
+    return wanted is not None and wanted == asked.metadata.get("tool_call_id")
+
+
+def _worth_showing(key: str, value: str) -> bool:
+    return 0 < len(value) <= MAX_VALUE and "\n" not in value and (bool(_WORTH.search(key)) or bool(_ID.search(key)))
