@@ -15,11 +15,15 @@ from slowwave_server.domain.extraction.edges import trim, with_subject
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|_+|\s+|[^\w\s]")
 _CLOSED = ('."', '!"', '?"', ".)", "!)", "?)")
 _TAIL = re.compile(r"[\s.!,;:…]+$")
+_JOINTS = frozenset("-_./@\\")
+"""Characters that join words to an identifier if no space stands beside them."""
+_OPENING_JOINTS = frozenset("_/@\\")
 _VARIABLE_BEFORE = frozenset("./=+-)]_:<>[*")
 _BEFORE_NUMERAL = frozenset(
     "war part type phase chapter vol volume class stage elizabeth world act book grade level".split()
 )
 _INVERTED = frozenset("am do have don't haven't were did can will would should could was may might".split())
+_AFTER_THEY = {"am": "are", "was": "were", "wasn't": "weren't"}
 _SUBJECT_BEFORE_YOU = frozenset(
     "that if when how what where why because and but as since so think know hope glad believe sure hear heard said "
     "while".split(),
@@ -83,11 +87,21 @@ class _Rewrite:
         for at, part in enumerate(self.tokens):
             if part == '"' and quotes % 2 == 0:
                 quoted = not quoted
-            if quoted or not part[0].isalpha():
+            if quoted or not part[0].isalpha() or self.in_identifier(at):
                 self.plain(part)
             else:
                 self.word(at, part, part.lower())
         return "".join(self.out)
+
+    def in_identifier(self, at: int) -> bool:
+        """Whether a word is a part of a name such as `my-service`, `us_east`, `my.site`, `/me` or `@us`, or is code."""
+        after = "".join(self.tokens[at + 1 : at + 3])
+        before = "".join(self.tokens[max(0, at - 2) : at])
+        if after[:1] == before[-1:] == "`":
+            return True
+        if len(after) > 1 and after[0] in _JOINTS and after[1].isalnum():
+            return True
+        return before[-1:] in _OPENING_JOINTS or (len(before) > 1 and before[-1] in _JOINTS and before[-2].isalnum())
 
     def plain(self, part: str) -> None:
         if not part.isspace():
@@ -138,7 +152,10 @@ class _Rewrite:
         plural = previous == "and" and _joined_to_noun(self.out, before)
         inverted = previous in _INVERTED and low == "i" and previous not in {"was", "did"} and not plural
         again = self.named and not plural and not self.said_we
-        if inverted and not again:
+        if again and previous in _AFTER_THEY:
+            self.out[before] = _like(self.out[before], _AFTER_THEY[previous])
+            inverted = True
+        elif inverted and not again:
             self.out[before] = _like(self.out[before], verbs.third_person(previous))
         self.out.append("they" if again else self.name())
         self.plural_subject = again
@@ -191,7 +208,7 @@ class _Rewrite:
             past = low in verbs.SAME_IN_PAST and speaks_of_past("".join(self.tokens))
             if self.plural_subject:  # "they" takes the verb that "I" had, but for be
                 self.plural_subject = False
-                return _like(part, {"am": "are", "was": "were", "wasn't": "weren't"}.get(low, part))
+                return _like(part, _AFTER_THEY.get(low, part))
             form = verbs.third_person(low, past=past)
             self.present_subject = form != low
             return _like(part, form)

@@ -28,7 +28,7 @@ MAYA = Speaker("Maya", "Jonas")
         ("I LOVE tea", "Maya LOVES tea."),
         ("I no longer smoke", "Maya no longer smokes."),
         ("I kind of miss it", "Maya kind of misses it."),
-        ("I wanna sail and I gotta rest", "Maya wants to sail and Maya gotta rest."),
+        ("I wanna sail and I gotta rest", "Maya wants to sail and they gotta rest."),
         ("I read it a few years ago.", "Maya read it a few years ago."),
         ("I want to go out and have fun", "Maya wants to go out and have fun."),
         ("I live in Bath and have a cat", "Maya lives in Bath and has a cat."),
@@ -36,9 +36,9 @@ MAYA = Speaker("Maya", "Jonas")
         ('I like "On Tides."', 'Maya likes "On Tides."'),
         ("I rely on the bus", "Maya relies on the bus."),
         ("I read a lot", "Maya reads a lot."),
-        ("I read it when I was ten", "Maya read it when Maya was ten."),
+        ("I read it when I was ten", "Maya read it when they were ten."),
         ("i dont like it", "Maya doesn't like it."),
-        ("My sister gave me her bike", "Maya's sister gave Maya her bike."),
+        ("My sister gave me her bike", "Maya's sister gave them her bike."),
         ("That cup is mine", "That cup is Maya's."),
         ("I taught myself", "Maya taught themselves."),
         ("My wife and I love opera", "Maya's wife and Maya love opera."),
@@ -50,6 +50,35 @@ MAYA = Speaker("Maya", "Jonas")
 )
 def test_the_speaker_is_kept_and_the_verb_agrees(said: str, told: str) -> None:
     assert third_person(said, MAYA) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I am tall and so am I happy", "Maya is tall and so are they happy."),
+        ("I was tired but never was I bored", "Maya was tired but never were they bored."),
+        ("I cook when I'm sad and my dog sleeps", "Maya cooks when they are sad and their dog sleeps."),
+        ("My aunt taught me to cook when I was six", "Maya's aunt taught them to cook when they were six."),
+    ],
+)
+def test_after_the_name_pronouns_follow(said: str, told: str) -> None:
+    assert third_person(said, MAYA) == told
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "my-service", "us-east-1", "my_table", "our_orders.csv", "https://my.site.example/me/you", "/home/me/notes",
+        "@me", "me@us.example", "I_AM_ROOT", "`us`", "WE-77", "my.settings.ini",
+    ],
+)  # fmt: skip
+def test_pronouns_inside_identifiers_stay(name: str) -> None:
+    assert f" {name} " in third_person(f"I moved {name} to my old server", MAYA)
+
+
+def test_quoted_pronouns_stay_after_the_name() -> None:
+    told = third_person('I read "My Life and I" to my class', MAYA)
+    assert told == 'Maya reads "My Life and I" to their class.'
 
 
 @pytest.mark.parametrize(
@@ -100,7 +129,7 @@ def test_a_gerund_is_a_subject_of_its_own() -> None:
 
 
 def test_fillers_go_and_words_stay() -> None:
-    assert third_person("Oh yes, well, I sold my car lol :)", MAYA) == "Maya sold Maya's car."
+    assert third_person("Oh yes, well, I sold my car lol :)", MAYA) == "Maya sold their car."
     assert third_person("So much snow fell on my roof", MAYA) == "So much snow fell on Maya's roof."
 
 
@@ -110,7 +139,7 @@ def test_a_sentence_without_its_speaker_gets_the_name_in_front() -> None:
 
 
 def test_an_unnamed_user_reads_as_a_sentence() -> None:
-    assert third_person("I told my team", Speaker("The user")) == "The user told the user's team."
+    assert third_person("I told my team", Speaker("The user")) == "The user told their team."
     assert third_person("Yesterday I left", Speaker("The user")) == "Yesterday the user left."
 
 
