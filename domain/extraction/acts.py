@@ -29,8 +29,8 @@ def _rule(act: Act, *patterns: str) -> tuple[Act, re.Pattern[str]]:
 
 _REJECT = _rule(
     "reject",
-    _LEAD
-    + r"(?:no\b(?! (?:problem|worries|one|doubt|matter|longer|need))|nope\b|not (?:really|quite|that|this|yet)\b)",
+    _LEAD + r"(?:(?:absolutely|definitely|certainly|of course) not\b|"
+    r"no\b(?! (?:problem|worries|one|doubt|matter|longer|need))|nope\b|not (?:really|quite|that|this|yet)\b)",
     r"\b(?:i|we) (?:don't|do not|won't|will not|can't|cannot) (?:want|like|need|think (?:that|this|it)|accept|agree|"
     r"do that|go with)\b",
     r"\b(?:skip|drop|forget|scrap|cancel|discard|ignore) (?:that|this|it|the idea|the suggestion)\b",
@@ -50,11 +50,13 @@ _ACCEPT = _rule(
     r"fantastic|wonderful|finally|precisely|sounds (?:good|great|perfect|right|like a plan)|looks (?:good|great|"
     r"perfect|"
     r"right)|lgtm|works for me|go ahead|proceed|do it|ship it|let'?s (?:go|do|start|begin|proceed|use|stick|keep|take|"
-    r"try|move|confirm|lock))\b",
-    r"\b(?:that|this|it)(?:'s| is| are| was| all)? (?:\w+ ){0,3}(?:works|perfect|great|acceptable|good|excellent|fine|"
+    r"try|move|confirm|lock))\b(?!,? (?:not|never|and no)\b)",
+    r"\b(?:that|this|it)(?:'s| is| are| was| all)? (?:(?!not |never |hardly |barely )\w+ ){0,3}"
+    r"(?:works|perfect|great|acceptable|good|excellent|fine|"
     r"correct|exactly (?:what|it)|what i (?:need|needed|want|wanted|expect|expected|had in mind)|a (?:great|good|solid|"
     r"perfect|fantastic|smart) (?:plan|idea|approach|start|compromise)|much (?:better|more))\b",
-    r"\b(?:i|we) (?:\w+ )?(?:agree|accept|approve|confirm|like (?:that|this|it|the)|love (?:that|this|it|the)|am happy "
+    r"\b(?:i|we) (?:(?!not |never |hardly |barely )\w+ )?"
+    r"(?:agree|accept|approve|confirm|like (?:that|this|it|the)|love (?:that|this|it|the)|am happy "
     r"with|'m happy with|will go with|'ll go with|choose|chose|pick|am going with)\b|\bi'm (?:happy|fine|good) with\b",
 )
 _ASK = _rule(

@@ -21,6 +21,13 @@ _OPTION = re.compile(
     r"(?: one| option| choice| suggestion)\b(?! (?:thing|step|time|draft|version))",
     re.IGNORECASE,
 )
+_UNDECIDED = re.compile(
+    r"\?|\b(?:not|never|no|neither|nor|without|against|except|skip|drop|reject|what|why|how|which|if|whether|unless|"
+    r"explain|describe|compare|elaborate|tell me|more (?:about|on)|details|(?:rather|other|worse) than|"
+    r"instead of|\w+n't)\b",
+    re.IGNORECASE,
+)
+"""A sentence that names an option and does not choose it."""
 _ORDER = ("first", "second", "third", "fourth", "fifth")
 _FIGURE = re.compile(r"\d|(?<=[a-z,;:] )(?!I\b)[A-Z][a-z]+ [A-Z][a-z]+")
 _EITHER = re.compile(
@@ -43,7 +50,10 @@ _THIRD = {
     "your": "their", "yours": "theirs", "you": "them", "you're": "they're", "you've": "they've", "you'll": "they'll",
     "you'd": "they'd", "yourself": "themselves", "our": "the", "us": "them",
 }  # fmt: skip
-_SECOND = re.compile(r"\b(?:you(?:'re|'ve|'ll|'d|rs|rself|r)?|our|us(?=[ ,.;]))\b")
+_SECOND = re.compile(
+    r"(?P<quoted>\"[^\"]*\"|`[^`]*`)|"
+    r"(?<![\w./@-])(?:you(?:'re|'ve|'ll|'d|rs|rself|r)?|our|us(?=[ ,.;]))\b(?![/@-]|\.\w)"
+)
 _PROPOSES = re.compile(
     r"\b(?:how about (?:we )?|shall we |would you like (?:me )?to |do you want (?:me )?to |should (?:i|we) |"
     r"i (?:suggest|"
@@ -57,7 +67,7 @@ _PROPOSES = re.compile(
 def chosen_option(sentence: str, before: str) -> str | None:
     """The text of the option that a sentence names by its number, out of the list that the agent gave."""
     match = _OPTION.search(sentence)
-    if match is None:
+    if match is None or _UNDECIDED.search(sentence) is not None:
         return None
     number = int(match["digit"]) if match["digit"] else _ORDER.index(match["word"].lower()) + 1
     found = numbered(before, number)
@@ -67,7 +77,7 @@ def chosen_option(sentence: str, before: str) -> str | None:
 def lets(sentence: str) -> str | None:
     """What "let's …" decides, without its lead; None for other sentences."""
     match = _LETS.match(sentence)
-    return None if match is None else match["what"].rstrip(" .!")
+    return None if match is None or sentence.endswith("?") else match["what"].rstrip(" .!")
 
 
 def accepts(parts: list[str]) -> bool:
@@ -92,4 +102,4 @@ def agreed(before: str) -> str | None:
 
 def _of_them(text: str) -> str:
     """An agent's words to a person, told of that person: your plan → their plan."""
-    return _SECOND.sub(lambda match: _THIRD[match[0].lower()], text)
+    return _SECOND.sub(lambda match: match["quoted"] or _THIRD[match[0].lower()], text)

@@ -58,8 +58,8 @@ _ONCE = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"^(?:(?:ok|okay|and|also|but|so|then|please|just|well|great|perfect|good|yes|no|oh|hey|"
-    r"one more thing)[\s,:.!-]+){1,4}",
+    r"^(?:(?:(?:ok|okay|and|also|but|so|then|please|just|well|great|perfect|good|yes|oh|hey|one more thing)[\s,:.!-]+|"
+    r"no[,:.!-]+\s*)){1,4}",
     re.IGNORECASE,
 )
 
@@ -78,6 +78,7 @@ def is_instruction(sentence: str) -> bool:
 def told(sentence: str, speaker: str) -> str:
     """The instruction as a statement, such as "Maya instructs: always answer in German."."""
     body = _LEAD.sub("", sentence).strip()
-    body = body[:1].lower() + body[1:] if body[:2] != "I " and not body[:2].isupper() else body
+    if _TO_AGENT.match(body) is not None:  # else it may begin with a name
+        body = body[:1].lower() + body[1:] if not body[:2].isupper() else body
     body = body.rstrip(" .!") + "."
     return f"{speaker} instructs: {body}"
