@@ -9,10 +9,12 @@ Must not know: where the events came from.
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from slowwave_server.domain.events import Event
+from slowwave_server.domain.redaction import redact
 
 MAX_DETAILS = 8
 MAX_VALUE = 60
@@ -49,7 +51,7 @@ MAX_SCALARS = 200
 """Values of one call that are looked at."""
 _ERROR = re.compile(
     r"^\W{0,3}(?:error|exception|traceback|failed|failure|fatal|denied|invalid|not found|unauthori[sz]ed|forbidden|"
-    r"timeout|permission denied)\b|\"?(?:error|exception)\"?\s?[:=]\s?(?!null|none|false|\"\")|"
+    r"timeout|permission denied)\b|\"?(?:error|exception)\"?\s?[:=](?!\s?(?:null|none|false|0\b|\"\"|\[\]|\{\}|$))|"
     r"\bexit(?:ed)?(?: with)?(?: "
     r"(?:code|status))? [1-9]",
     re.IGNORECASE,
@@ -61,6 +63,15 @@ _WORTH = re.compile(
     re.IGNORECASE,
 )
 _ID = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$", re.IGNORECASE)
+_REDACTED = re.compile(r"(?<=[=: ])(\[redacted:[\w-]{1,40}\])(?=\s*[,)}\]])")
+"""A value that the redaction replaced together with its quotes."""
+_PLAIN_KEY = re.compile(r"[\w.-]{1,40}")
+"""Other keys are no names of fields, but text that a result brings along."""
+_SECRET_KEY = re.compile(
+    r"passw(?:or)?d|passcode|passphrase|secret|token|credential|private|api_?key|access_?key|cvv|cvc|\botp|"
+    r"(?:^|_)(?:pin|otp|auth|security|verification|reset|backup|recovery|login)_?(?:code|number)?s?$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +151,7 @@ def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
 def difference(failed: Call, worked: Call) -> str:
     """What the call that worked did otherwise, as `key value`, comma-separated."""
     before = dict(failed.arguments)
-    changed = [(key, value) for key, value in worked.arguments if before.get(key) != value]
+    changed = [(key, value) for key, value in worked.arguments if before.get(key) != value and _may_show(key, value)]
     named = [one for one in changed if any(word in (failed.error or "").lower() for word in one[0].lower().split("_"))]
     return ", ".join(f"{key} {value}" for key, value in (named or changed)[:4])
 
@@ -149,7 +160,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
     """The scalar values of a result with their keys, the outer ones first: of JSON, or of lines `key: value`."""
     try:
         return _scalars([("", json.loads(text))])
-    except ValueError:
+    except (ValueError, RecursionError):
         lines = [match for line in text.split("\n") if (match := _LINE.match(line)) is not None]
         return _scalars([(match["key"], _value(match["value"])) for match in lines])
 
@@ -163,7 +174,7 @@ def arguments(text: str) -> list[tuple[str, str]]:
     while (match := _KEY.match(text, at)) is not None:
         try:
             value, at = _DECODER.raw_decode(text, match.end())
-        except ValueError:
+        except (ValueError, RecursionError):
             break  # an argument that was cut
         found.append((match["key"], value))
     return _scalars(found)
@@ -172,14 +183,15 @@ def arguments(text: str) -> list[tuple[str, str]]:
 def _value(text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
-def _scalars(ahead: list[tuple[str, object]]) -> list[tuple[str, str]]:
+def _scalars(values: list[tuple[str, object]]) -> list[tuple[str, str]]:
+    ahead = deque(values)
     found: list[tuple[str, str]] = []
     while ahead and len(found) < MAX_SCALARS:
-        key, value = ahead.pop(0)
+        key, value = ahead.popleft()
         if isinstance(value, dict):
             ahead += [(str(name), inner) for name, inner in value.items()]
         elif isinstance(value, list):
@@ -205,14 +217,16 @@ def _listed(key: str, values: list[object]) -> list[tuple[str, object]]:
 
 
 def _call(asked: Event, answered: Event) -> Call:
-    match = _CALL.match(asked.content.strip())
+    # Redacted before anything is cut: half a token is no token to the redaction.
+    match = _CALL.match(_REDACTED.sub(r'"\1"', redact(asked.content).text.strip()))
+    answer = _REDACTED.sub(r'"\1"', redact(answered.content).text)
     name = match["name"] if match else str(asked.metadata.get("tool", "tool"))
-    failed = bool(answered.metadata.get("error")) or _ERROR.search(answered.content[:300]) is not None
-    first = next((line.strip() for line in answered.content.split("\n") if line.strip()), "")
+    failed = bool(answered.metadata.get("error")) or _ERROR.search(answer[:300]) is not None
+    first = next((line.strip() for line in answer.split("\n") if line.strip()), "")
     return Call(
         name,
         tuple(arguments(match["arguments"]) if match else ()),
-        answered.content,
+        answer,
         first[:MAX_ERROR] if failed else None,
         (asked.seq, answered.seq),
     )
@@ -223,5 +237,12 @@ def _same(asked: Event, answered: Event) -> bool:
     return wanted is not None and wanted == asked.metadata.get("tool_call_id")
 
 
+def _may_show(key: str, value: str) -> bool:
+    """Whether a value fits in a line, and its key is the plain name of a field that holds no secret."""
+    if _PLAIN_KEY.fullmatch(key) is None or _SECRET_KEY.search(key) is not None:
+        return False
+    return 0 < len(value) <= MAX_VALUE and value.isprintable()
+
+
 def _worth_showing(key: str, value: str) -> bool:
-    return 0 < len(value) <= MAX_VALUE and "\n" not in value and (bool(_WORTH.search(key)) or bool(_ID.search(key)))
+    return _may_show(key, value) and (bool(_WORTH.search(key)) or bool(_ID.search(key)))
