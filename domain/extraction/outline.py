@@ -16,7 +16,7 @@ MAX_POINT = 80
 """Characters of one point."""
 MAX_TITLE = 90
 
-_HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*\n]{3,100})\*\*:?)\s*$")
+_HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s+(?P<hash>\S.*?)(?:(?<=\s)#+)?|\*\*(?P<bold>[^*\n]{3,100})\*\*:?)$")
 _ITEM = re.compile(r"^(?P<indent>\s*)(?:[-*•]|\d{1,2}[.)])\s+(?P<text>\S.*)$")
 _LEAD = re.compile(r"^\*\*(?P<lead>[^*\n]{2,80}?):?\*\*:?\s*(?P<rest>.*)$")
 _INTRO = re.compile(
@@ -50,7 +50,12 @@ _FIGURE = re.compile(
     r"\b[^|.;\n]{0,40}\d",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"[*`#|]+|(?<!\w)_+|_+(?!\w)")
+_CODE = re.compile(r"`([^`\n]{1,200})`")
+_MARKS = re.compile(
+    r"`+|\|+|^\s*#+(?=\s|$)|\s#+\s*$|(?<![\w*/])\*{2,3}(?=[^\s*/])|(?<=[^\s*/])\*{2,3}(?![\w*])|(?<![\w*/.])\*(?=[^\s*./])|"
+    r"(?<=[^\s*/])\*(?![\w*./])|(?<![\w.])_(?=[^\W_])|(?<=[^\W_])_(?![\w.])"
+)
+"""Markdown's marks, and not the stars, hashes and underscores of file names, patterns and numbers."""
 _NUMBERED = re.compile(r"^(?:\d{1,2}|[A-Z])[.)]\s+")
 
 
@@ -78,7 +83,7 @@ class Outline:
 
 def outline(text: str) -> Outline | None:
     """The outline of an answer, or None if it has no title and no list of at least two points."""
-    lines = normalise(text).split("\n")
+    lines = [line.rstrip() for line in normalise(text).split("\n")]
     title = _title(lines)
     points = _points(lines, title)
     if title is None or len(points) < MIN_POINTS:
@@ -100,7 +105,13 @@ def numbered(text: str, number: int) -> str | None:
 def clean(line: str) -> str:
     """A line without Markdown's marks, its list mark and doubled spaces."""
     item = _ITEM.match(line)
-    return " ".join(_MARKS.sub("", item["text"] if item else line).split()).strip(" :-")
+    return " ".join(without_marks(item["text"] if item else line).split()).strip(" :-")
+
+
+def without_marks(line: str) -> str:
+    """A line without Markdown's marks; what is set as code stays as it is."""
+    parts = _CODE.split(line)
+    return "".join(part if at % 2 else _MARKS.sub("", part) for at, part in enumerate(parts))
 
 
 def listed(text: str) -> tuple[str, tuple[str, ...]] | None:
@@ -126,7 +137,7 @@ def _title(lines: list[str]) -> str | None:
             if _names_something(said):
                 return said
     for line in lines:
-        if (intro := _INTRO.search(_MARKS.sub("", line))) is not None and _names_something(intro["what"].strip()):
+        if (intro := _INTRO.search(without_marks(line))) is not None and _names_something(intro["what"].strip()):
             return intro["what"].strip()
     found = listed("\n".join(lines))
     if found is None:
