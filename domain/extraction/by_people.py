@@ -10,14 +10,15 @@ from slowwave_server.domain.extraction import decisions, standing
 from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.answers import statement
 from slowwave_server.domain.extraction.edges import without_vocative
-from slowwave_server.domain.extraction.making import Statement, without_reminder
-from slowwave_server.domain.extraction.outline import listed
+from slowwave_server.domain.extraction.making import Statement, without_wish
+from slowwave_server.domain.extraction.outline import listed, without_marks
 from slowwave_server.domain.extraction.person import third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.standalone import content_words, flaw, is_unreal
 from slowwave_server.domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, keep_score
+from slowwave_server.domain.noise import without_machinery
 from slowwave_server.domain.redaction import redact
 
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|our|ours)\b", re.IGNORECASE)
@@ -29,7 +30,7 @@ _VOCATIVE = re.compile(
     r"[\s,!.:-]+",
     re.IGNORECASE,
 )
-_MARKDOWN = re.compile(r"\*{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
+_UNRESOLVED = re.compile(r"\b(?:you|your|this|that|these|those|it|they|them|one|ones)\b", re.IGNORECASE)
 _BEFORE_QUESTION = re.compile(
     r"^(?P<fact>(?:i'm|i am|i have|i've|my|we|our|since i|as i)\b[^?]{12,160}?)"
     r"(?:,? (?:so|and|but) (?:can|could|do|does|is|are|what|how|would|will|should|i get|that means)\b|"
@@ -40,6 +41,10 @@ _PASTED = 700
 """Characters. A longer turn of a person is looked at for text that is not their own."""
 _OWN_SHARE = 0.2
 """Share of sentences in the first person below which a long turn counts as pasted."""
+SHORT = 120
+"""Characters of a turn of which too little can be read to judge the turn by itself."""
+_OF_SELF = frozenset("food body family job home pet i_am_a my_favourite i_like".split())
+_PASSING = frozenset("hedge hypothetical unreal i_will i_want modal".split())
 _QUESTION_TAIL = 200
 """Characters at the end of a turn in which its question stands."""
 
@@ -58,10 +63,22 @@ def among_people(speech: Speech, text: str) -> list[Statement]:
 def to_agent(speech: Speech, text: str) -> list[Statement]:
     """The sentences of a person's turn to an agent that are worth keeping, and what the turn agrees to."""
     own = own_words(list(sentences(text)), len(text))
-    parts = [bare for part in own if (bare := _VOCATIVE.sub("", _MARKDOWN.sub("", part)))]
+    parts = [bare for part in own if (bare := _VOCATIVE.sub("", without_marks(part)))]
     kept = _best(one for at, part in enumerate(parts) if (one := _at_work(speech, part, first=at == 0)) is not None)
     further = (_listed(speech, text), _settled(speech, parts))
     return [*kept, *(one for one in further if one is not None)]
+
+
+def is_of_self(passed: Statement) -> bool:
+    """Whether a sentence tells a lasting fact about its speaker: health, food, home, work, family, taste."""
+    fired = frozenset(passed.fired)
+    return (
+        "starts_with_i" in fired
+        and not _OF_SELF.isdisjoint(fired)
+        and _PASSING.isdisjoint(fired)
+        and not ("when" in fired and "proper_name" not in fired)
+        and _UNRESOLVED.search(passed.said) is None
+    )
 
 
 def own_words(parts: Sequence[str], length: int) -> list[str]:
@@ -88,7 +105,7 @@ def _at_work(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
     if (answered := _answered(speech, sentence, first=first, at_work=True)) is not None:
         return answered
     act = act_of(sentence, by_agent=False)
-    if act in {"ask", "instruct"}:
+    if act in {"ask", "instruct"} and "remember" not in signals(sentence, Seen()):
         match = _BEFORE_QUESTION.match(sentence)
         if match is None:
             return None
@@ -126,12 +143,13 @@ def _instruction(speech: Speech, sentence: str) -> Statement | None:
 def _kept(speech: Speech, passed: Statement, *, at_work: bool) -> Statement | None:
     if passed.score < THRESHOLD:
         return None
-    said = without_reminder(passed.said) if "remember" in passed.fired else passed.said
-    worded = third_person(said, speech.speaker)
+    wished = "remember" in passed.fired
+    worded = third_person(without_wish(passed.said) if wished else passed.said, speech.speaker)
     names = tuple(name for name in (speech.speaker.name, speech.speaker.addressee) if name)
-    if flaw(worded, names=names, at_work=at_work) is not None:
+    wanted = wished or (len(speech.event.content) <= SHORT and is_of_self(passed))
+    if flaw(worded, names=() if wished else names, at_work=at_work and not wanted) is not None:
         return None
-    return None if at_work and is_unreal(passed.said) and "decision" not in passed.fired else passed
+    return None if at_work and not wished and is_unreal(passed.said) and "decision" not in passed.fired else passed
 
 
 def _of_speaker(sentence: str, fired: tuple[str, ...], speech: Speech) -> bool:
@@ -143,7 +161,7 @@ def _of_speaker(sentence: str, fired: tuple[str, ...], speech: Speech) -> bool:
 
 def _chosen(speech: Speech, sentence: str) -> Statement | None:
     what = decisions.lets(sentence)
-    option = decisions.chosen_option(sentence, speech.before or "")
+    option = decisions.chosen_option(sentence, _heard(speech))
     if what is None and option is None:
         return None
     fired = (*signals(sentence, Seen()), "decision", "act_accept")
@@ -154,9 +172,14 @@ def _chosen(speech: Speech, sentence: str) -> Statement | None:
     return Statement(worded, fired, keep_score(fired) + 2.0, type="decision", worded=True)
 
 
+def _heard(speech: Speech) -> str:
+    """What another speaker said before, without secrets and machine text."""
+    return without_machinery(redact(speech.before or "").text)
+
+
 def _listed(speech: Speech, text: str) -> Statement | None:
     """A list of the person's own, with the line that introduces it ("My deal-breakers are: …")."""
-    found = listed(_MARKDOWN.sub("", text))
+    found = listed(text)
     if found is None or len(text) > _PASTED or act_of(found[0], by_agent=False) in {"ask", "instruct"}:
         return None
     intro = third_person(found[0].split(". ")[-1], speech.speaker).rstrip(".")
@@ -170,7 +193,7 @@ def _listed(speech: Speech, text: str) -> Statement | None:
 def _settled(speech: Speech, parts: Sequence[str]) -> Statement | None:
     if speech.before is None or not decisions.accepts(list(parts)):
         return None
-    agreed = decisions.agreed(speech.before)
+    agreed = decisions.agreed(_heard(speech))
     if agreed is None:
         return None
     fired = ("decision", "act_accept", "settled")

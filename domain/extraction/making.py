@@ -40,10 +40,10 @@ class Statement:
     sources: tuple[int, ...] = ()
 
 
-def without_reminder(sentence: str) -> str:
-    """What a person asks to remember: "Please remember that we deploy on Tuesdays" → "we deploy on Tuesdays"."""
-    said = _REMEMBER.sub("", sentence) or sentence
-    return f"I asked to remember {said}" if said.lower().startswith("to ") else said
+def without_wish(said: str) -> str:
+    """What somebody asks to remember, without "please remember that"."""
+    told = _REMEMBER.sub("", said) or said
+    return f"I asked to remember {told}" if told.lower().startswith("to ") else told
 
 
 def candidate(passed: Statement, speech: Speech, context: ExtractionContext) -> Candidate:
@@ -54,7 +54,7 @@ def candidate(passed: Statement, speech: Speech, context: ExtractionContext) -> 
     fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
     said = annotate(passed.said, named)
     if "remember" in fired:
-        said = without_reminder(said)
+        said = without_wish(said)
     content = said if passed.worded else third_person(said, speaker)
     valid_from = event.happened_at
     if over and passed.type is None:

@@ -77,7 +77,8 @@ class RulesExtractor:
             dropped += max(0, len(passed) - MAX_PER_EVENT)
             for one in _best(passed):
                 made = candidate(one, talk[at], context)
-                if not to_agent or not ALWAYS.isdisjoint(one.fired) or _is_useful(made, talk, at):
+                wanted = not ALWAYS.isdisjoint(one.fired) or by_people.is_of_self(one)
+                if not to_agent or wanted or _is_useful(made, talk, at):
                     _add(found, made)
         inside = frozenset(event.seq for event in window.events)
         for result in by_tools.candidates((*context.preceding, *window.events), inside):

@@ -63,6 +63,8 @@ CONFIDENCE: dict[str, float] = {
 
 ASKED_FOR = frozenset(("remember", "standing"))
 """Signals of statements that a person wants to be remembered."""
+WISHED = 0.8
+"""Least importance of a statement that a person asks to remember."""
 IMPORTANCE_BASE = 0.3
 IMPORTANCE: dict[str, float] = {
     "remember": 0.5, "decision": 0.3, "rule": 0.25, "commitment": 0.25, "milestone": 0.25, "result": 0.15,
@@ -90,9 +92,10 @@ def importance(fired: Iterable[str]) -> float:
 
 
 def importance_of(content: str, kind: str, fired: Collection[str], names: Collection[str]) -> float:
-    """How much a statement matters: the chance that it is useful later, 0.05 to 0.95; more if it shall be remembered."""
+    """How much a statement matters: the chance that it is useful later, 0.05 to 0.95; more if somebody asked for it."""
     odds = usefulness(content, kind, fired, names) + (2.0 if not ASKED_FOR.isdisjoint(fired) else 0.0)
-    return round(min(0.95, max(0.05, share(odds))), 2)
+    least = WISHED if "remember" in fired else 0.05
+    return round(min(0.95, max(least, share(odds))), 2)
 
 
 def _bounded(base: float, table: dict[str, float], fired: Iterable[str]) -> float:

@@ -88,19 +88,55 @@ def test_a_person_on_the_assistant_side_speaks_like_a_user() -> None:
     assert told.trust == "assistant"
 
 
-def test_the_agent_itself_is_heard_only_on_decisions_commitments_and_results() -> None:
-    said = "I like this plan for my work. I've deployed the fix to staging. I'll send the report by Friday."
+def test_of_an_agents_report_the_specific_outcome_is_kept() -> None:
+    said = "I like this plan for my work. I've deployed build 4.2.1 to staging. I'll look at the logs now."
     told = extract(("user", None, "Hi!"), ("assistant", None, said))
-    assert [one.content for one in told.candidates] == [
-        "helper has deployed the fix to staging.",
-        "helper will send the report by Friday.",
-    ]
-    assert {one.trust for one in told.candidates} == {"assistant"}
+    assert [one.content for one in told.candidates] == ["helper has deployed build 4.2.1 to staging."]
+    assert {(one.type, one.trust) for one in told.candidates} == {("result", "assistant")}
+
+
+@pytest.mark.parametrize("agent", [None, "assistant"])
+def test_a_short_fact_told_to_an_agent_is_a_memory(agent: str | None) -> None:
+    told = extract(
+        ("user", "Maya", "I am allergic to peanuts."), ("assistant", agent, "Noted, I will keep that in mind.")
+    )
+    assert [one.content for one in told.candidates] == ["Maya is allergic to peanuts."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Can you find me a hotel?",
+        "Thanks, that helps!",
+        "I like that plan.",
+        "Show me the table again.",
+        "I want to see it.",
+    ],
+)
+def test_a_request_or_reaction_to_an_agent_is_no_memory(said: str) -> None:
+    assert contents(("user", "Maya", said), ("assistant", None, "Of course.")) == []
+
+
+def test_a_wish_to_remember_reaches_an_agent_at_work() -> None:
+    told = extract(
+        ("assistant", None, "Shall I go on?"), ("user", "Maya", "Please remember that the lab key is in drawer four.")
+    )
+    assert ["drawer four" in one.content for one in told.candidates] == [True]
+
+
+def test_a_secret_that_the_agent_proposed_is_never_agreed_on() -> None:
+    token = "ghp_" + "a1B2" * 9
+    plan = f"## Clinic Server Plan\n1. Token: {token}\n2. Region: Frankfurt 2\n3. password=hunter2x"
+    talk: list[Turn] = [("assistant", None, plan)]
+    for answer in ("Yes, that's perfect.", "Let's go with option 1.", "Option 3."):
+        told = extract(*talk, ("user", "Maya", answer))
+        assert token not in repr(told)
+        assert "hunter2x" not in repr(told)
 
 
 def test_an_unnamed_user_is_the_user() -> None:
     assert contents(("user", None, "I prefer short answers about my code.")) == [
-        "The user prefers short answers about the user's code.",
+        "The user prefers short answers about their code.",
     ]
 
 
@@ -126,8 +162,8 @@ def test_you_is_resolved_between_two_and_left_among_three() -> None:
     said: Turn = ("user", "Maya", "I told my boss about your farm.")
     two = extract(said, ("assistant", "Jonas", "My farm is in Kent."))
     three = extract(said, ("assistant", "Jonas", "My farm is in Kent."), ("user", "Priya", "My farm is in Devon."))
-    assert two.candidates[0].content == "Maya told Maya's boss about Jonas's farm."
-    assert three.candidates[0].content == "Maya told Maya's boss about your farm."
+    assert two.candidates[0].content == "Maya told their boss about Jonas's farm."
+    assert three.candidates[0].content == "Maya told their boss about your farm."
 
 
 def test_people_and_things_are_named() -> None:

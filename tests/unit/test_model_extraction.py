@@ -206,7 +206,7 @@ def test_i3_what_the_model_cant_do_the_rules_do_and_it_is_told(failure: Any, fal
     found = extracted(failure, TALK)
     assert any("Biscuit" in candidate.content for candidate in found.candidates)
     assert found.made is not None
-    assert (found.made.extractor, found.made.version) == ("rules", "1")
+    assert (found.made.extractor, found.made.version) == ("rules", "2")
     assert (found.made.fallback, found.made.why) == (fallback, why)
     assert found.made.tokens == {"budget": 0, "failed": 300 if isinstance(failure, ModelFailed) else 120}[fallback]
 

@@ -128,7 +128,7 @@ def test_an_assistant_day_tells_the_wish_the_booking_and_what_is_blocked() -> No
         ("user", "Priya", "Remind me tomorrow."),
     )
     assert texts(found, "wanted") == [
-        "Priya wants to book a trip to Lisbon for Priya's mother's birthday in May.",
+        "Priya wants to book a trip to Lisbon for their mother's birthday in May.",
         "Priya asked to book the Hotel Mundial then.",
         "Priya asked to remind Priya tomorrow (2026-03-03).",
     ]
@@ -252,9 +252,9 @@ def test_a_long_event_is_read_at_both_ends_without_halves_of_words() -> None:
     for shift in range(0, 12, 3):
         text = "I want a kayak. " + "x" * shift + f" {middle} I sold my lighthouse."
         found = lines(("user", "Maya", text))
-        assert {"Maya wants a kayak.", "Maya sold Maya's lighthouse."} <= {line.text for line in found}
+        assert {"Maya wants a kayak.", "Maya sold their lighthouse."} <= {line.text for line in found}
         for line in found:
-            assert _words(line.text) <= _words(text) | {"wants", "maya", "s"}
+            assert _words(line.text) <= _words(text) | {"wants", "maya", "their"}
 
 
 def test_a_short_answer_stands_for_its_question() -> None:
@@ -267,8 +267,8 @@ def test_days_in_words_are_those_of_the_agents_zone() -> None:
     late = Event(1, "user", "user", "I sold my boat yesterday.", datetime(2026, 3, 2, 23, 30, tzinfo=UTC), name="Maya")
     (tokyo,) = summarize_segment((late,), session="s", time_zone="Asia/Tokyo")
     (york,) = summarize_segment((late,), session="s", time_zone="America/New_York")
-    assert tokyo.text == "Maya sold Maya's boat yesterday (2026-03-02)."
-    assert york.text == "Maya sold Maya's boat yesterday (2026-03-01)."
+    assert tokyo.text == "Maya sold their boat yesterday (2026-03-02)."
+    assert york.text == "Maya sold their boat yesterday (2026-03-01)."
 
 
 def test_lines_come_back_from_json_as_they_were() -> None:
