@@ -35,17 +35,17 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _SPECIFIC = re.compile(
-    r"\b(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{3,}\b|[$€£¥]\s?\d|\b\d[\d,.]*\s?(?:usd|eur|gbp|jpy|ngn|"
+    r"\b(?=[A-Z0-9-]{0,40}\d)(?=[A-Z0-9-]{0,40}[A-Z])[A-Z0-9][A-Z0-9-]{3,40}\b|[$€£¥]\s?\d|\b\d[\d,.]{0,20}\s?(?:usd|eur|gbp|jpy|ngn|"
     r"dollars|"
-    r"euros|%|percent|gb|mb|kg|km|miles|days?|hours?|bags?|tickets?)\b|#\d+|`[^`\n]{2,60}`|\b[\w-]+\.(?:py|js|ts|md|"
+    r"euros|%|percent|gb|mb|kg|km|miles|days?|hours?|bags?|tickets?)\b|#\d+|`[^`\n]{2,60}`|\b[\w-]{1,80}\.(?:py|js|ts|md|"
     r"json|"
-    r"ya?ml|toml|sql|csv|pdf|txt|html|css|go|rs|java|sh)\b|\b(?:v\d+(?:\.\d+)*|\d+\.\d+\.\d+)\b|\S+@\S+\.\w+|"
+    r"ya?ml|toml|sql|csv|pdf|txt|html|css|go|rs|java|sh)\b|\b(?:v\d+(?:\.\d+)*|\d+\.\d+\.\d+)\b|[^\s@]{1,64}@[^\s@]{1,100}\.\w|"
     r"\b\d{1,2}:\d\d\b|\b\d{4}-\d\d-\d\d\b|\"[^\"\n]{3,80}\"|'[A-Z][^'\n]{3,60}'|\b(?:jan|feb|mar|apr|may|jun|jul|aug|"
     r"sep|oct|"
     r"nov|dec)[a-z]* \d{1,2}\b|\b\d{1,2} ?(?:am|pm)\b",
     re.IGNORECASE,
 )
-_ID = re.compile(r"\b(?=[A-Z0-9-]*[A-Z])(?=[A-Z0-9-]*\d)[A-Z0-9-]{4,}\b")
+_ID = re.compile(r"\b(?=[A-Z0-9-]{0,40}[A-Z])(?=[A-Z0-9-]{0,40}\d)[A-Z0-9-]{4,40}\b")
 _PENDING = re.compile(
     r"\b(?:will be|would be|can be|could be|should be|to be|being|may be|might be|must be|need(?:s)? to|once|if|unless|"
     r"until|before|would you|do you|please|shall)\b",

@@ -26,7 +26,7 @@ _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|my|me|we|our|us|we're|we'v
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b|I')[A-Z][a-z]{2,}")
 _HEADING = re.compile(r"^(?:#{1,6} |\*\*[^*\n]{3,80}\*\*:?\s*$)", re.MULTILINE)
-_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]) ", re.MULTILINE)
+_ITEM = re.compile(r"^[^\S\n]*(?:[-*•]|\d{1,2}[.)]) ", re.MULTILINE)
 
 
 def worth(talk: Sequence[Speech], at: int) -> float:
