@@ -1,0 +1,114 @@
+"""Decisions: what is chosen or accepted, by the words of the proposal; nothing is decided against a person's no."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave_server.domain.extraction.decisions import accepts, agreed, chosen_option, lets
+
+CHOICES = "Three ways to plate the dish:\n1. Round plate with Thai basil\n2. Slate with lemon zest\n3. Deep bowl\n"
+
+
+@pytest.mark.parametrize(
+    "said", ["Let's go with option 2.", "Option 2.", "I'll take the second one.", "Number 2, please!"]
+)
+def test_an_option_is_chosen_by_its_number(said: str) -> None:
+    assert chosen_option(said, CHOICES) == "Slate with lemon zest"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I don't want option 2.",
+        "Anything but not option 2.",
+        "What is option 2?",
+        "Tell me more about option 2.",
+        "Is the second option cheaper?",
+        "If option 2 is cheap, we can talk.",
+        "Let's skip option 2.",
+        "Option 9.",
+        "Round plate it is.",
+        "",
+    ],
+)
+def test_no_option_is_chosen_by_a_question_or_a_no(said: str) -> None:
+    assert chosen_option(said, CHOICES) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("Let's use Godot for the prototype.", "use Godot for the prototype"),
+        ("Okay, let's move the hearing to 4 June.", "move the hearing to 4 June"),
+        ("Great, let's book it at Trattoria Sole!", "book it at Trattoria Sole"),
+    ],
+)
+def test_lets_names_what_is_decided(said: str, what: str) -> None:
+    assert lets(said) == what
+
+
+@pytest.mark.parametrize("said", ["Let's not use Godot.", "Let's use Godot?", "Let's see.", "We use Godot.", ""])
+def test_lets_decides_nothing_if_negated_or_asked(said: str) -> None:
+    assert lets(said) is None
+
+
+@pytest.mark.parametrize("parts", [["Yes, that's perfect."], ["Sounds good!", "I have told the class."], ["Agreed."]])
+def test_a_plain_yes_accepts(parts: list[str]) -> None:
+    assert accepts(parts)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [],
+        ["No."],
+        ["Absolutely not."],
+        ["Yes, but I need the vegan menu instead."],
+        ["Perfect.", "No, wait, that's wrong."],
+        ["That is not acceptable."],
+        ["What does it cost?"],
+    ],
+)
+def test_a_no_or_a_but_accepts_nothing(parts: list[str]) -> None:
+    assert not accepts(parts)
+
+
+def test_a_yes_agrees_to_the_outline_that_was_handed_over() -> None:
+    before = "## Revision Plan for Chemistry\n- Monday: acids, chapter 4\n- Tuesday: bases, chapter 5\n"
+    found = agreed(before)
+    assert found is not None
+    assert "Revision Plan for Chemistry" in found
+    assert "chapter 4" in found
+
+
+def test_a_yes_to_small_talk_agrees_to_nothing() -> None:
+    assert agreed("It was nice to meet you.") is None
+    assert agreed("") is None
+
+
+def test_quotes_and_identifiers_of_a_plan_stay() -> None:
+    before = (
+        "## Rollout Plan 7\n- Run `our-app.sh` with region us-east-1 and 3 pods\n"
+        '- Show "Trust your gut" in 2 places of your shop\n'
+    )
+    found = agreed(before)
+    assert found is not None
+    for kept in ("our-app.sh", "us-east-1", '"Trust your gut"'):
+        assert kept in found
+    assert "their shop" in found
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_talk_is_decided_without_an_error(said: str, before: str) -> None:
+    assert chosen_option(said, before) == chosen_option(said, before)
+    assert lets(said) == lets(said)
+    assert agreed(before) == agreed(before)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("junk", ["option 1 ", "ok, ", "let's use ", "1. a\n", "we could ", '"', "`", "you ", "not "])
+def test_hostile_talk_is_decided_in_bounded_time(junk: str) -> None:
+    text = junk * (100_000 // len(junk))
+    chosen_option(text, text)
+    lets(text)
+    agreed(text)

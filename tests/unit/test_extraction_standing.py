@@ -1,0 +1,77 @@
+"""Standing instructions: what holds every time is one; what is asked once, or said of oneself, is none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave_server.domain.extraction.standing import is_instruction, told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Always cite the paragraph of the statute.",
+        "Never page the on-call engineer before seven.",
+        "From now on, answer in Portuguese.",
+        "Whenever I send a recipe, use grams instead of ounces.",
+        "Don't ever include patients' names.",
+        "No emojis in commit messages, no exceptions.",
+        "By default, round amounts to two decimals.",
+        "Please always escalate refunds above 500 euros to Lena.",
+        "You must never delete a save file.",
+    ],
+)
+def test_what_holds_every_time_is_an_instruction(said: str) -> None:
+    assert is_instruction(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "I always bake bread on Sundays.",
+        "We have never had an outage in May.",
+        "Should I always cite the paragraph?",
+        "Never mind the last ticket.",
+        "Don't worry about the exam.",
+        "Send the invoice to Lena tomorrow.",
+        "The cellar is always cold.",
+        "My cat never sleeps.",
+    ],
+)
+def test_a_habit_a_question_or_a_single_task_is_none(said: str) -> None:
+    assert not is_instruction(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("Never push to main.", "Maya instructs: never push to main."),
+        ("Okay, so please always reply in Dutch!", "Maya instructs: always reply in Dutch."),
+        ("No, never use Comic Sans.", "Maya instructs: never use Comic Sans."),
+        (
+            "No emojis in commit messages, no exceptions.",
+            "Maya instructs: no emojis in commit messages, no exceptions.",
+        ),
+        ("Jonas, you must always cc me.", "Maya instructs: Jonas, you must always cc me."),
+        ("SQL must always be upper case.", "Maya instructs: SQL must always be upper case."),
+    ],
+)
+def test_an_instruction_keeps_its_negation_and_names(said: str, line: str) -> None:
+    assert told(said, "Maya") == line
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_decided_the_same_way_twice(text: str) -> None:
+    assert is_instruction(text) == is_instruction(text)
+    assert told(text, "Maya").startswith("Maya instructs: ")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "junk", ["always ", "whenever i ", "ok, ", "use a ", "you ", "for all a", "no, ", "from now on "]
+)
+def test_hostile_sentences_are_decided_in_bounded_time(junk: str) -> None:
+    text = junk * (100_000 // len(junk))
+    is_instruction(text)
+    told(text, "Maya")
