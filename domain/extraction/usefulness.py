@@ -37,7 +37,8 @@ _PATTERNS = {
 _SIGNALS = frozenset(
     """
     settled delivered outcome tool_result tool_lesson standing listed decision habit family job pet home food body
-    leisure thing money age taste change possess proper_name modal you you_and_i childhood commitment hedge i_think completed
+    leisure thing money age taste change possess proper_name modal you you_and_i childhood commitment hedge i_think
+    completed
     act_accept remember rule the_x_is i_am i_am_a i_have i_have_done i_like i_will i_want i_cannot my_x_is my_favourite
     negation hypothetical reaction about_you agreement courtesy exclaims starts_with_it words_1_2 words_3_4
     """.split()
