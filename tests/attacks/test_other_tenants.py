@@ -279,6 +279,7 @@ COMMANDS: Mapping[str, list[list[str]]] = {
 OF_THE_INSTALLATION = {
     "up": "starts servers of its own",
     "worker": "becomes a worker, which serves all tenants",
+    "evaluate extraction": "reads a file that it is given, and no database",
     "env": "names the servers of a data folder",
     "demo": "starts servers of its own",
     "mcp": "serves the tools that are attacked above",
