@@ -34,7 +34,7 @@ def test_without_a_model_or_where_it_may_not_read_the_rules_do() -> None:
 def test_a_model_of_the_settings_reads_and_is_named_in_the_ledger() -> None:
     extractor = built(driver="openai", model="small")
     assert isinstance(extractor, ModelExtractor)
-    assert (extractor.name, extractor.version) == ("model openai small", "extract/1 + rules 2")
+    assert (extractor.name, extractor.version) == ("model openai small", "extract/2 + rules 2")
 
 
 def test_a_model_that_is_not_set_up_is_said_at_once() -> None:
