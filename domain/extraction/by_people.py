@@ -64,8 +64,11 @@ def to_agent(speech: Speech, text: str) -> list[Statement]:
     """The sentences of a person's turn to an agent that are worth keeping, and what the turn agrees to."""
     own = own_words(list(sentences(text)), len(text))
     parts = [bare for part in own if (bare := _VOCATIVE.sub("", without_marks(part)))]
-    kept = _best(one for at, part in enumerate(parts) if (one := _at_work(speech, part, first=at == 0)) is not None)
-    further = (_listed(speech, text), _settled(speech, parts))
+    heard = _heard(speech)
+    kept = _best(
+        one for at, part in enumerate(parts) if (one := _at_work(speech, part, heard, first=at == 0)) is not None
+    )
+    further = (_listed(speech, text), _settled(speech, parts, heard))
     return [*kept, *(one for one in further if one is not None)]
 
 
@@ -97,10 +100,10 @@ def _best(found: Iterable[Statement]) -> list[Statement]:
     return [one for one in kept if one.score >= FURTHER_THRESHOLD or one.score == best]
 
 
-def _at_work(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
+def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> Statement | None:
     if standing.is_instruction(sentence):
         return _instruction(speech, sentence)
-    if (chosen := _chosen(speech, sentence)) is not None:
+    if (chosen := _chosen(speech, sentence, heard)) is not None:
         return chosen
     if (answered := _answered(speech, sentence, first=first, at_work=True)) is not None:
         return answered
@@ -159,9 +162,9 @@ def _of_speaker(sentence: str, fired: tuple[str, ...], speech: Speech) -> bool:
     return speech.before is not None and "?" in speech.before[-_QUESTION_TAIL:]
 
 
-def _chosen(speech: Speech, sentence: str) -> Statement | None:
+def _chosen(speech: Speech, sentence: str, heard: str) -> Statement | None:
     what = decisions.lets(sentence)
-    option = decisions.chosen_option(sentence, _heard(speech))
+    option = decisions.chosen_option(sentence, heard)
     if what is None and option is None:
         return None
     fired = (*signals(sentence, Seen()), "decision", "act_accept")
@@ -190,10 +193,10 @@ def _listed(speech: Speech, text: str) -> Statement | None:
     return Statement(told, fired, keep_score(fired) + 1.0, type="fact", worded=True)
 
 
-def _settled(speech: Speech, parts: Sequence[str]) -> Statement | None:
-    if speech.before is None or not decisions.accepts(list(parts)):
+def _settled(speech: Speech, parts: Sequence[str], heard: str) -> Statement | None:
+    if not heard or not decisions.accepts(list(parts)):
         return None
-    agreed = decisions.agreed(_heard(speech))
+    agreed = decisions.agreed(heard)
     if agreed is None:
         return None
     fired = ("decision", "act_accept", "settled")

@@ -7,6 +7,7 @@ Must not know: whether anybody accepted the answer.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from slowwave_server.domain.extraction.sentences import normalise
 
@@ -56,6 +57,7 @@ _MARKS = re.compile(
     r"(?<=[^\s*/])\*(?![\w*./])|(?<![\w.])_(?=[^\W_])|(?<=[^\W_])_(?![\w.])"
 )
 """Markdown's marks, and not the stars, hashes and underscores of file names, patterns and numbers."""
+_NUMBER = re.compile(r"^\s*(?:\*\*)?(?:option )?(?P<number>\d{1,2})[.):]\s+(?P<text>\S.*)$", re.IGNORECASE)
 _NUMBERED = re.compile(r"^(?:\d{1,2}|[A-Z])[.)]\s+")
 
 
@@ -95,11 +97,15 @@ def outline(text: str) -> Outline | None:
 
 def numbered(text: str, number: int) -> str | None:
     """The point with this number in the last numbered list of a text, without marks."""
-    found = None
-    for line in normalise(text).split("\n"):
-        match = re.match(rf"^\s*(?:\*\*)?(?:option )?{number}[.):]\s+(?P<text>\S.*)$", line, re.IGNORECASE)
-        found = match["text"] if match else found
+    found = _by_number(text).get(number)
     return None if found is None else _point(found)
+
+
+@lru_cache(maxsize=4)
+def _by_number(text: str) -> dict[int, str]:
+    """The last line of each number. Each sentence of a turn may name a number of the same answer: it is read once."""
+    lines = (_NUMBER.match(line) for line in normalise(text).split("\n"))
+    return {int(match["number"]): match["text"] for match in lines if match is not None}
 
 
 def clean(line: str) -> str:

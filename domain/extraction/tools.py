@@ -51,7 +51,8 @@ MAX_SCALARS = 200
 """Values of one call that are looked at."""
 _ERROR = re.compile(
     r"^\W{0,3}(?:error|exception|traceback|failed|failure|fatal|denied|invalid|not found|unauthori[sz]ed|forbidden|"
-    r"timeout|permission denied)\b|\"?(?:error|exception)\"?\s?[:=](?!\s?(?:null|none|false|0\b|\"\"|\[\]|\{\}|$))|"
+    r"timeout|permission denied)\b(?!\"?\s?[:=]\s?(?:null|none|false|0\b|\"\"|\[\]|\{\}))|"
+    r"\"?(?:error|exception)\"?\s?[:=](?!\s?(?:null|none|false|0\b|\"\"|\[\]|\{\}|$))|"
     r"\bexit(?:ed)?(?: with)?(?: "
     r"(?:code|status))? [1-9]",
     re.IGNORECASE,
