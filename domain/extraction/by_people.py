@@ -150,7 +150,8 @@ def _kept(speech: Speech, passed: Statement, *, at_work: bool) -> Statement | No
     worded = third_person(without_wish(passed.said) if wished else passed.said, speech.speaker)
     names = tuple(name for name in (speech.speaker.name, speech.speaker.addressee) if name)
     wanted = wished or (len(speech.event.content) <= SHORT and is_of_self(passed))
-    if flaw(worded, names=() if wished else names, at_work=at_work and not wanted) is not None:
+    impersonal = wished or not _ABOUT_WORK.isdisjoint(passed.fired)
+    if flaw(worded, names=() if impersonal else names, at_work=at_work and not wanted) is not None:
         return None
     return None if at_work and not wished and is_unreal(passed.said) and "decision" not in passed.fired else passed
 

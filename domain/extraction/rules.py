@@ -77,8 +77,7 @@ class RulesExtractor:
             dropped += max(0, len(passed) - MAX_PER_EVENT)
             for one in _best(passed):
                 made = candidate(one, talk[at], context)
-                wanted = not ALWAYS.isdisjoint(one.fired) or by_people.is_of_self(one)
-                if not to_agent or wanted or _is_useful(made, talk, at):
+                if not to_agent or _is_asked_for(one) or _is_useful(made, talk, at):
                     _add(found, made)
         inside = frozenset(event.seq for event in window.events)
         for result in by_tools.candidates((*context.preceding, *window.events), inside):
@@ -92,6 +91,11 @@ def _is_useful(made: Candidate, talk: list[Speech], at: int) -> bool:
     if made.importance >= USEFUL:
         return True
     return made.importance >= USEFUL_IN_CONTEXT and worth(talk, at) >= WORTH
+
+
+def _is_asked_for(one: Statement) -> bool:
+    """Whether a statement is kept however useful it looks: an instruction, a wish, or a lasting fact of the person."""
+    return not ALWAYS.isdisjoint(one.fired) or by_people.is_of_self(one)
 
 
 def _statements(talk: list[Speech], at: int, text: str, *, to_agent: bool) -> list[Statement]:

@@ -39,7 +39,7 @@ def test_a_window_becomes_the_model_s_memories_and_the_ledger_says_so(talk: Talk
     assert talk.scene.memories() == ["Maya plays the cello."]
     (row,) = talk.ledger()
     assert row["extractor"] == "model openai fake-1"
-    assert row["extractor_version"] == "extract/2 + rules 1"
+    assert row["extractor_version"] == "extract/2 + rules 2"
     assert row["dropped"] == {"outside": 1}
     assert row["fallback"] is None
     assert row["tokens"] == spent
