@@ -33,7 +33,7 @@ USEFUL = 0.52
 """Importance from which a statement of talk with an agent is kept: its chance to be useful, as readers judge."""
 USEFUL_IN_CONTEXT = 0.3
 """The same for a statement of a turn that is worth remembering."""
-ALWAYS = frozenset(("standing", "remember"))
+ALWAYS = frozenset(("standing", "remember", "rule"))
 """Signals of statements that are kept in any turn."""
 
 
