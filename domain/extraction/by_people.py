@@ -27,7 +27,7 @@ _ABOUT_WORK = frozenset(("the_x_is", "rule", "decision", "commitment", "remember
 _VOCATIVE = re.compile(
     r"^(?:my (?:guy|man|friend|dear|brother|bro|boss|lord|god)|oh my god|bro|man|dude|boss|oga|chief|ai|assistant|"
     r"abeg)\b"
-    r"[\s,!.:-]+",
+    r"\s?[,!.:-][\s,!.:-]*",
     re.IGNORECASE,
 )
 _UNRESOLVED = re.compile(r"\b(?:you|your|this|that|these|those|it|they|them|one|ones)\b", re.IGNORECASE)

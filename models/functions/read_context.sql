@@ -246,7 +246,8 @@ BEGIN
         CROSS JOIN LATERAL (SELECT * FROM slowwave.memory_conflicts s WHERE s.id = k.id OFFSET 0) AS c
         CROSS JOIN LATERAL (SELECT * FROM slowwave.memories s WHERE s.id = c.memory_id OFFSET 0) AS o
         CROSS JOIN LATERAL (SELECT * FROM slowwave.memories s WHERE s.id = c.conflicting_memory_id OFFSET 0) AS n
-        WHERE c.scope_id = ANY (ids)
+        -- Both sides lie in the scope of the conflict; a context shows neither side if one does not (I8).
+        WHERE c.scope_id = ANY (ids) AND o.scope_id = c.scope_id AND n.scope_id = c.scope_id
           AND o.status IN ('inbox', 'episode', 'active') AND o.valid_to IS NULL
           AND n.status IN ('inbox', 'episode', 'active') AND n.valid_to IS NULL
           AND (o.id = ANY (shown) OR n.id = ANY (shown) OR greatest(o.importance, n.importance) >= 0.7)

@@ -267,3 +267,10 @@ def test_hostile_text_is_extracted_in_bounded_time(junk: str) -> None:
     began = time.perf_counter()
     extract(("user", "Maya", text), ("assistant", "Jonas", text))
     assert time.perf_counter() - began < 20
+
+
+@pytest.mark.parametrize("said", ["My friend Zoe lives in a lighthouse.", "My brother Ivo works in Turin."])
+def test_possessor_is_no_vocative(said: str) -> None:
+    window = Window((Event(1, "user", "user", said, AT), Event(2, "assistant", "assistant", "I see.", AT)))
+    found = RulesExtractor().extract(window, ExtractionContext("desk"), AT).candidates
+    assert [one.content for one in found] == [said.replace("My", "The user's")]
