@@ -29,8 +29,8 @@ _AGE = text(
     "UPDATE slowwave.sessions SET dirty_since = now() - interval '20 minutes',"
     " flush_due_at = now() - interval '5 minutes' WHERE dirty_since IS NOT NULL"
 )
-DEAR = Reply("NO_REPLY", usage=(3000, 100))
-"""Of a cap of 4,000 tokens less is left then than the longest answer takes."""
+DEAR = Reply("NO_REPLY", usage=(7000, 100))
+"""Of a cap of 8,000 tokens less is left then than the longest answer takes."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def site(
         "API_KEY": "no-key",
         "BREAKER_FAILURES": "1",
         "BREAKER_SECONDS": "3",
-        "DAILY_TOKEN_BUDGET": "4000",
+        "DAILY_TOKEN_BUDGET": "8000",
         "TIMEOUT_SECONDS": "5",
     }
     short = {"SLOWWAVE_MEMORY__AUTO_FLUSH__TURN_THRESHOLD": "0"}
