@@ -12,6 +12,7 @@ Must not know: which sentences become memories.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 Act = Literal["propose", "ask", "instruct", "deliver", "accept", "reject", "correct", "report", "chat"]
@@ -121,6 +122,6 @@ def act_of(sentence: str, *, by_agent: bool) -> Act:
     return "report"
 
 
-def acts_of(parts: list[str], *, by_agent: bool) -> list[Act]:
+def acts_of(parts: Sequence[str], *, by_agent: bool) -> list[Act]:
     """The act of each sentence of a turn."""
     return [act_of(part, by_agent=by_agent) for part in parts]

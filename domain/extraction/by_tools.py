@@ -5,6 +5,7 @@ Must not know: what was said around the calls.
 
 from collections.abc import Iterator, Sequence
 
+from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.entities import entities
@@ -33,7 +34,7 @@ def _lesson(failed: Call, worked: Call, happened: dict[int, Event], inside: froz
 
 def _candidate(
     told: str,
-    kind: str,
+    kind: MemoryType,
     fired: tuple[str, ...],
     seqs: tuple[int, ...],
     happened: dict[int, Event],
@@ -42,7 +43,7 @@ def _candidate(
     content = redact(told).text
     return Candidate(
         content=content,
-        type="lesson" if kind == "lesson" else "result",
+        type=kind,
         importance=importance(fired),
         confidence=confidence(fired),
         valid_from=happened[seqs[-1]].happened_at,

@@ -9,7 +9,7 @@ Must not know: whether anything that was agreed came to pass.
 
 import re
 
-from slowwave_server.domain.extraction.acts import act_of
+from slowwave_server.domain.extraction.acts import acts_of
 from slowwave_server.domain.extraction.outline import clean, numbered, outline
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.standalone import content_words
@@ -82,7 +82,7 @@ def lets(sentence: str) -> str | None:
 
 def accepts(parts: list[str]) -> bool:
     """Whether a person's turn accepts what came before: its first acts say so, and none of them declines."""
-    acts = [act_of(part, by_agent=False) for part in parts[:4]]
+    acts = acts_of(parts[:4], by_agent=False)
     declined = "reject" in acts or "correct" in acts[:2] or any(_OTHERWISE.search(part) for part in parts[:4])
     return "accept" in acts and not declined
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from slowwave_server.domain.extraction.acts import Act, act_of
+from slowwave_server.domain.extraction.acts import Act, acts_of
 from slowwave_server.domain.extraction.outcomes import has_specifics
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.speech import Speech
@@ -55,7 +55,7 @@ def features(talk: Sequence[Speech], at: int) -> dict[str, float]:
 def _read(text: str, *, by_agent: bool) -> tuple[tuple[str, ...], tuple[Act, ...], tuple[bool, ...]]:
     """The sentences of a text, the act of each, and whether it is in the first person. Neighbours share the work."""
     parts = tuple(sentences(text))
-    acts = tuple(act_of(part, by_agent=by_agent) for part in parts)
+    acts = tuple(acts_of(parts, by_agent=by_agent))
     return parts, acts, tuple(_FIRST_PERSON.search(part) is not None for part in parts)
 
 

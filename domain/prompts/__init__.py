@@ -9,7 +9,7 @@ from importlib import resources
 
 @cache
 def prompt_text(name: str) -> str:
-    """The text of one prompt. name: "NAME/NUMBER", as in Prompt.version and in ledgers ("extract/1" is extract_1.txt).
+    """The text of one prompt. name: "NAME/NUMBER", as in Prompt.version and in ledgers ("extract/2" is extract_2.txt).
 
     Raises FileNotFoundError for a name that there is no text of.
     """
