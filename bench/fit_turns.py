@@ -13,7 +13,7 @@ from pathlib import Path
 from bench import logistic, realmem_data
 from bench.msc_data import data_file
 from slowwave.settings import ExtractorSettings
-from slowwave_server.domain.extraction.rules import WORTH
+from slowwave_server.domain.extraction.keeping import WORTH
 from slowwave_server.domain.extraction.speech import speeches
 from slowwave_server.domain.extraction.turns import features
 from slowwave_server.domain.windows import cut_window

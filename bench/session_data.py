@@ -75,7 +75,7 @@ def _event(seq: int, line: dict[str, Any]) -> Event:
 
 def _realmem() -> Iterator[Talk]:
     for person in realmem_data.people(data_file(realmem_data.FILE)):
-        yield from (Talk(person.name, session.name, session.events) for session in person.sessions)
+        yield from (Talk("assistant", f"{person.name}/{session.name}", session.events) for session in person.sessions)
 
 
 def _tau() -> Iterator[Talk]:

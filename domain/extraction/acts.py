@@ -18,7 +18,8 @@ from typing import Literal
 Act = Literal["propose", "ask", "instruct", "deliver", "accept", "reject", "correct", "report", "chat"]
 
 _LEAD = (
-    r"^(?:(?:ok|okay|alright|right|well|oh|ah|so|and|but|then|now|also|hmm|hey|hi|great|good|sure|please|thanks)"
+    r"^(?:(?:ok|okay|alright|right|well|oh|ah|so|and|but|then|now|also|hmm|hey|hi|great|good|sure|please|kindly|"
+    r"thanks|nevermind|never mind|wait|instead|next|finally|you know what|once (?:done|finished)|first|i guess)"
     r"[\s,.!:-]+){0,4}"
 )
 _FLAGS = re.IGNORECASE

@@ -18,7 +18,9 @@ MAX_OUTCOMES = 4
 
 def statements(speech: Speech, text: str, *, handed_over: bool) -> list[Statement]:
     """The outcomes of an agent's turn, and its outline if it handed something over that is worth remembering."""
-    found = [one for part in sentences(text) if (one := _outcome(speech, clean(part))) is not None][:MAX_OUTCOMES]
+    found = [
+        one for part in sentences(text) if is_outcome(part) and (one := _outcome(speech, clean(part))) is not None
+    ][:MAX_OUTCOMES]
     if handed_over and (handed := outline(text)) is not None and handed.is_specific:
         fired = ("delivered", "act_deliver")
         found.append(
@@ -34,8 +36,6 @@ def statements(speech: Speech, text: str, *, handed_over: bool) -> list[Statemen
 
 
 def _outcome(speech: Speech, sentence: str) -> Statement | None:
-    if not is_outcome(sentence):
-        return None
     fired = (*signals(sentence, Seen()), "outcome")
     worded = third_person(sentence, speech.speaker)
     if flaw(worded, names=(speech.speaker.name,)) is not None:

@@ -16,7 +16,7 @@ from slowwave_server.domain.extraction.person import third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech
-from slowwave_server.domain.extraction.standalone import content_words, flaw, is_unreal
+from slowwave_server.domain.extraction.standalone import content_words, flaw, is_about_talk, is_unreal
 from slowwave_server.domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, keep_score
 from slowwave_server.domain.noise import without_machinery
 from slowwave_server.domain.redaction import redact
@@ -24,12 +24,12 @@ from slowwave_server.domain.redaction import redact
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|our|ours)\b", re.IGNORECASE)
 _ABOUT_WORK = frozenset(("the_x_is", "rule", "decision", "commitment", "remember", "result"))
 """Signals of a statement about a project, a rule or a date, which needs no first person."""
-_VOCATIVE = re.compile(
-    r"^(?:my (?:guy|man|friend|dear|brother|bro|boss|lord|god)|oh my god|bro|man|dude|boss|oga|chief|ai|assistant|"
-    r"abeg)\b"
-    r"\s?[,!.:-][\s,!.:-]*",
-    re.IGNORECASE,
+_CALLS = (
+    r"(?:my (?:guy|man|friend|dear|brother|bro|boss|lord|god)|oh my god|bro|man|dude|boss|oga|chief|ai|assistant|abeg)"
 )
+_VOCATIVE = re.compile(rf"^{_CALLS}\b\s?[,!.:-][\s,!.:-]*|,\s*{_CALLS}(?=[\s,]*[.!?]*$|,)", re.IGNORECASE)
+_COMMAND = re.compile(r"^/[a-z][\w-]{1,30}\s+")
+"""A command of the agent's own shell before what a person says to it ("/ask why does it fail")."""
 _UNRESOLVED = re.compile(r"\b(?:you|your|this|that|these|those|it|they|them|one|ones)\b", re.IGNORECASE)
 _BEFORE_QUESTION = re.compile(
     r"^(?P<fact>(?:i'm|i am|i have|i've|my|we|our|since i|as i)\b[^?]{12,160}?)"
@@ -39,6 +39,17 @@ _BEFORE_QUESTION = re.compile(
 )
 _PASTED = 700
 """Characters. A longer turn of a person is looked at for text that is not their own."""
+_BRIEF = 300
+"""Characters of a turn that holds a text to work on beside the request."""
+_WORK_ON = re.compile(
+    r"\b(?:rewrite|re-write|edit|proofread|proof-read|rephrase|paraphrase|improve|correct|summari[sz]e|translate|"
+    r"polish|"
+    r"shorten|grade|evaluate|check)\b.{0,40}\b(?:this|these|the following|below|my|text|letter|e-?mail|essay|paragraph|"
+    r"report|story|article|grammar|statement|draft)\b|\b(?:act|respond|reply|behave) as\b|\byou (?:are|will be) (?:a|"
+    r"an|my|"
+    r"the|going to)\b|\b(?:pretend|imagine|role-?play|text(?:-based)? adventure|let's play)\b|\bprompt\b",
+    re.IGNORECASE,
+)
 _OWN_SHARE = 0.2
 """Share of sentences in the first person below which a long turn counts as pasted."""
 SHORT = 120
@@ -63,7 +74,7 @@ def among_people(speech: Speech, text: str) -> list[Statement]:
 def to_agent(speech: Speech, text: str) -> list[Statement]:
     """The sentences of a person's turn to an agent that are worth keeping, and what the turn agrees to."""
     own = own_words(list(sentences(text)), len(text))
-    parts = [bare for part in own if (bare := _VOCATIVE.sub("", without_marks(part)))]
+    parts = [bare for part in own if (bare := _VOCATIVE.sub("", _COMMAND.sub("", without_marks(part))))]
     heard = _heard(speech)
     kept = _best(
         one for at, part in enumerate(parts) if (one := _at_work(speech, part, heard, first=at == 0)) is not None
@@ -85,7 +96,12 @@ def is_of_self(passed: Statement) -> bool:
 
 
 def own_words(parts: Sequence[str], length: int) -> list[str]:
-    """The sentences that are the speaker's own. Of a long paste: the first and the last, if in the first person."""
+    """The sentences that are the speaker's own. Of a long paste: the first and the last, if in the first person.
+
+    Of a text that the agent is to work on, and of a role that it is to play, no sentence but the request is.
+    """
+    if length >= _BRIEF and any(_WORK_ON.search(part) for part in parts[:2]):
+        return list(parts[:1])
     if length < _PASTED or not parts:
         return list(parts)
     own = [_FIRST_PERSON.search(part) is not None for part in parts]
@@ -120,6 +136,8 @@ def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> State
 
 def _told(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
     fired = signals(sentence, Seen.after(speech.before) if first else Seen())
+    if speech.in_group:
+        fired = (*fired, "group")
     return _kept(speech, Statement(sentence, fired, keep_score(fired)), at_work=False)
 
 
@@ -144,7 +162,7 @@ def _instruction(speech: Speech, sentence: str) -> Statement | None:
 
 
 def _kept(speech: Speech, passed: Statement, *, at_work: bool) -> Statement | None:
-    if passed.score < THRESHOLD:
+    if passed.score < THRESHOLD or passed.said.rstrip().endswith(":"):
         return None
     wished = "remember" in passed.fired
     worded = third_person(without_wish(passed.said) if wished else passed.said, speech.speaker)
@@ -152,6 +170,8 @@ def _kept(speech: Speech, passed: Statement, *, at_work: bool) -> Statement | No
     wanted = wished or (len(speech.event.content) <= SHORT and is_of_self(passed))
     impersonal = wished or not _ABOUT_WORK.isdisjoint(passed.fired)
     if flaw(worded, names=() if impersonal else names, at_work=at_work and not wanted) is not None:
+        return None
+    if at_work and not wanted and is_about_talk(passed.said):
         return None
     return None if at_work and not wished and is_unreal(passed.said) and "decision" not in passed.fired else passed
 

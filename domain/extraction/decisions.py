@@ -90,7 +90,7 @@ def accepts(parts: list[str]) -> bool:
 def agreed(before: str) -> str | None:
     """What a plain yes agrees to: the outline of a structured answer, else the last proposal of the agent's turn."""
     handed = outline(before)
-    if handed is not None and len(content_words(handed.title)) >= 2:
+    if handed is not None and handed.is_specific:
         return f"agreed on {_of_them(handed.told())}"
     proposals = [match["what"] for part in sentences(before) if (match := _PROPOSES.search(clean(part)))]
     if not proposals or len(content_words(proposals[-1])) < 3 or _EITHER.search(proposals[-1]):

@@ -8,11 +8,15 @@ import re
 from slowwave_server.domain.extraction import verbs
 
 _OPENER = re.compile(
-    r"^(?:(?:(?:oh|ooh|ah|aw+|wow|woah|whoa|hey|hi|hello|yes|yeah|yea|yep|yup|ya|nope|nah|ok|okay|alright|well|um+|"
+    r"^(?:(?:(?:nevermind|never mind|kindly|oh|ooh|ah|aw+|wow|woah|whoa|hey|hi|hello|yes|yeah|yea|yep|yup|ya|nope|"
+    r"nah|ok|okay|alright|well|um+|"
     r"hmm+|hm|haha+|ha|hehe|lol|lmao|omg|gosh|thanks|anyway|anyways|so(?! (?:much|many|far|long))|and|but|also|plus|"
     r"actually|honestly|sure|true|right|"
     r"exactly|absolutely|definitely|totally|indeed)\b|no\b(?=\s*[,.!-]|\s+i\b)|(?:i mean|you know|"
-    r"to be honest|of course|by the way|guess what|at least|like)\s*,)[\s,.!~:;-]*){1,6}",
+    r"to be honest|of course|by the way|guess what|at least|like|however|additionally|furthermore|moreover|finally|"
+    r"therefore|meanwhile|besides|then|now|just|first(?:ly)?|second(?:ly)?|lastly|basically|essentially|obviously|"
+    r"clearly|unfortunately|thankfully|luckily|as you (?:know|can see)|in that case|for now|that said)\s*,)"
+    r"[\s,.!~:;-]*){1,6}",
     re.IGNORECASE,
 )
 _CLOSERS = ("lol", "lmao", "ha", "hehe", "heh", "though", "tho", "you know", ")", "(", ":d", ":p")
@@ -64,7 +68,7 @@ def with_subject(sentence: str, name: str) -> str:
     low = [word.lower() for word in words[:2]]
     skip = 1 if low and low[0] in _ELIDED_ADVERBS and len(words) > 1 else 0
     verb = low[skip] if len(low) > skip else ""
-    if verb in _ELIDED_ING and _FINITE.search(sentence) is None:
+    if verb == "gonna" or (verb in _ELIDED_ING and _FINITE.search(sentence) is None):
         lead = "is "
     elif verb == "been":
         lead = "has "

@@ -49,7 +49,8 @@ def without_wish(said: str) -> str:
 def candidate(passed: Statement, speech: Speech, context: ExtractionContext) -> Candidate:
     """The candidate that a statement makes."""
     event, speaker = speech.event, speech.speaker
-    named = mentions(passed.said, local_day(event.happened_at, context.time_zone))
+    quoted = passed.worded and passed.type in {"result", "decision"}  # a document's own words keep their dates
+    named = () if quoted else mentions(passed.said, local_day(event.happened_at, context.time_zone))
     over = [mention.first for mention in named if mention.past]
     fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
     said = annotate(passed.said, named)

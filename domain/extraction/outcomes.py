@@ -17,10 +17,20 @@ _DONE = (
     r"scheduled|sent|set up|shipped|signed|submitted|subscribed|suspended|switched|transferred|unlocked|unsubscribed|"
     r"updated|upgraded|uploaded|verified|waived|withdrawn)"
 )
+_SETTLED = (
+    r"(?:approved|booked|cancell?ed|closed|confirmed|declined|denied|paid|rebooked|refunded|rejected|reserved|"
+    r"rescheduled|resolved|scheduled|shipped|waived)"
+)
 _PASSIVE = re.compile(
-    rf"\b(?:has|have|had|was|were|is|are|been|got)(?: (?:now|been|successfully|already|also|all|both|just|"
-    rf"automatically))"
-    rf"{{0,3}} {_DONE}\b",
+    rf"\b(?:has|have|had|was|were|been|got)(?: (?:now|been|successfully|already|also|all|both|just|automatically))"
+    rf"{{0,3}} {_DONE}\b|\b(?:is|are)(?: (?:also|all|both))? (?:(?:now|successfully|already) {_DONE}|{_SETTLED})\b",
+    re.IGNORECASE,
+)
+"""What was done. "Is created" alone explains how a thing works; "is booked" and "is now created" say what happened."""
+_QUOTED = re.compile(r"\"[^\"\n]*\"")
+_NOT_DONE = re.compile(
+    r"\b(?:hasn't|haven't|wasn't|weren't|isn't|aren't|not yet|yet to|has not|have not|was not|were not)\b|\byet\b|"
+    r"\b(?:see|sees|understand|know|think|notice|noticed|assume|believe|remember)\b(?: that\b)?",
     re.IGNORECASE,
 )
 _ACTIVE = re.compile(
@@ -55,12 +65,13 @@ _PENDING = re.compile(
 
 def is_outcome(sentence: str) -> bool:
     """Whether a sentence of an agent says what was done or refused, about something specific, and not conditionally."""
-    if sentence.rstrip().endswith("?"):
+    if sentence.rstrip().endswith(("?", ":")):
         return False
     if _REFUSED.search(sentence):
         return _ID.search(sentence) is not None and "if " not in sentence.lower()
-    done = _PASSIVE.search(sentence) or _ACTIVE.search(sentence)
-    if done is None or _PENDING.search(sentence[: done.end()]):
+    told = _QUOTED.sub('""', sentence)
+    done = _PASSIVE.search(told) or _ACTIVE.search(told)
+    if done is None or _PENDING.search(told[: done.end()]) or _NOT_DONE.search(told):
         return False
     return has_specifics(sentence)
 

@@ -6,15 +6,19 @@ Must not know: whether anybody accepted the answer.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
 from slowwave_server.domain.extraction.sentences import normalise
+from slowwave_server.domain.extraction.standalone import content_words
 
 MIN_POINTS = 2
 MAX_POINTS = 6
-MAX_POINT = 80
-"""Characters of one point."""
+MAX_POINT = 90
+"""Characters of one point. A longer one ends where a clause ends; a point without such a place is left out."""
+MIN_WORDS = 4
+"""Words of a point that is cut."""
 MAX_TITLE = 90
 
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s+(?P<hash>\S.*?)(?:(?<=\s)#+)?|\*\*(?P<bold>[^*\n]{3,100})\*\*:?)$")
@@ -31,18 +35,50 @@ _GENERIC = re.compile(
     r"important|tips?|example|details?|step \d+|option \d+|phase \d+|day \d+|week \d+|part \d+|why|how|what|remember|"
     r"action items?|considerations?|pros|cons|benefits?|purpose|objective|goal|details?|options?|what i|let'?s|"
     r"your|so|to confirm|core|original|getting started|immediate|specific areas|steps?|quick summary|current|proposed|"
-    r"updated version)\b[^a-z]{0,3}",
+    r"updated version|(?:specific|promising|potential|possible|good|other|(?:\w+ )?more|real) (?:examples?|options?|"
+    r"requirements?|areas|questions|ideas|ways|things)|scene|int\.|ext\.)\b[^a-z]{0,3}",
     re.IGNORECASE,
 )
+_OF_US = re.compile(r"^(?:your|our|my|the|a|an|some|few|several)\s+", re.IGNORECASE)
+_NO_NOUN = re.compile(
+    r"^(?:of|they|it|there|that|these|those|for|in|on|with|if|to|and|or|but|by)\b|"
+    r"\b(?:for|be|been|includes?|including|are|is|was|were|to|of|with|as|by|in|on|that|you|have|has|do|follows?)$",
+    re.IGNORECASE,
+)
+"""Titles that are no name of a thing but a piece of a sentence."""
+_LABEL = re.compile(
+    r"^(?:focus|purpose|goal|method|description|notes?|details?|features?|key features|benefits?|specialization|"
+    r"track record|why|how|tips?|example|action|action for you|pros|cons|morning|afternoon|evening|objective|reason|"
+    r"ideal for|best for|what|highlights?|considerations?|suggested times?|procedure|booking procedure|difficulty)$",
+    re.IGNORECASE,
+)
+"""Leads that say which field of a thing follows, and nothing of the thing."""
+_CLAUSE_END = re.compile(
+    r"(?<=[\w)\]%\"'])(?:(?<!approx)(?<!e\.g)(?<!i\.e)(?<!\bvs)(?<!\bSt)(?<!\bNo)[.;](?=\s|$)|"
+    r",(?=\s)|\s+[\u2013\u2014-]\s|\s\()"
+)
+_OF_ANY_WORK = frozenset(
+    """
+    analysis answer approach architecture area benefits breakdown brief changes check checklist clarification
+    completeness comparison concept confirmed considerations context core current detailed details documentation
+    established example examples explanation features final findings further general guide high-level implementation
+    important improvements information insights instructions issue issues key level line list main major needed new next
+    note notes observations option options outline overview phase plan points possible potential problem proposal
+    proposed quality question questions quick recap recommendation recommendations recommended report request
+    requirements research response results review revised root rules section sections short solution solutions specific
+    step steps strategy structure suggested suggestions summary table task tasks technical tips update updated version
+    """.split()
+)
+"""Words that a title of any work has."""
+MIN_TITLE_WORDS = 2
+"""Words of a title besides those."""
+_DEPENDS = re.compile(
+    r"(?:while|since|if|to|when|as|although|though|once|after|before|because|in addition|given|based on|by|for)\b",
+    re.IGNORECASE,
+)
+"""Beginnings of a clause that says little without the one after it."""
+_SECTION = re.compile(r"(?:day|week|phase|option|month|module|chapter) \d", re.IGNORECASE)
 _SPECIFIC = re.compile(r"\d|(?<=[a-z,;:&-] )[A-Z][a-z]{2,}|[A-Z]{2,}|\"")
-_LEAD_IN = re.compile(
-    r"^(?:(?:so|now|okay|ok|well|then|great|perfect|alright|sure),? )?(?:here(?:'s| is| are)|these are|this is|"
-    r"below (?:is|are)|"
-    r"consider|let's (?:look at|start with)|how about|i(?:'ve| have) (?:\w+ ){0,2}(?:drafted|prepared|created|"
-    r"updated))? ?"
-    r"(?:the|a|an|your|our|my|some|these|this)? ",
-    re.IGNORECASE,
-)
 _SPEAKS = re.compile(
     r"\?|\b(?:we|we'll|we're|you|you'll|you're|i|i'll|let's|us|me)\b|\(example|^example", re.IGNORECASE
 )
@@ -54,7 +90,7 @@ _FIGURE = re.compile(
 _CODE = re.compile(r"`([^`\n]{1,200})`")
 _MARKS = re.compile(
     r"`+|\|+|^\s*#+(?=\s|$)|\s#+\s*$|(?<![\w*/])\*{2,3}(?=[^\s*/])|(?<=[^\s*/])\*{2,3}(?![\w*])|(?<![\w*/.])\*(?=[^\s*./])|"
-    r"(?<=[^\s*/])\*(?![\w*./])|(?<![\w.])_(?=[^\W_])|(?<=[^\W_])_(?![\w.])"
+    r"(?<=[^\s*/])\*(?=[.,;:!?]?(?:\s|$))|(?<=[^\s*/])\*(?![\w*./])|(?<![\w.])_(?=[^\W_])|(?<=[^\W_])_(?![\w.])"
 )
 """Markdown's marks, and not the stars, hashes and underscores of file names, patterns and numbers."""
 _NUMBER = re.compile(r"^\s*(?:\*\*)?(?:option )?(?P<number>\d{1,2})[.):]\s+(?P<text>\S.*)$", re.IGNORECASE)
@@ -72,7 +108,9 @@ class Outline:
 
     @property
     def is_specific(self) -> bool:
-        """Whether two points name something or hold a number, or the title does."""
+        """Whether the title names a thing of its own, and two points name something or hold a number, or it does."""
+        if len(set(content_words(self.title)) - _OF_ANY_WORK) < MIN_TITLE_WORDS:
+            return False
         named = sum(_SPECIFIC.search(point) is not None for point in (*self.points, *self.figures))
         return named >= MIN_POINTS or _SPECIFIC.search(self.title) is not None
 
@@ -86,13 +124,16 @@ class Outline:
 def outline(text: str) -> Outline | None:
     """The outline of an answer, or None if it has no title and no list of at least two points."""
     lines = [line.rstrip() for line in normalise(text).split("\n")]
-    title = _title(lines)
-    points = _points(lines, title)
-    if title is None or len(points) < MIN_POINTS:
+    found = _title(lines)
+    if found is None:
         return None
-    figures = [clean(line)[:MAX_POINT] for line in lines if _FIGURE.search(line)][-2:]
+    title, begins, level = found
+    points, more = _points(lines[begins:], level)
+    if len(points) < MIN_POINTS:
+        return None
+    figures = [point for line in lines if _FIGURE.search(line) and (point := _short(clean(line)))][-2:]
     fresh = tuple(figure for figure in figures if not any(figure in point or point in figure for point in points))
-    return Outline(title, tuple(points[:MAX_POINTS]), max(0, len(points) - MAX_POINTS), fresh)
+    return Outline(title, tuple(points), more, fresh)
 
 
 def numbered(text: str, number: int) -> str | None:
@@ -135,44 +176,86 @@ def listed(text: str) -> tuple[str, tuple[str, ...]] | None:
     return (intro, tuple(points[:MAX_POINTS])) if len(points) >= MIN_POINTS else None
 
 
-def _title(lines: list[str]) -> str | None:
-    """The first heading that names something, else what introduces the list."""
-    for line in lines:
+def _title(lines: list[str]) -> tuple[str, int, int] | None:
+    """What the answer is about, the line after it, and its level: a heading before the lists, else their intro."""
+    for at, line in enumerate(lines):
         if (heading := _HEADING.match(line)) is not None:
-            said = _NUMBERED.sub("", clean(heading["hash"] or heading["bold"]))
-            if _names_something(said):
-                return said
+            said = _named(heading["hash"] or heading["bold"])
+            if said is not None and not _NUMBERED.match(clean(heading["hash"] or heading["bold"])):
+                return said, at + 1, _level(heading)
+        elif _ITEM.match(line):
+            break
+    for at, line in enumerate(lines):
+        if (intro := _INTRO.search(without_marks(line))) is not None and (said := _named(intro["what"])) is not None:
+            return said, at + 1, 0
+    return None
+
+
+def _named(title: str) -> str | None:
+    """A title as the name of a thing; None for a question, a sentence about us, or a generic heading."""
+    said = _OF_US.sub("", clean(title)).strip(" ,:")
+    named = 3 <= len(said) <= MAX_TITLE and " " in said and said[0].isalnum()
+    bad = _GENERIC.match(said) or _SPEAKS.search(said) or _NO_NOUN.search(said)
+    return said[:1].upper() + said[1:] if named and not bad else None
+
+
+def _level(heading: re.Match[str]) -> int:
+    """1 to 6 by the number of hashes; 7 for a line in bold type."""
+    return 7 if heading["bold"] else len(heading[0].lstrip()) - len(heading[0].lstrip().lstrip("#"))
+
+
+def _points(lines: list[str], level: int) -> tuple[list[str], int]:
+    """The sections below the title if there are several, else its list items of the outer level; and how many more."""
+    sections: list[str] = []
     for line in lines:
-        if (intro := _INTRO.search(without_marks(line))) is not None and _names_something(intro["what"].strip()):
-            return intro["what"].strip()
-    found = listed("\n".join(lines))
-    if found is None:
-        return None
-    said = _LEAD_IN.sub("", found[0].split(". ")[-1]).strip(" ,:")
-    return said if _names_something(said) else None
-
-
-def _names_something(title: str) -> bool:
-    """Whether a title names a thing: no question, no sentence about us, no generic heading."""
-    return 3 <= len(title) <= MAX_TITLE and " " in title and not _GENERIC.match(title) and not _SPEAKS.search(title)
-
-
-def _points(lines: list[str], title: str | None) -> list[str]:
-    """List items of the outer level; headings stand for items if there are no lists."""
+        heading = _HEADING.match(line)
+        if heading is None:
+            continue
+        if level and _level(heading) < level:
+            break
+        said = clean(heading["hash"] or heading["bold"])
+        if _SECTION.match(said) or not (_GENERIC.match(_OF_US.sub("", said)) or _SPEAKS.search(said)):
+            sections.append(said)
+    chosen = _fitting(sections)
+    if len(chosen) >= MIN_POINTS and sum(_SPECIFIC.search(one) is not None for one in chosen) >= MIN_POINTS:
+        return chosen[:MAX_POINTS], max(0, len(sections) - MAX_POINTS)
     items = [match for line in lines if (match := _ITEM.match(line)) is not None]
-    if items:
-        outer = min(len(match["indent"]) for match in items)
-        return [_point(match["text"]) for match in items if len(match["indent"]) == outer]
-    heads = [clean(match["hash"] or match["bold"]) for line in lines if (match := _HEADING.match(line)) is not None]
-    return [head[:MAX_POINT] for head in heads if head != title]
+    outer = min((len(match["indent"]) for match in items), default=0)
+    texts = [match["text"] for match in items if len(match["indent"]) == outer]
+    chosen = _fitting(texts)
+    return chosen[:MAX_POINTS], max(0, len(texts) - MAX_POINTS)
+
+
+def _fitting(texts: list[str]) -> list[str]:
+    """The points of these texts, each once, without those that say nothing in the room of a point.
+
+    A lead that comes again and again ("Why it works:") names a field, and its point is left out.
+    """
+    leads = Counter(clean(match["lead"]) for text in texts if (match := _LEAD.match(text)) is not None)
+    fields = {lead for lead, times in leads.items() if times > 1}
+    points = (_point(text) for text in texts)
+    return list(dict.fromkeys(point for point in points if point and point.partition(":")[0] not in fields))
 
 
 def _point(text: str) -> str:
+    """A point as one clause: its lead in bold type and what follows as far as a clause fits; "" if nothing is left."""
     lead = _LEAD.match(text)
-    said = clean(text)
-    if lead is not None:
-        head, rest = clean(lead["lead"]), clean(lead["rest"])
-        said = head if not rest or len(head) > MAX_POINT - 20 else f"{head}: {rest}"
-    if len(said) <= MAX_POINT:
-        return said.rstrip(".")
-    return said[:MAX_POINT].rsplit(" ", 1)[0].rstrip(" ,;:(") + " …"
+    if lead is None:
+        return _short(clean(text))
+    head, rest = clean(lead["lead"]), clean(lead["rest"])
+    cut = _short(rest, MAX_POINT - len(head) - 2) if rest else ""
+    if _LABEL.match(head) and (not cut or _SPECIFIC.search(cut) is None):
+        return ""
+    return f"{head}: {cut.lstrip(' ,;:')}" if cut else head
+
+
+def _short(said: str, limit: int = MAX_POINT) -> str:
+    """The text if it is short, else its first clauses that fit; "" if the first one does not."""
+    if len(said) <= limit:
+        return said.rstrip(". ")
+    ends = [match.start() for match in _CLAUSE_END.finditer(said, 0, limit + 2) if match.start() <= limit]
+    cut = next((said[:end] for end in reversed(ends) if said.count(" ", 0, end) + 1 >= MIN_WORDS), "")
+    if _DEPENDS.match(cut):
+        return ""
+    balanced = cut.count('"') % 2 == 0 and all(cut.count(a) == cut.count(b) for a, b in ("()", "[]"))
+    return cut.rstrip(" ,;:(") if balanced else ""

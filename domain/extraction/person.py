@@ -1,7 +1,7 @@
 """From the first person to the third: "I adopted a dog" becomes "Maya adopted a dog", so that a statement stands alone.
 
 The words of the speaker are kept; only pronouns, the verbs that agree with them, and fillers at the edges change.
-Text between double quotes is someone's wording and stays untouched.
+Text between quotes, double or single, is someone's wording or a name and stays untouched.
 
 Must not know: which sentences are worth keeping, and when they were said.
 """
@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 
 from slowwave_server.domain.extraction import verbs
 from slowwave_server.domain.extraction.edges import trim, with_subject
+from slowwave_server.domain.extraction.quotes import between_single_quotes
 
+UNNAMED = "The user"
+"""How a person without a name is called. An agent that says "you" to that person means nobody else."""
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|_+|\s+|[^\w\s]")
 _CLOSED = ('."', '!"', '?"', ".)", "!)", "?)")
 _TAIL = re.compile(r"[\s.!,;:…]+$")
@@ -19,9 +22,7 @@ _JOINTS = frozenset("-_./@\\")
 """Characters that join words to an identifier if no space stands beside them."""
 _OPENING_JOINTS = frozenset("_/@\\")
 _VARIABLE_BEFORE = frozenset("./=+-)]_:<>[*")
-_BEFORE_NUMERAL = frozenset(
-    "war part type phase chapter vol volume class stage elizabeth world act book grade level".split()
-)
+_BEFORE_NUMERAL = frozenset("war part type phase chapter vol volume class stage elizabeth world act book level".split())
 _INVERTED = frozenset("am do have don't haven't were did can will would should could was may might".split())
 _AFTER_THEY = {"am": "are", "was": "were", "wasn't": "weren't"}
 _SUBJECT_BEFORE_YOU = frozenset(
@@ -47,7 +48,7 @@ class Speaker:
 
     def inside(self, name: str) -> str:
         """A name as it stands inside a sentence: an unnamed user loses the capital of the article."""
-        return "the user" if name == "The user" else name
+        return "the user" if name == UNNAMED else name
 
 
 @dataclass(slots=True)
@@ -84,10 +85,11 @@ class _Rewrite:
     def run(self) -> str:
         quotes = self.tokens.count('"')
         quoted = False
+        names = between_single_quotes(self.tokens)
         for at, part in enumerate(self.tokens):
             if part == '"' and quotes % 2 == 0:
                 quoted = not quoted
-            if quoted or not part[0].isalpha() or self.in_identifier(at):
+            if quoted or at in names or not part[0].isalpha() or self.in_identifier(at):
                 self.plain(part)
             else:
                 self.word(at, part, part.lower())
@@ -277,12 +279,12 @@ def third_person(sentence: str, speaker: Speaker) -> str:
     """The sentence with the speaker's name for I, me, my; it ends with a full stop and begins with a capital.
 
     A sentence that does not mention its speaker gets the name before it ("Maya: The kids love nature."), unless the
-    speaker is
-    an unnamed user, whom the trust of the memory names.
+    speaker is an unnamed user, whom the trust of the memory names.
     """
     trimmed = trim(sentence) or sentence
     whole = with_subject(trimmed, speaker.name)
-    second = speaker.addressee is not None and "ou" in whole and _GENERIC_YOU.search(whole) is None
+    generic = speaker.addressee != UNNAMED and _GENERIC_YOU.search(whole) is not None
+    second = speaker.addressee is not None and "ou" in whole and not generic
     run = _Rewrite(_TOKEN.findall(whole), speaker, resolve_you=second)
     text = run.run()
     body = _TAIL.sub("", text)
@@ -292,6 +294,6 @@ def third_person(sentence: str, speaker: Speaker) -> str:
         body = text.strip()
     if not body.startswith(speaker.name):
         body = body[:1].upper() + body[1:]
-    if run.named or whole is not trimmed or speaker.name == "The user":
+    if run.named or whole is not trimmed or speaker.name == UNNAMED:
         return body
     return f"{speaker.name}: {body}"

@@ -15,6 +15,7 @@ from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionC
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import by_agents, by_people, by_tools
 from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.extraction.keeping import WORTH, kept
 from slowwave_server.domain.extraction.making import Statement, candidate
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
 from slowwave_server.domain.extraction.speech import Speech, speeches
@@ -26,15 +27,6 @@ from slowwave_server.domain.redaction import redact
 
 MAX_PER_EVENT = 6
 """Candidates. A pasted document must not flood the memory: of more, those with the highest scores stay."""
-
-WORTH = -1.1
-"""Log-odds from which an agent's answer is worth remembering by its outline."""
-USEFUL = 0.52
-"""Importance from which a statement of talk with an agent is kept: its chance to be useful, as readers judge."""
-USEFUL_IN_CONTEXT = 0.3
-"""The same for a statement of a turn that is worth remembering."""
-ALWAYS = frozenset(("standing", "remember", "rule"))
-"""Signals of statements that are kept in any turn."""
 
 
 class RulesExtractor:
@@ -75,27 +67,14 @@ class RulesExtractor:
             at = by_seq[event.seq]
             passed = _statements(talk, at, text, to_agent=to_agent)
             dropped += max(0, len(passed) - MAX_PER_EVENT)
-            for one in _best(passed):
-                made = candidate(one, talk[at], context)
-                if not to_agent or _is_asked_for(one) or _is_useful(made, talk, at):
-                    _add(found, made)
+            made = [(one, candidate(one, talk[at], context)) for one in _best(passed)]
+            for one in kept(made, talk, at, to_agent=to_agent):
+                _add(found, one)
         inside = frozenset(event.seq for event in window.events)
         for result in by_tools.candidates((*context.preceding, *window.events), inside):
             _add(found, result)
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
         return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
-
-
-def _is_useful(made: Candidate, talk: list[Speech], at: int) -> bool:
-    """Whether a statement to or of an agent is worth a memory: by its wording, or less so in a turn that matters."""
-    if made.importance >= USEFUL:
-        return True
-    return made.importance >= USEFUL_IN_CONTEXT and worth(talk, at) >= WORTH
-
-
-def _is_asked_for(one: Statement) -> bool:
-    """Whether a statement is kept however useful it looks: an instruction, a wish, or a lasting fact of the person."""
-    return not ALWAYS.isdisjoint(one.fired) or by_people.is_of_self(one)
 
 
 def _statements(talk: list[Speech], at: int, text: str, *, to_agent: bool) -> list[Statement]:
@@ -135,6 +114,15 @@ def _best(passed: list[Statement]) -> list[Statement]:
 
 
 def _add(found: dict[tuple[str, str], Candidate], candidate: Candidate) -> None:
+    """Add a candidate; one that says the same gains its sources, and an acceptance replaces what was handed over."""
+    if "settled" in candidate.signals:
+        handed = [
+            key
+            for key, one in found.items()
+            if "delivered" in one.signals and set(one.sources) & set(candidate.sources)
+        ]
+        for key in handed:
+            del found[key]
     key = (candidate.type, candidate.content.casefold())
     known = found.get(key)
     if known is None:

@@ -45,6 +45,13 @@ _SUBORDINATE = re.compile(
 )
 
 
+# "My partner and I went": the subject of both is one.
+_COMPOUND = re.compile(
+    r"(?:^|[,;:-]\s|\b(?:so|when|where|that|because|since|as|and|but|today|yesterday|recently)\s|"
+    r"\bwas [\w ]{2,20}[-,:]\s)(?:(?:my|our|his|her|their|the|a|an)\s(?:[\w'-]+\s){0,2}[\w'-]+|[A-Z][\w'-]+)$",
+)
+
+
 def normalise(text: str) -> str:
     """The same text with straight quotes and plain spaces; the length stays the same."""
     if text.isascii() and "\r" not in text and "\x00" not in text:
@@ -99,7 +106,8 @@ def _clauses(sentence: str) -> Iterator[str]:
     for match in (_ASKS if sentence.endswith("?") else _CLAUSE).finditer(sentence):
         left = sentence[start : match.start()]
         long_enough = left.count(" ") >= 2 and sentence.count(" ", match.end()) >= 2
-        if long_enough and _HAS_FIRST_PERSON.search(left) and not _SUBORDINATE.search(left):
+        alone = long_enough and _HAS_FIRST_PERSON.search(left) and not _COMPOUND.search(left)
+        if alone and not _SUBORDINATE.search(left):
             yield left + "."
             start = match.end()
     yield sentence[start:]

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from slowwave_server.domain.events import Event
-from slowwave_server.domain.extraction.person import Speaker
+from slowwave_server.domain.extraction.person import UNNAMED, Speaker
 from slowwave_server.domain.noise import is_noise
 
-UNNAMED_USER = "The user"
 MAX_NAME = 80
 _NO_NAMES = frozenset(("", "user", "assistant", "human", "ai"))
 
@@ -19,7 +18,8 @@ _NO_NAMES = frozenset(("", "user", "assistant", "human", "ai"))
 class Speech:
     """One event worth reading. is_agent: an assistant that bears no name, which is the agent itself.
 
-    before: the text of the event before it when another speaker said that one, else None.
+    before: the text of the event before it when another speaker said that one, else None. in_group: whether more than
+    two speak.
     """
 
     event: Event
@@ -27,6 +27,7 @@ class Speech:
     is_agent: bool
     before: str | None
     before_seq: int | None = None
+    in_group: bool = False
 
 
 def name_of(event: Event, agent: str) -> str:
@@ -34,7 +35,7 @@ def name_of(event: Event, agent: str) -> str:
     name = " ".join((event.name or "").split())[:MAX_NAME].strip()
     if name.lower() not in _NO_NAMES:
         return name
-    return agent if event.kind == "assistant" else UNNAMED_USER
+    return agent if event.kind == "assistant" else UNNAMED
 
 
 def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) -> Iterator[Speech]:
@@ -51,5 +52,6 @@ def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) ->
         speaker = Speaker(name, others[0] if len(people) == 2 else None)
         heard = last.content if last is not None and name_of(last, agent) != name else None
         heard_seq = last.seq if heard is not None and last is not None else None
-        yield Speech(event, speaker, event.kind == "assistant" and name == agent, heard, heard_seq)
+        is_agent = event.kind == "assistant" and name == agent
+        yield Speech(event, speaker, is_agent, heard, heard_seq, in_group=len(people) > 2)
         last = event

@@ -32,6 +32,15 @@ _PATTERNS = {
     "will": re.compile(r"^(?:The user|[A-Z]\w+) will\b"),
     "wants": re.compile(r"^(?:The user|[A-Z]\w+) (?:really |also |just )?(?:wants?|needs?)\b"),
     "own_thing": re.compile(r"^(?:The user|[A-Z]\w+)'s\b"),
+    "just": re.compile(r"^(?:The user|[A-Z]\w+)(?: and others)? (?:has |have )?(?:just|now|already|still)\b"),
+    "feels": re.compile(r"^(?:The user|[A-Z]\w+) (?:\w+ly )?(?:feels?|felt|thinks?|hopes?|knows?|remembers?|sees?)\b"),
+    "trouble": re.compile(r"\b(?:errors?|fails?|failing|failed|crash\w*|issues?|problems?|bugs?|not work\w*|stuck)\b"),
+    "to_them": re.compile(r"\b(?:for|to|gives?|shows?|tells?|with|helps?|lets?) (?:the user|them)\b"),
+    "quoted": re.compile(r"[\"`]|(?<!\w)'\w"),
+    "path": re.compile(r"\w/\w|\w\.(?:py|js|ts|md|json|ya?ml|toml|sql|sh|cs|go|rs)\b|_\w+_"),
+    "begins_otherwise": re.compile(
+        r"^(?!The user|agent|assistant)[A-Z][a-z]+,? (?:the|a|an|this|when|it|his|her|their)\b"
+    ),
     "of_no_subject": re.compile(r"^[A-Z]\w+: "),
 }
 _SIGNALS = frozenset(
@@ -40,7 +49,7 @@ _SIGNALS = frozenset(
     leisure thing money age taste change possess proper_name modal you you_and_i childhood commitment hedge i_think
     completed
     act_accept remember rule the_x_is i_am i_am_a i_have i_have_done i_like i_will i_want i_cannot my_x_is my_favourite
-    negation hypothetical reaction about_you agreement courtesy exclaims starts_with_it words_1_2 words_3_4
+    group negation hypothetical reaction about_you agreement courtesy exclaims starts_with_it words_1_2 words_3_4
     """.split()
 )
 

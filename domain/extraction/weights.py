@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable
 
 from slowwave_server.domain.extraction.usefulness import share, usefulness
 
-THRESHOLD = -0.75
+THRESHOLD = -0.86
 """Log-odds from which a sentence is kept. Higher: less junk and more missed. -1.25 gives the same F1 at more junk."""
 
 FURTHER_THRESHOLD = -0.25

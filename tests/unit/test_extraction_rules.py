@@ -159,11 +159,11 @@ def test_a_short_answer_takes_its_question_from_before_the_window() -> None:
 
 
 def test_you_is_resolved_between_two_and_left_among_three() -> None:
-    said: Turn = ("user", "Maya", "I told my boss about your farm.")
+    said: Turn = ("user", "Maya", "I'll send your farm the contract by Friday.")
     two = extract(said, ("assistant", "Jonas", "My farm is in Kent."))
     three = extract(said, ("assistant", "Jonas", "My farm is in Kent."), ("user", "Priya", "My farm is in Devon."))
-    assert two.candidates[0].content == "Maya told their boss about Jonas's farm."
-    assert three.candidates[0].content == "Maya told their boss about your farm."
+    assert two.candidates[0].content == "Maya will send Jonas's farm the contract by Friday (2023-05-12)."
+    assert three.candidates[0].content == "Maya will send your farm the contract by Friday (2023-05-12)."
 
 
 def test_people_and_things_are_named() -> None:

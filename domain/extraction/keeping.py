@@ -1,0 +1,63 @@
+"""Which statements of a turn are kept: the best one more readily than the ones beside it, and by the kind of talk.
+
+Must not know: how statements are found and worded.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from slowwave_server.domain.candidates import Candidate
+from slowwave_server.domain.extraction import by_people
+from slowwave_server.domain.extraction.making import Statement
+from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.extraction.turns import worth
+
+WORTH = -1.1
+"""Log-odds from which an agent's answer is worth remembering by its outline."""
+WORTH_SURELY = -0.6
+"""Log-odds from which a turn of talk with an agent may be remembered by its best statement, if that is fair."""
+USEFUL = 0.5
+"""Importance (the chance to be useful, as readers judge) from which a statement of talk with an agent is kept."""
+FAIR = 0.25
+"""The same for the best statement of a turn that is surely worth remembering."""
+FIRST_IN_PAIR = 0.07
+"""The same for the best statement of a turn where two people talk: what they say of themselves is mostly kept."""
+FURTHER_IN_PAIR = 0.47
+"""The same for the statements beside it."""
+IN_GROUP = 0.45
+"""The same where more people talk, of the few statements that a group's talk keeps at all."""
+SETTLED = frozenset("commitment decision remember result".split())
+"""Signals of what a group's talk keeps whatever its importance: promises, choices, outcomes, wishes."""
+OF_GROUP = frozenset("change dated habit i_am_a i_have_done rule the_x_is".split())
+"""Signals of which another statement there has one. All else is discussion."""
+UNSURE = frozenset("answers_in_short hedge hypothetical i_cannot i_think unreal".split())
+"""Signals that nothing kept of a group's talk has."""
+ALWAYS = frozenset(("standing", "remember", "rule"))
+"""Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
+Made = tuple[Statement, Candidate]
+
+
+def kept(made: Sequence[Made], talk: Sequence[Speech], at: int, *, to_agent: bool) -> Iterator[Candidate]:
+    """The candidates of one turn that are kept, in their order. made: each statement with its candidate."""
+    best = max((one.importance for _, one in made), default=0.0)
+    first = _least_of_first(talk, at, best) if to_agent else FIRST_IN_PAIR
+    further = USEFUL if to_agent else FURTHER_IN_PAIR
+    for statement, one in made:
+        if by_people.is_of_self(statement) or (to_agent and not ALWAYS.isdisjoint(statement.fired)):
+            yield one
+        elif "group" in statement.fired:
+            if _is_of_group(statement, one.importance):
+                yield one
+        elif one.importance >= (first if one.importance == best else further):
+            yield one
+
+
+def _least_of_first(talk: Sequence[Speech], at: int, best: float) -> float:
+    """The least importance of a turn's best statement; the turn is weighed only if that decides."""
+    return FAIR if FAIR <= best < USEFUL and worth(talk, at) >= WORTH_SURELY else USEFUL
+
+
+def _is_of_group(one: Statement, importance: float) -> bool:
+    """Whether a statement of a group's talk settles something, or is useful and more than a part of a discussion."""
+    if not UNSURE.isdisjoint(one.fired):
+        return False
+    return not SETTLED.isdisjoint(one.fired) or (importance >= IN_GROUP and not OF_GROUP.isdisjoint(one.fired))
