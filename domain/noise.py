@@ -7,7 +7,6 @@ Must not know: which sentences are worth keeping.
 """
 
 import re
-from itertools import islice
 
 from slowwave_server.domain.events import Event
 
@@ -61,7 +60,6 @@ _CHATTER = re.compile(
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"[^\W\d_]{2}")
-MAX_BLOCKS = 200
 MAX_CHATTER = 80
 """Characters. Nobody greets at greater length without saying something."""
 
@@ -109,7 +107,7 @@ def _without_blocks(text: str) -> str:
     low = text.lower()
     parts: list[str] = []
     at = 0
-    for opening in islice(_OPENING.finditer(text), MAX_BLOCKS):
+    for opening in _OPENING.finditer(text):
         if opening.start() < at:
             continue
         parts += [text[at : opening.start()], "\n"]

@@ -3,6 +3,9 @@
 Must not know: how a statement is worded in the end.
 """
 
+from collections.abc import Callable
+from itertools import islice
+
 from slowwave_server.domain.extraction.making import Statement
 from slowwave_server.domain.extraction.outcomes import is_outcome
 from slowwave_server.domain.extraction.outline import clean, outline
@@ -12,16 +15,20 @@ from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.standalone import flaw
 from slowwave_server.domain.extraction.weights import keep_score
+from slowwave_server.domain.long_text import at_most
 
 MAX_OUTCOMES = 4
+"""Of a turn of ordinary length."""
 
 
-def statements(speech: Speech, text: str, *, handed_over: bool) -> list[Statement]:
-    """The outcomes of an agent's turn, and its outline if it handed something over that is worth remembering."""
-    found = [
-        one for part in sentences(text) if is_outcome(part) and (one := _outcome(speech, clean(part))) is not None
-    ][:MAX_OUTCOMES]
-    if handed_over and (handed := outline(text)) is not None and handed.is_specific:
+def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[Statement]:
+    """The outcomes of an agent's turn, and its outline if it handed something over.
+
+    matters: whether the turn is worth remembering. It is asked only about a turn that hands something over.
+    """
+    told = (_outcome(speech, clean(part)) for part in sentences(text) if is_outcome(part))
+    found = list(islice((one for one in told if one is not None), at_most(MAX_OUTCOMES, len(text))))
+    if (handed := outline(text)) is not None and handed.is_specific and matters():
         fired = ("delivered", "act_deliver")
         found.append(
             Statement(

@@ -12,6 +12,7 @@ from slowwave_server.domain.extraction.answers import statement
 from slowwave_server.domain.extraction.edges import without_vocative
 from slowwave_server.domain.extraction.making import Statement, without_wish
 from slowwave_server.domain.extraction.outline import listed, without_marks
+from slowwave_server.domain.extraction.pasted import PASTED, own_words
 from slowwave_server.domain.extraction.person import third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
@@ -37,21 +38,6 @@ _BEFORE_QUESTION = re.compile(
     r", (?:right|correct|isn't it))",
     re.IGNORECASE,
 )
-_PASTED = 700
-"""Characters. A longer turn of a person is looked at for text that is not their own."""
-_BRIEF = 300
-"""Characters of a turn that holds a text to work on beside the request."""
-_WORK_ON = re.compile(
-    r"\b(?:rewrite|re-write|edit|proofread|proof-read|rephrase|paraphrase|improve|correct|summari[sz]e|translate|"
-    r"polish|"
-    r"shorten|grade|evaluate|check)\b.{0,40}\b(?:this|these|the following|below|my|text|letter|e-?mail|essay|paragraph|"
-    r"report|story|article|grammar|statement|draft)\b|\b(?:act|respond|reply|behave) as\b|\byou (?:are|will be) (?:a|"
-    r"an|my|"
-    r"the|going to)\b|\b(?:pretend|imagine|role-?play|text(?:-based)? adventure|let's play)\b|\bprompt\b",
-    re.IGNORECASE,
-)
-_OWN_SHARE = 0.2
-"""Share of sentences in the first person below which a long turn counts as pasted."""
 SHORT = 120
 """Characters of a turn of which too little can be read to judge the turn by itself."""
 _OF_SELF = frozenset("food body family job home pet i_am_a my_favourite i_like".split())
@@ -73,8 +59,7 @@ def among_people(speech: Speech, text: str) -> list[Statement]:
 
 def to_agent(speech: Speech, text: str) -> list[Statement]:
     """The sentences of a person's turn to an agent that are worth keeping, and what the turn agrees to."""
-    own = own_words(list(sentences(text)), len(text))
-    parts = [bare for part in own if (bare := _VOCATIVE.sub("", _COMMAND.sub("", without_marks(part))))]
+    parts = [bare for part in own_words(text) if (bare := _VOCATIVE.sub("", _COMMAND.sub("", without_marks(part))))]
     heard = _heard(speech)
     kept = _best(
         one for at, part in enumerate(parts) if (one := _at_work(speech, part, heard, first=at == 0)) is not None
@@ -93,21 +78,6 @@ def is_of_self(passed: Statement) -> bool:
         and not ("when" in fired and "proper_name" not in fired)
         and _UNRESOLVED.search(passed.said) is None
     )
-
-
-def own_words(parts: Sequence[str], length: int) -> list[str]:
-    """The sentences that are the speaker's own. Of a long paste: the first and the last, if in the first person.
-
-    Of a text that the agent is to work on, and of a role that it is to play, no sentence but the request is.
-    """
-    if length >= _BRIEF and any(_WORK_ON.search(part) for part in parts[:2]):
-        return list(parts[:1])
-    if length < _PASTED or not parts:
-        return list(parts)
-    own = [_FIRST_PERSON.search(part) is not None for part in parts]
-    if sum(own) / len(parts) >= _OWN_SHARE:
-        return list(parts)
-    return [part for at, part in enumerate(parts) if at in {0, len(parts) - 1} and own[at]]
 
 
 def _best(found: Iterable[Statement]) -> list[Statement]:
@@ -204,7 +174,7 @@ def _heard(speech: Speech) -> str:
 def _listed(speech: Speech, text: str) -> Statement | None:
     """A list of the person's own, with the line that introduces it ("My deal-breakers are: …")."""
     found = listed(text)
-    if found is None or len(text) > _PASTED or act_of(found[0], by_agent=False) in {"ask", "instruct"}:
+    if found is None or len(text) > PASTED or act_of(found[0], by_agent=False) in {"ask", "instruct"}:
         return None
     intro = third_person(found[0].split(". ")[-1], speech.speaker).rstrip(".")
     told = f"{intro}: {'; '.join(found[1])}."

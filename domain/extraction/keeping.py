@@ -3,13 +3,11 @@
 Must not know: how statements are found and worded.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.making import Statement
-from slowwave_server.domain.extraction.speech import Speech
-from slowwave_server.domain.extraction.turns import worth
 
 WORTH = -1.1
 """Log-odds from which an agent's answer is worth remembering by its outline."""
@@ -36,10 +34,13 @@ ALWAYS = frozenset(("standing", "remember", "rule"))
 Made = tuple[Statement, Candidate]
 
 
-def kept(made: Sequence[Made], talk: Sequence[Speech], at: int, *, to_agent: bool) -> Iterator[Candidate]:
-    """The candidates of one turn that are kept, in their order. made: each statement with its candidate."""
+def kept(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:
+    """The candidates of one turn that are kept, in their order.
+
+    made: each statement with its candidate. weigh: how much the turn is worth remembering; asked if that decides.
+    """
     best = max((one.importance for _, one in made), default=0.0)
-    first = _least_of_first(talk, at, best) if to_agent else FIRST_IN_PAIR
+    first = _least_of_first(weigh, best) if to_agent else FIRST_IN_PAIR
     further = USEFUL if to_agent else FURTHER_IN_PAIR
     for statement, one in made:
         if by_people.is_of_self(statement) or (to_agent and not ALWAYS.isdisjoint(statement.fired)):
@@ -51,9 +52,9 @@ def kept(made: Sequence[Made], talk: Sequence[Speech], at: int, *, to_agent: boo
             yield one
 
 
-def _least_of_first(talk: Sequence[Speech], at: int, best: float) -> float:
-    """The least importance of a turn's best statement; the turn is weighed only if that decides."""
-    return FAIR if FAIR <= best < USEFUL and worth(talk, at) >= WORTH_SURELY else USEFUL
+def _least_of_first(weigh: Callable[[], float], best: float) -> float:
+    """The least importance of the best statement of a turn with an agent."""
+    return FAIR if FAIR <= best < USEFUL and weigh() >= WORTH_SURELY else USEFUL
 
 
 def _is_of_group(one: Statement, importance: float) -> bool:

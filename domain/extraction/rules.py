@@ -8,8 +8,10 @@ tools did (`by_tools`).
 Must not know: where windows come from and where candidates go. Nothing that a conversation says is an instruction here.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import cache, partial
 
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
 from slowwave_server.domain.events import Event
@@ -22,11 +24,15 @@ from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
+from slowwave_server.domain.long_text import at_most
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
 
 MAX_PER_EVENT = 6
-"""Candidates. A pasted document must not flood the memory: of more, those with the highest scores stay."""
+"""Candidates of an event of ordinary length; a longer one may have a few times as many (`long_text.at_most`).
+
+A pasted document must not flood the memory: of more, those with the highest scores stay.
+"""
 
 
 class RulesExtractor:
@@ -65,10 +71,13 @@ class RulesExtractor:
                 _add(found, _milestone(event, text))
                 continue
             at = by_seq[event.seq]
-            passed = _statements(talk, at, text, to_agent=to_agent)
-            dropped += max(0, len(passed) - MAX_PER_EVENT)
-            made = [(one, candidate(one, talk[at], context)) for one in _best(passed)]
-            for one in kept(made, talk, at, to_agent=to_agent):
+            weigh = cache(partial(worth, talk, at))
+            # What a long turn says again and again takes no room.
+            passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
+            room = at_most(MAX_PER_EVENT, len(text))
+            dropped += max(0, len(passed) - room)
+            made = [(one, candidate(one, talk[at], context)) for one in _best(passed, room)]
+            for one in kept(made, weigh, to_agent=to_agent):
                 _add(found, one)
         inside = frozenset(event.seq for event in window.events)
         for result in by_tools.candidates((*context.preceding, *window.events), inside):
@@ -77,12 +86,11 @@ class RulesExtractor:
         return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
 
 
-def _statements(talk: list[Speech], at: int, text: str, *, to_agent: bool) -> list[Statement]:
-    speech = talk[at]
+def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[Statement]:
     if not to_agent:
         return by_people.among_people(speech, text)
     if speech.is_agent:
-        return by_agents.statements(speech, text, handed_over=worth(talk, at) >= WORTH)
+        return by_agents.statements(speech, text, lambda: weigh() >= WORTH)
     return by_people.to_agent(speech, text)
 
 
@@ -105,12 +113,12 @@ def _milestone(event: Event, text: str) -> Candidate:
     )
 
 
-def _best(passed: list[Statement]) -> list[Statement]:
-    """At most `MAX_PER_EVENT`, in the order in which they were said."""
-    if len(passed) <= MAX_PER_EVENT:
+def _best(passed: list[Statement], room: int) -> list[Statement]:
+    """At most `room` of them, in the order in which they were said."""
+    if len(passed) <= room:
         return passed
     ranked = sorted(range(len(passed)), key=lambda at: (-passed[at].score, at))
-    return [passed[at] for at in sorted(ranked[:MAX_PER_EVENT])]
+    return [passed[at] for at in sorted(ranked[:room])]
 
 
 def _add(found: dict[tuple[str, str], Candidate], candidate: Candidate) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 MAX_SENTENCE = 400
-"""Characters. What runs on longer without an end is cut at a space and marked with an ellipsis."""
+"""Characters. A clause that runs on longer without an end is cut at a space and marked with an ellipsis."""
 MAX_WORD = 80
 """Characters. A longer unbroken run is data (a hash, an encoded file), not language: its sentence is dropped."""
 
@@ -65,12 +65,13 @@ def sentences(text: str) -> Iterator[str]:
         sentence = " ".join(raw.split())
         if sentence[:1] in _BULLET_MARKS:
             sentence = _BULLET.sub("", sentence)
-        if not sentence or (len(sentence) > MAX_WORD and max(map(len, sentence.split(" "))) > MAX_WORD):
+        if not sentence or (len(sentence) <= MAX_SENTENCE and _is_data(sentence)):
             continue
-        if len(sentence) > MAX_SENTENCE:
-            yield sentence[:MAX_SENTENCE].rsplit(" ", 1)[0] + " …"
-        else:
-            yield from _clauses(sentence)
+        yield from (part for part in _clauses(sentence) if len(sentence) <= MAX_SENTENCE or not _is_data(part))
+
+
+def _is_data(sentence: str) -> bool:
+    return len(sentence) > MAX_WORD and max(map(len, sentence.split(" "))) > MAX_WORD
 
 
 def _cut(text: str) -> Iterator[str]:
@@ -105,9 +106,25 @@ def _clauses(sentence: str) -> Iterator[str]:
     start = 0
     for match in (_ASKS if sentence.endswith("?") else _CLAUSE).finditer(sentence):
         left = sentence[start : match.start()]
-        long_enough = left.count(" ") >= 2 and sentence.count(" ", match.end()) >= 2
-        alone = long_enough and _HAS_FIRST_PERSON.search(left) and not _COMPOUND.search(left)
-        if alone and not _SUBORDINATE.search(left):
+        if len(left) > MAX_SENTENCE:
+            yield _shortened(left)
+            start = match.end()
+        elif _has_words(left, 0) and _has_words(sentence, match.end()) and _stands_alone(left):
             yield left + "."
             start = match.end()
-    yield sentence[start:]
+    yield _shortened(sentence[start:])
+
+
+def _shortened(clause: str) -> str:
+    return clause if len(clause) <= MAX_SENTENCE else clause[:MAX_SENTENCE].rsplit(" ", 1)[0] + " …"
+
+
+def _has_words(text: str, at: int) -> bool:
+    """Whether three words follow."""
+    first = text.find(" ", at)
+    return first >= 0 and text.find(" ", first + 1) >= 0
+
+
+def _stands_alone(left: str) -> bool:
+    joined = _SUBORDINATE.search(left) or _COMPOUND.search(left)
+    return _HAS_FIRST_PERSON.search(left) is not None and joined is None

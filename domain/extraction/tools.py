@@ -9,7 +9,7 @@ Must not know: where the events came from.
 
 import json
 import re
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -129,24 +129,32 @@ def is_tool(event: Event) -> bool:
 
 def calls(events: Iterable[Event]) -> Iterator[Call]:
     """The calls that were answered, in order. Answers follow their calls, in the same order or by their call's id."""
-    waiting: list[Event] = []
+    waiting: OrderedDict[int, Event] = OrderedDict()
+    by_id: dict[str, deque[int]] = {}
     for event in events:
+        wanted = _call_id(event)
         if event.role == "tool_call":
-            waiting.append(event)
+            waiting[event.seq] = event
+            if wanted is not None:
+                by_id.setdefault(wanted, deque()).append(event.seq)
         elif event.role == "tool" and waiting:
-            asked = next((one for one in waiting if _same(one, event)), waiting[0])
-            waiting.remove(asked)
+            named = by_id.get(wanted) if wanted is not None else None
+            while named and named[0] not in waiting:
+                named.popleft()
+            asked = waiting.pop(named.popleft()) if named else waiting.popitem(last=False)[1]
             yield _call(asked, event)
 
 
 def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
     """Pairs (failed, worked) of the same tool, where the later call had other arguments and succeeded."""
-    for at, failed in enumerate(done):
-        if failed.error is None:
-            continue
-        worked = next((one for one in done[at + 1 :] if one.name == failed.name and one.error is None), None)
-        if worked is not None and worked.arguments != failed.arguments:
-            yield failed, worked
+    next_worked: dict[str, Call] = {}
+    found: list[tuple[Call, Call]] = []
+    for call in reversed(done):
+        if call.error is None:
+            next_worked[call.name] = call
+        elif (worked := next_worked.get(call.name)) is not None and worked.arguments != call.arguments:
+            found.append((call, worked))
+    yield from reversed(found)
 
 
 def difference(failed: Call, worked: Call) -> str:
@@ -233,9 +241,9 @@ def _call(asked: Event, answered: Event) -> Call:
     )
 
 
-def _same(asked: Event, answered: Event) -> bool:
-    wanted = answered.metadata.get("tool_call_id")
-    return wanted is not None and wanted == asked.metadata.get("tool_call_id")
+def _call_id(event: Event) -> str | None:
+    wanted = event.metadata.get("tool_call_id")
+    return None if wanted is None else str(wanted)
 
 
 def _may_show(key: str, value: str) -> bool:

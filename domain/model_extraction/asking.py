@@ -4,7 +4,7 @@ Must not know: who is asked, and what is answered.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
@@ -14,6 +14,7 @@ from slowwave.recall.rendering import Block, fenced, one_line, shorten
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
+from slowwave_server.domain.long_text import ends
 from slowwave_server.domain.model_calls import Prompt
 from slowwave_server.domain.model_extraction.images import captioned
 from slowwave_server.domain.model_extraction.known import Known, KnownMemory
@@ -89,13 +90,15 @@ class Said:
 class Asked:
     """A window as it is read. said: the events that are shown, by seq, in order; only these can be evidence.
 
-    tasks: milestones of runs, which need no model. noise, redactions: counts for the ledger.
+    tasks: milestones of runs, which need no model. noise, redactions: counts for the ledger. left_out: the events that
+    are too long to be shown whole, each with its middle alone.
     """
 
     said: dict[int, Said]
     tasks: tuple[Event, ...]
     noise: int
     redactions: int
+    left_out: tuple[Event, ...] = ()
 
     def digest(self, *about: str) -> bytes:
         """16 bytes that tell this window's text from any other, asked `about` it in the same way."""
@@ -108,12 +111,16 @@ class Asked:
         return " ".join(one_line(said.text) for said in reversed(self.said.values()))
 
 
-def read_window(window: Window, context: ExtractionContext) -> Asked:
-    """Sort a window's events into what a model reads, milestones, and noise (recalled memories among it)."""
+def read_window(window: Window, context: ExtractionContext, max_chars: int | None = None) -> Asked:
+    """Sort a window's events into what a model reads, milestones, and noise (recalled memories among it).
+
+    max_chars: the characters of an event that are shown: of a longer one its beginning and its end. None: all.
+    """
     events = [captioned(event) for event in window.events]
     talk = {speech.event.seq: speech for speech in speeches(events, map(captioned, context.preceding), context.agent)}
     said: dict[int, Said] = {}
     tasks: list[Event] = []
+    left_out: list[Event] = []
     noise = redactions = 0
     for event in events:
         if event.kind == "task":
@@ -126,8 +133,11 @@ def read_window(window: Window, context: ExtractionContext) -> Asked:
         if not text:
             noise += 1
             continue
+        text, middle = ends(text, len(text) if max_chars is None else max_chars)
+        if middle:
+            left_out.append(replace(event, content=middle))
         said[event.seq] = Said(talk[event.seq], _name(event, context), text)
-    return Asked(said, tuple(tasks), noise, redactions)
+    return Asked(said, tuple(tasks), noise, redactions, tuple(left_out))
 
 
 def prompt_of(asked: Asked, context: ExtractionContext, known: Known, *, no_reply: str) -> Prompt:

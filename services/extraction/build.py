@@ -39,7 +39,10 @@ def _answers(settings: Settings, engine: Engine, clock: Callable[[], datetime]) 
 
 def model_extractor(settings: Settings, model: AskModel, known: KnowsAlready, run: int | None = None) -> ModelExtractor:
     """A model as an extractor. run: who pays for its calls, if a run asks."""
-    return ModelExtractor(model, RulesExtractor(), known, settings.memory.auto_flush.extractor.no_reply_token, run)
+    bounds = settings.memory.auto_flush.extractor
+    return ModelExtractor(
+        model, RulesExtractor(), known, bounds.no_reply_token, run, max_chars=bounds.max_chars_per_flush
+    )
 
 
 def extraction_model(

@@ -52,7 +52,9 @@ class ModelExtractor:
     """Extractor (see `domain.candidates.Extractor`). rules: who takes over, and who reads milestones of tasks.
 
     no_reply: what the model answers in plain text where nothing is to be kept. run: who pays, if a run asks. answers:
-    sees to it that a window is paid once; None where nobody else may ask about it.
+    sees to it that a window is paid once; None where nobody else may ask about it. max_chars: the characters of one
+    event that the model is shown. Of a longer event it reads the beginning and the end in its one call, and the rules
+    read the middle; a note of the extraction says so.
     """
 
     model: AskModel
@@ -61,6 +63,7 @@ class ModelExtractor:
     no_reply: str
     run: int | None = None
     answers: WindowAnswers | None = None
+    max_chars: int | None = None
 
     @property
     def name(self) -> str:
@@ -72,7 +75,7 @@ class ModelExtractor:
 
     def extract(self, window: Window, context: ExtractionContext, now: datetime) -> Extraction:
         """Ask once a window. Raises TransientError: then nothing was done, and the same window may be asked again."""
-        asked = read_window(window, context)
+        asked = read_window(window, context, self.max_chars)
         milestones = self._milestones(asked, context, now)
         if not asked.said:
             noise, redactions = asked.noise + milestones.noise, asked.redactions + milestones.redactions
@@ -92,7 +95,7 @@ class ModelExtractor:
             checked = read_answer(answer.data, asked, context, known)
         except UnusableAnswer as unusable:
             return self._by_rules(window, context, now, "failed", str(unusable), answer.tokens)
-        return self._extraction(asked, milestones, checked, answer.tokens)
+        return self._extraction(asked, (milestones, self._left_out(asked, context, now)), checked, answer.tokens)
 
     def _answer(
         self, prompt: Prompt, window: Window, context: ExtractionContext, asked: Asked, known: Known
@@ -113,15 +116,24 @@ class ModelExtractor:
             return Extraction(())
         return self.rules.extract(Window(asked.tasks), context, now)
 
-    def _extraction(self, asked: Asked, milestones: Extraction, checked: Checked, tokens: int) -> Extraction:
+    def _left_out(self, asked: Asked, context: ExtractionContext, now: datetime) -> Extraction:
+        """What the rules read in the middle of events that are too long for the prompt; their noise is counted."""
+        if not asked.left_out:
+            return Extraction(())
+        found = self.rules.extract(Window(asked.left_out), context, now)
+        characters = sum(len(event.content) for event in asked.left_out)
+        note = f"{characters:,} characters of long events were read by the {self.rules.name}, not by the model"
+        return Extraction(found.candidates, notes=(note, *found.notes))
+
+    def _extraction(self, asked: Asked, by_rules: tuple[Extraction, ...], checked: Checked, tokens: int) -> Extraction:
         if checked.dropped:
             # Counts alone: what was dropped may hold anything.
             log.info("of a model's memories were dropped: %s", dict(checked.dropped))
         return Extraction(
-            candidates=(*milestones.candidates, *checked.candidates),
-            noise=asked.noise + milestones.noise,
-            redactions=asked.redactions + milestones.redactions + checked.redactions,
-            notes=milestones.notes,
+            candidates=(*(one for part in by_rules for one in part.candidates), *checked.candidates),
+            noise=asked.noise + sum(part.noise for part in by_rules),
+            redactions=asked.redactions + sum(part.redactions for part in by_rules) + checked.redactions,
+            notes=tuple(note for part in by_rules for note in part.notes),
             made=Made(self.name, self.version, tokens, dropped=checked.dropped),
         )
 

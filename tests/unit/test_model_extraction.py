@@ -1,5 +1,6 @@
 """Extraction by a model: what it is shown, and that nothing of its answer is believed that the window doesn't say."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -173,6 +174,23 @@ def test_the_same_statement_twice_is_one_with_both_sources() -> None:
     window = turns("I never eat fish.", "Remember: I never eat fish.")
     (found,) = extracted([memory("Maya never eats fish.", 1), memory("Maya never eats fish", 2)], window).candidates
     assert found.sources == (1, 2)
+
+
+def test_rules_read_the_middle_of_a_turn_that_is_too_long_for_the_prompt() -> None:
+    story = "We walked along the river and the boats were late again. " * 40
+    window = turns(
+        f"I own 2 boats. {story}\n\nI am allergic to peanuts.\n\n{story} My sister lives in Bergen.", "Noted."
+    )
+    model = Saying({"memories": [memory("Maya owns 2 boats.", 1)]})
+    reader = replace(extractor(model), max_chars=1_000)
+    found = reader.extract(window, CONTEXT, NOON)
+
+    [prompt] = model.prompts
+    assert "I own 2 boats." in prompt.user
+    assert "lives in Bergen." in prompt.user
+    assert "peanuts" not in prompt.user
+    assert {"Maya owns 2 boats.", "Maya is allergic to peanuts."} <= {one.content for one in found.candidates}
+    assert found.notes[0].endswith("characters of long events were read by the rules, not by the model")
 
 
 def test_a_window_of_noise_costs_no_call_and_milestones_need_none() -> None:

@@ -1,0 +1,110 @@
+"""Whose words a long turn holds: people paste articles, letters and listings around what they write themselves.
+
+Must not know: which sentences are worth keeping.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from slowwave_server.domain.extraction.sentences import normalise, sentences
+from slowwave_server.domain.long_text import pieces
+
+PASTED = 700
+"""Characters. A longer turn of a person is looked at for text that is not their own."""
+PIECE = 3000
+"""Characters of a piece that is judged by itself."""
+OWN_SHARE = 0.2
+"""Share of sentences in the first person below which a long piece counts as pasted."""
+OWN_PARAGRAPH = 0.5
+"""The same share for a paragraph within pasted text."""
+MOST_REMARKS = 2
+"""Sentences in the first person that pasted text may hold as remarks of the speaker; more are the author's."""
+
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|our|ours)\b", re.IGNORECASE)
+_SPEAKS = re.compile(r"(?:[\w' ]{1,30}[,:] )?(?:i|i'm|im|i've|ive|i'll|i'd|my|mine)\b(?![.)])", re.IGNORECASE)
+_QUOTES = re.compile(r"[\"“”«»]|^\s{0,8}>|(?:^|\s)'\w", re.MULTILINE)
+
+
+BRIEF = 300
+"""Characters of a turn that may hold a text to work on beside the request."""
+LOOKED_AT = 1_000
+"""Characters in which the request to work on a text begins."""
+_WORK_ON = re.compile(
+    r"\b(?:rewrite|re-write|edit|proofread|proof-read|rephrase|paraphrase|improve|correct|summari[sz]e|translate|"
+    r"polish|shorten|grade|evaluate|check)\b.{0,40}\b(?:this|these|the following|below|my|text|letter|e-?mail|essay|"
+    r"paragraph|report|story|article|grammar|statement|draft)\b|\b(?:act|respond|reply|behave) as\b|"
+    r"\byou (?:are|will be) (?:a|an|my|the|going to)\b|"
+    r"\b(?:pretend|imagine|role-?play|text(?:-based)? adventure|let's play)\b|\bprompt\b",
+    re.IGNORECASE,
+)
+
+
+def own_words(text: str) -> list[str]:
+    """The sentences of a turn that are the speaker's own.
+
+    A long turn is read in pieces. A piece with hardly a sentence in the first person is pasted, and so is any piece
+    between the first and the last one of a turn that is mostly so. Of pasted text the speaker's own are the first and
+    the last sentence of the turn, paragraphs in the first person, and single remarks, if nothing is quoted there.
+
+    Of a text that the agent is to work on, and of a role that it is to play, no sentence but the request is.
+    """
+    if len(text) < BRIEF:
+        return list(sentences(text))
+    if (request := _request(text)) is not None:
+        return [request]
+    if len(text) < PASTED:
+        return list(sentences(text))
+    text = normalise(text)
+    read = [(piece, list(sentences(piece))) for piece in pieces(text, PIECE)]
+    is_own_turn = _share([part for _, parts in read for part in parts]) >= OWN_SHARE
+    kept: list[str] = []
+    for at, (piece, parts) in enumerate(read):
+        is_edge = at in {0, len(read) - 1}
+        if (is_edge or is_own_turn) and _share(parts) >= OWN_SHARE:
+            kept += parts
+        else:
+            own = set(_own_parts(piece, parts))
+            first, last = at == 0, at == len(read) - 1
+            own |= {part for part in (*parts[: int(first)], *parts[len(parts) - int(last) :]) if _is_first_person(part)}
+            kept += [part for part in parts if part in own]
+    return kept
+
+
+def _request(text: str) -> str | None:
+    """The first sentence of a turn whose first two ask to work on a text or to play a role."""
+    begin = list(islice(sentences(text[:LOOKED_AT]), 2))
+    return begin[0] if any(_WORK_ON.search(part) for part in begin) else None
+
+
+def _share(parts: Sequence[str]) -> float:
+    return sum(map(_is_first_person, parts)) / len(parts) if parts else 0.0
+
+
+def _is_first_person(part: str) -> bool:
+    return _FIRST_PERSON.search(part) is not None
+
+
+def _own_parts(piece: str, parts: Sequence[str]) -> Iterator[str]:
+    """The sentences within pasted text that the speaker added."""
+    remarks = sum(map(_is_first_person, parts)) <= MOST_REMARKS
+    for paragraph in _paragraphs(piece):
+        if _FIRST_PERSON.search(paragraph) is None or _QUOTES.search(paragraph) is not None:
+            continue
+        inside = list(sentences(paragraph))
+        if inside and _SPEAKS.match(inside[0]) is not None and _share(inside) >= OWN_PARAGRAPH:
+            yield from inside
+        elif remarks:
+            yield from (part for part in inside if _SPEAKS.match(part) is not None)
+
+
+def _paragraphs(piece: str) -> Iterator[str]:
+    lines: list[str] = []
+    for line in piece.split("\n"):
+        if line.strip():
+            lines.append(line)
+        elif lines:
+            yield "\n".join(lines)
+            lines = []
+    if lines:
+        yield "\n".join(lines)

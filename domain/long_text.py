@@ -1,0 +1,69 @@
+"""Long texts in pieces: where a text may be cut, and how much may be made of a text of a certain length.
+
+Every function here takes time linear in the length of the text.
+
+Must not know: who reads the pieces, what a piece says.
+"""
+
+from collections.abc import Iterator
+
+_CUTS = (("\n#", 1), ("\n\n", 2), ("\n", 1), (". ", 2), ("? ", 2), ("! ", 2), (" ", 1))
+"""Marks before which or behind which a text is cut, best first, with how much of a mark belongs to the piece before."""
+
+LONG = 12_000
+"""Characters. What may be made of a text grows by one share for each further so many characters."""
+MOST_SHARES = 4
+
+
+def pieces(text: str, size: int) -> Iterator[str]:
+    """Cut a text at its structure.
+
+    Args:
+        text: any text.
+        size: the most characters of a piece, at least 2.
+
+    Yields:
+        The pieces in order, none empty; joined they are the text. A piece ends before a heading, else at an empty line,
+        a line break, the end of a sentence or a space, if one is in its second half.
+    """
+    at = 0
+    while len(text) - at > size:
+        end = _cut(text, at + size // 2, at + size)
+        yield text[at:end]
+        at = end
+    if at < len(text):
+        yield text[at:]
+
+
+def ends(text: str, size: int) -> tuple[str, str]:
+    """Split a long text into what is shown of it and what is left out.
+
+    Args:
+        text: any text.
+        size: the most characters that are shown, without the mark that stands for the middle.
+
+    Returns:
+        The beginning and the end of the text with a mark between them, and the middle. A text of at most `size`
+        characters is shown whole. Both cuts are at the structure of the text, as `pieces` cuts.
+    """
+    if len(text) <= size:
+        return text, ""
+    head = _cut(text, size // 4, max(size // 2, 1))
+    last = len(text) - size // 2
+    tail = _cut(text, last, min(last + size // 4, len(text)))
+    middle = text[head:tail]
+    return f"{text[:head].rstrip()}\n[… {len(middle)} characters left out …]\n{text[tail:].lstrip()}", middle
+
+
+def at_most(base: int, length: int) -> int:
+    """How many items may be made of a text: `base`, and as many more for each further `LONG` characters, bounded."""
+    return base * min(MOST_SHARES, 1 + max(0, length - 1) // LONG)
+
+
+def _cut(text: str, first: int, last: int) -> int:
+    """The best place to cut between two positions; the second one if there is none."""
+    for mark, kept in _CUTS:
+        found = text.rfind(mark, first, last)
+        if found >= 0:
+            return found + kept
+    return last
