@@ -16,7 +16,7 @@ from slowwave.settings import ExtractorSettings
 from slowwave_server.domain.extraction.keeping import WORTH
 from slowwave_server.domain.extraction.speech import speeches
 from slowwave_server.domain.extraction.turns import features
-from slowwave_server.domain.windows import cut_window
+from slowwave_server.domain.windows import cut_window, most_events
 
 TARGET = Path(__file__).parent.parent / "domain" / "extraction" / "turns.json"
 PENALTY = 3.0
@@ -33,7 +33,7 @@ def rows() -> Iterator[Row]:
             done = 0
             while done < len(session.events):
                 window = cut_window(
-                    session.events[done : done + bounds.max_messages_per_flush],
+                    session.events[done : done + most_events(bounds.max_messages_per_flush)],
                     max_messages=bounds.max_messages_per_flush,
                     max_chars=bounds.max_chars_per_flush,
                 )

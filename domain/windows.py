@@ -1,43 +1,77 @@
-"""Windows: which events one flush takes, and how much of a very long one.
+"""Windows: which events one flush takes.
 
 Must not know: how events are read, or what is extracted from them.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from slowwave_server.domain.candidates import Window
 from slowwave_server.domain.events import Event
 
+TOOL_ROOM = 4
+"""Room for calls and results of tools in a window, as a multiple of the room for turns. `begin_flush` knows it too."""
 
-def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int) -> Window:
-    """The longest run of events from the first one on that keeps both bounds.
+PRECEDING_EVENTS = 4
+"""Events before a window that its reader is shown."""
+PRECEDING_TURNS = 2
+"""Turns among them; if tools fill the last events, the turns before their calls come too."""
+LOOK_BACK = 200
+"""Events before a window that are looked through for those turns."""
 
-    events: contiguous by seq, oldest first, at least one. An event that is longer than `max_chars` is a window by
-    itself, cut in the middle with a mark that says how much was left out; its stored text stays whole.
-    Raises ValueError for no events or numbers with a gap: a window with a hole would lose what lies in it.
+
+def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int, max_events: int | None = None) -> Window:
+    """The longest run of events from the first one on that keeps the bounds.
+
+    Turns of people and agents, and milestones of tasks, have room for `max_messages` and `max_chars`. Calls and results
+    of tools have `TOOL_ROOM` times that room for themselves, so that they do not displace the turns around them.
+
+    Args:
+        events: contiguous by seq, oldest first, at least one.
+        max_messages: the most events that are no tool's.
+        max_chars: the most characters of these events. A longer event is a window by itself, whole.
+        max_events: the most events of any kind; None: as many as the other bounds allow.
+
+    Returns:
+        A window of at least one event.
+
+    Raises:
+        ValueError: there are no events, or their numbers have a gap: a window with a hole would lose what lies in it.
     """
     if not events:
         raise ValueError("a window needs at least one event")
     taken: list[Event] = []
-    size = 0
-    for event in events[:max_messages]:
+    counts = {True: 0, False: 0}
+    sizes = {True: 0, False: 0}
+    for event in events[:max_events]:
         if taken and event.seq != taken[-1].seq + 1:
             raise ValueError(f"events {taken[-1].seq} and {event.seq} are not neighbours")
-        size += len(event.content)
-        if size > max_chars and taken:
+        is_tool = event.kind == "tool"
+        room = TOOL_ROOM if is_tool else 1
+        counts[is_tool] += 1
+        sizes[is_tool] += len(event.content)
+        fits = counts[is_tool] <= room * max_messages and sizes[is_tool] <= room * max_chars
+        if taken and not fits:
             break
         taken.append(event)
-    if len(taken) == 1:
-        taken[0] = replace(taken[0], content=shorten(taken[0].content, max_chars))
+        if not fits:
+            break
     return Window(tuple(taken))
 
 
-def shorten(text: str, max_chars: int) -> str:
-    """At most `max_chars` characters of `text`: its beginning, a mark, its end."""
-    if len(text) <= max_chars:
-        return text
-    mark = f"\n[… {len(text) - max_chars} characters left out …]\n"
-    room = max(max_chars - len(mark), 0)
-    head = (room + 1) // 2
-    return text[:head] + mark[: max_chars - room] + text[len(text) - (room - head) :]
+def most_events(max_messages: int) -> int:
+    """The most events that a window may have if its turns are bounded by `max_messages`."""
+    return max_messages * (1 + TOOL_ROOM)
+
+
+def preceding(events: Sequence[Event]) -> tuple[Event, ...]:
+    """What a reader of the next window is shown of the events before it.
+
+    Args:
+        events: all events before the window, oldest first.
+
+    Returns:
+        The last `PRECEDING_EVENTS` events, and before them the turns that are missing to `PRECEDING_TURNS`.
+    """
+    near = events[-PRECEDING_EVENTS:]
+    turns = [event for event in events[-LOOK_BACK:] if event.is_spoken][-PRECEDING_TURNS:]
+    return (*(event for event in turns if event.seq < near[0].seq), *near) if near else ()

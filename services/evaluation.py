@@ -18,8 +18,7 @@ from slowwave.settings import ExtractorSettings
 from slowwave_server.domain.candidates import Candidate, ExtractionContext, Extractor
 from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
 from slowwave_server.domain.events import Event
-from slowwave_server.domain.windows import cut_window
-from slowwave_server.services.flush import PRECEDING_EVENTS
+from slowwave_server.domain.windows import cut_window, most_events, preceding
 
 AGENT = "agent"
 UNDATED = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -67,11 +66,11 @@ def extract_session(
     done = 0
     while done < len(events):
         window = cut_window(
-            events[done : done + bounds.max_messages_per_flush],
+            events[done : done + most_events(bounds.max_messages_per_flush)],
             max_messages=bounds.max_messages_per_flush,
             max_chars=bounds.max_chars_per_flush,
         )
-        context = ExtractionContext(agent, preceding=tuple(events[max(0, done - PRECEDING_EVENTS) : done]))
+        context = ExtractionContext(agent, preceding=preceding(events[:done]))
         found += extractor.extract(window, context, events[-1].happened_at).candidates
         done = window.to_seq
     return found

@@ -34,7 +34,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.candidates import ExtractionContext, Extractor, Window
 from slowwave_server.domain.failures import Action, Decision, FailureKind, TransientError, WindowTaken, decide
 from slowwave_server.domain.noise import ends_a_run
-from slowwave_server.domain.windows import cut_window
+from slowwave_server.domain.windows import PRECEDING_EVENTS, cut_window
 from slowwave_server.services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
 
 T = TypeVar("T")
@@ -42,7 +42,6 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 POSTGRES_TRIES = 5  # 0.1 + 0.3 + 0.9 + 2.7 s between them: longer than a restart takes
-PRECEDING_EVENTS = 4
 
 FlushOutcome = Literal[
     "stale", "busy", "parked", "unknown", "clean", "early", "stored", "no_reply", "quarantined", "lost", "failed"
@@ -137,8 +136,9 @@ class Flusher:
         bounds = self.settings.extractor
         window = cut_window(
             begun.events,
-            max_messages=min(begun.window_limit or bounds.max_messages_per_flush, bounds.max_messages_per_flush),
+            max_messages=bounds.max_messages_per_flush,
             max_chars=bounds.max_chars_per_flush,
+            max_events=begun.window_limit,
         )
         if begun.attempts > bounds.max_retries + 1:
             # Nobody noted a failure, yet the window was begun again and again: it kills its workers.
@@ -155,6 +155,8 @@ class Flusher:
         except Exception as error:  # noqa: BLE001 - whatever an extractor raises is noted, counted and shown
             log.warning("extraction of %s/%s failed: %s", ref.agent, ref.session, type(error).__name__)
             return self._fail(begun, window, FailureKind.POISON, f"{type(error).__name__}: {error}", now)
+        for note in extraction.notes:
+            log.info("extraction of %s/%s: %s", ref.agent, ref.session, note)
         result = self._commit(Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now))
         return replace(result, ended_run=result.window is not None and any(map(ends_a_run, window.events)))
 

@@ -9,10 +9,15 @@ from typing import Any
 
 from slowwave_server.domain.candidates import Candidate, Window, first_status
 from slowwave_server.domain.events import Event
+from slowwave_server.domain.long_text import ends
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
 
 MAX_ERROR_CHARACTERS = 2000
+MAX_INDEXED = 100_000
+"""Characters of an event and of the two before it, together, in one search vector, which holds at most 1 MB."""
+MAX_BEFORE = 10_000
+"""Characters of an event before the window that count as the context of its first events: its end."""
 
 
 def event_of(row: dict[str, Any]) -> Event:
@@ -55,8 +60,15 @@ def candidates_json(candidates: tuple[Candidate, ...]) -> str:
 
 def passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
     """The window as search reads it: redacted, with the two spoken events before it as context."""
-    before = [event for event in preceding if event.kind != "tool"][-2:]
-    return json.dumps([_passage(event) for event in (*before, *window.events)])
+    before = [_passage(event) for event in preceding if event.kind != "tool"][-2:]
+    inside = [_passage(event) for event in window.events]
+    for passage in before:
+        passage["text"] = passage["text"][-MAX_BEFORE:]
+    if sum(len(passage["text"]) for passage in inside) > MAX_INDEXED:
+        # Only windows that are set to hold more than one long event come to this.
+        for passage in inside:
+            passage["text"] = ends(passage["text"], MAX_INDEXED // 3)[0]
+    return json.dumps([*before, *inside])
 
 
 def _passage(event: Event) -> dict[str, Any]:

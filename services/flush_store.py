@@ -14,6 +14,7 @@ from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.candidates import Extraction, Extractor, Made, Window
 from slowwave_server.domain.events import Event
+from slowwave_server.domain.windows import most_events
 from slowwave_server.services.flush_rows import candidates_json, clean_error, event_of, passages_json
 
 MAX_FAILURES = 30_000
@@ -95,7 +96,7 @@ class Commit:
         """The commit of a window that was read to its end. A window cut by bisection doubles its bound again."""
         limit = begun.window_limit
         if limit is not None:
-            limit = limit * 2 if limit * 2 < settings.extractor.max_messages_per_flush else None
+            limit = limit * 2 if limit * 2 < most_events(settings.extractor.max_messages_per_flush) else None
         commit = cls._of(
             begun,
             window,

@@ -10,9 +10,7 @@ from typing import Literal
 from sqlalchemy import Engine
 
 from slowwave.identity import SessionRef
-from slowwave.settings import AutoFlush
-from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Made
-from slowwave_server.domain.windows import cut_window
+from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Made, Window
 from slowwave_server.services.flush_rows import candidates_json, event_of
 
 _READ = """
@@ -40,16 +38,14 @@ class RetryResult:
     error: str | None = None
 
 
-def retry_quarantined(
-    engine: Engine, extractor: Extractor, settings: AutoFlush, ref: SessionRef, seq: int, now: datetime
-) -> RetryResult:
+def retry_quarantined(engine: Engine, extractor: Extractor, ref: SessionRef, seq: int, now: datetime) -> RetryResult:
     """Extract a quarantined event again and commit what comes of it. On failure it stays where it is."""
     with engine.connect() as connection:
         row = connection.exec_driver_sql(_READ, (PRECEDING, ref.tenant, ref.agent, ref.session, seq)).mappings().first()
     if row is None:
         return RetryResult("gone")
     *preceding, event = (event_of(e) for e in row["events"])
-    window = cut_window([event], max_messages=1, max_chars=settings.extractor.max_chars_per_flush)
+    window = Window((event,))
     context = ExtractionContext(ref.agent, row["time_zone"], tuple(preceding), ref.tenant, row["scope_id"])
     try:
         extraction: Extraction = extractor.extract(window, context, now)

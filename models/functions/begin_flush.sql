@@ -5,8 +5,9 @@
 -- The function moves the session's due time to the end of the lease. If this worker dies, the sweep offers the session
 -- again right after the lease ends.
 -- The commit does not wait for the disk. If the server crashes and loses the count, that costs one more attempt.
--- `events` holds the events of the window and up to p_preceding events before it. Events at or before processed_until
--- are context only.
+-- `events` holds the events of the window and, as context only, events at or before processed_until: the last
+-- p_preceding of them, and the last two turns of people and agents, which a run of tool events may have pushed out.
+-- Tool events of a window have room of their own: four times that of other events (TOOL_ROOM in domain/windows.py).
 -- If a model is being asked about a window, begin_flush reads the window as far as that question goes, so that a second
 -- worker waits for the same answer. Waiting uses up no attempt: only the worker that asks can die of the window.
 -- Returns one row. `state` is "begin", or the reason why there is nothing to do: "unknown", "clean", or "early" (not
@@ -32,6 +33,9 @@ DECLARE
     v record;
     v_due timestamptz;
     v_asked record;
+    v_to bigint;
+    v_near bigint;
+    v_turns bigint[] := '{}';
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     SELECT s.*, a.time_zone INTO v
@@ -75,13 +79,30 @@ BEGIN
     attempts := v.attempts + 1;
     failures := v.failures;
     window_limit := v.window_limit;
+    v_to := least(v.last_seq, v.processed_until + v.window_limit, v_asked.to_seq);
+    IF v_to > v.processed_until + p_max_messages THEN
+        -- Events of tools have room of their own. cut_window decides; here the room only bounds what is read.
+        SELECT max(w.seq) INTO v_to
+        FROM (SELECT e.seq, count(*) FILTER (WHERE e.kind <> 'tool') OVER (ORDER BY e.seq) AS turns
+              FROM slowwave.events e
+              WHERE e.session_id = v.id AND e.seq > v.processed_until
+                AND e.seq <= least(v_to, v.processed_until + 5 * p_max_messages)) AS w
+        WHERE w.turns <= p_max_messages;
+    END IF;
+    v_near := v.processed_until - p_preceding;
+    IF v_near > 0 THEN
+        v_turns := ARRAY(
+            SELECT e.seq FROM slowwave.events e
+            WHERE e.session_id = v.id AND e.seq > v.processed_until - 200 AND e.seq <= v.processed_until
+              AND e.kind IN ('user', 'assistant')
+            ORDER BY e.seq DESC LIMIT 2);
+    END IF;
     SELECT jsonb_agg(jsonb_build_object(
         'seq', e.seq, 'kind', e.kind, 'role', e.role, 'name', e.name, 'content', e.content,
         'happened_at', e.happened_at, 'metadata', e.metadata) ORDER BY e.seq) INTO events
     FROM slowwave.events e
-    WHERE e.session_id = v.id AND e.seq > v.processed_until - p_preceding
-      AND e.seq <= v.processed_until + least(p_max_messages, coalesce(v.window_limit, p_max_messages))
-      AND e.seq <= coalesce(v_asked.to_seq, e.seq);
+    WHERE e.session_id = v.id AND e.seq > least(v_near, v_turns[cardinality(v_turns)] - 1) AND e.seq <= v_to
+      AND (e.seq > v_near OR e.seq = ANY(v_turns));
     RETURN NEXT;
 END
 $$;

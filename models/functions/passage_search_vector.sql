@@ -8,6 +8,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT slowwave.scoped_search_vector(
         p_scope_id,
-        setweight(slowwave.search_vector(p_speaker, 200) || slowwave.search_vector(p_content, 40000), 'A'),
+        setweight(slowwave.search_vector(p_speaker, 200) || slowwave.search_vector(p_content, 100000), 'A'),
         p_happened_at)
 $$;

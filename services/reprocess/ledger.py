@@ -10,10 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, text
 
 from slowwave_server.domain.candidates import ExtractionContext, Window
-from slowwave_server.domain.windows import cut_window
+from slowwave_server.domain.windows import LOOK_BACK, PRECEDING_EVENTS, PRECEDING_TURNS
 from slowwave_server.services.flush_rows import event_of
 
-PRECEDING = 4
 _PAGE = 50
 
 # A quarantined event has no memory, and what killed one extractor is tried again by hand.
@@ -32,7 +31,10 @@ _PAGE_OF = text(
 _EVENTS = text(
     "SELECT jsonb_build_object('seq', e.seq, 'kind', e.kind, 'role', e.role, 'name', e.name, 'content', e.content,"
     " 'happened_at', e.happened_at, 'metadata', e.metadata) AS event FROM slowwave.events e"
-    " WHERE e.session_id = :session AND e.seq BETWEEN :before AND :to ORDER BY e.seq"
+    " WHERE e.session_id = :session AND (e.seq BETWEEN :before AND :to OR e.seq = ANY(ARRAY("
+    "  SELECT t.seq FROM slowwave.events t WHERE t.session_id = :session AND t.seq BETWEEN :earliest AND :until"
+    "   AND t.kind IN ('user', 'assistant') ORDER BY t.seq DESC LIMIT :turns)))"
+    " AND e.seq BETWEEN :earliest AND :to ORDER BY e.seq"
 )
 _AGENT = text("SELECT a.id, a.time_zone, a.epoch FROM slowwave.agents a WHERE a.id = :agent")
 
@@ -81,16 +83,21 @@ def places(engine: Engine, owner: Owner, rebuild: int, *, only_fallback: bool) -
         last = page[-1]
 
 
-def read_window(
-    engine: Engine, owner: Owner, place: Place, *, max_chars: int
-) -> tuple[Window, ExtractionContext] | None:
+def read_window(engine: Engine, owner: Owner, place: Place) -> tuple[Window, ExtractionContext] | None:
     """A window as its flush read it, and what stood before it. None: some of its events are not kept."""
-    values = {"session": place.session, "before": place.from_seq - PRECEDING, "to": place.to_seq}
+    values = {
+        "session": place.session,
+        "before": place.from_seq - PRECEDING_EVENTS,
+        "earliest": place.from_seq - LOOK_BACK,
+        "until": place.from_seq - 1,
+        "turns": PRECEDING_TURNS,
+        "to": place.to_seq,
+    }
     with engine.connect() as connection:
         events = [event_of(event) for event in connection.execute(_EVENTS, values).scalars()]
     preceding = tuple(event for event in events if event.seq < place.from_seq)
     inside = tuple(event for event in events if event.seq >= place.from_seq)
     if len(inside) != place.to_seq - place.from_seq + 1:
         return None
-    window = Window(inside) if len(inside) > 1 else cut_window(inside, max_messages=1, max_chars=max_chars)
-    return window, ExtractionContext(owner.name, owner.time_zone, preceding, owner.tenant, session_id=place.session)
+    context = ExtractionContext(owner.name, owner.time_zone, preceding, owner.tenant, session_id=place.session)
+    return Window(inside), context

@@ -91,13 +91,12 @@ class Report:
 class Rebuilder:
     """The collaborators of a rebuild.
 
-    extractor_of: the extractor whose calls a run pays for. max_chars: of a window that is one long event. confirm: is
+    extractor_of: the extractor whose calls a run pays for. confirm: is
     asked with the difference before anything changes; None: only look.
     """
 
     engine: Engine
     extractor_of: Callable[[int], Extractor]
-    max_chars: int
     clock: Callable[[], datetime]
     confirm: Callable[[Report], bool] | None
     counts: Counter[str] = field(default_factory=Counter)
@@ -148,7 +147,7 @@ class Rebuilder:
         """Read what is not read yet; answers why it stopped before the end."""
         in_a_row = 0
         for place in places(self.engine, owner, number, only_fallback=only_fallback):
-            found = read_window(self.engine, owner, place, max_chars=self.max_chars)
+            found = read_window(self.engine, owner, place)
             if found is None:
                 self.counts["gone"] += 1
                 continue

@@ -68,7 +68,6 @@ def test_mistake_16_one_bad_event_is_set_aside_and_the_rest_goes_on(stage: Stage
 
     # Once the extractor can read it, a person has it tried again (`slowwave quarantine retry`).
     maya = SessionRef("default", "atlas", "monday")
-    flushing = stage.settings.memory.auto_flush
-    result = retry_quarantined(stage.engine, RulesExtractor(), flushing, maya, 2, stage.clock())
+    result = retry_quarantined(stage.engine, RulesExtractor(), maya, 2, stage.clock())
     assert result.outcome == "stored"
     assert (2, 2, "stored") in stage.windows("monday")

@@ -16,6 +16,8 @@ from slowwave.settings import AutoFlush, ExtractorSettings
 from slowwave_server.domain.candidates import Window
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.windows import PRECEDING_EVENTS
+from slowwave_server.services.flush_store import begin_flush
 from slowwave_server.services.quarantine import RetryResult, retry_quarantined
 from tests.flushing import Scene, make_scene
 
@@ -165,6 +167,34 @@ def test_mistake_07_windows_are_contiguous_through_a_burst(make: Callable[..., S
     assert len(scene.memories()) == 11
 
 
+def test_tool_events_leave_room_for_the_outcome_of_a_run(make: Callable[..., Scene]) -> None:
+    """I2, with a window of 2 turns: 8 events of tools have room beside them."""
+    scene = make(extractor=ExtractorSettings(max_messages_per_flush=2))
+    seen: list[Window] = []
+    scene.extractor.interrupt = seen.append
+    scene.say("s1", "Book seat 4A.")
+    scene.say("s1", *(f"book(seat={n})" for n in range(7)), kind="tool", role="tool_call")
+    scene.say("s1", "Maya has seat 4A.", "Thanks!", trigger="idle")
+
+    assert scene.flush("s1").window == (1, 9)
+    assert [event.content for event in seen[0].events if event.kind != "tool"] == ["Book seat 4A.", "Maya has seat 4A."]
+    assert scene.flush("s1").window == (10, 10)
+
+
+def test_a_run_of_tool_events_keeps_the_turns_before_it_as_context(make: Callable[..., Scene]) -> None:
+    scene = make(extractor=ExtractorSettings(max_messages_per_flush=2))
+    scene.say("s1", "Hello.", "Book seat 4A.")
+    scene.say("s1", *(f"book(seat={n})" for n in range(12)), kind="tool", role="tool_call", trigger="idle")
+    assert [scene.flush("s1").window for _ in range(2)] == [(1, 10), (11, 14)]
+    scene.say("s1", "Maya has seat 4A.", trigger="idle")
+
+    now, flushing = scene.clock(), scene.settings
+    with scene.engine.connect() as connection:
+        begun = begin_flush(connection, SessionRef("default", "maya", "s1"), flushing, now, preceding=PRECEDING_EVENTS)
+    assert [event.seq for event in begun.preceding] == [1, 2, 11, 12, 13, 14]
+    assert [event.seq for event in begun.events] == [15]
+
+
 def test_mistake_10_an_outage_uses_up_no_attempt_and_no_event(scene: Scene) -> None:
     scene.say("s1", "Maya plays the cello.", "Maya has two cats.", trigger="idle")
     scene.extractor.interrupt = _raise(TransientError("the model is busy"))
@@ -222,7 +252,7 @@ def test_a_quarantined_event_is_tried_again_when_someone_asks(scene: Scene) -> N
         scene.flush("s1")
         scene.clock.pass_time(400)
     ref = SessionRef("default", "maya", "s1")
-    retry = partial(retry_quarantined, scene.engine, scene.extractor, scene.settings)
+    retry = partial(retry_quarantined, scene.engine, scene.extractor)
     assert scene.windows("s1") == [(1, 1, "quarantined")]
 
     assert retry(ref, 1, scene.clock()) == RetryResult("failed", error="ValueError: can't parse this")

@@ -70,7 +70,7 @@ class Stage:
     ) -> Report:
         with self.engine.connect() as connection:
             owner = Owner.of(connection, "default", "maya", find_agent(connection, "default", "maya"))
-        rebuilder = Rebuilder(self.engine, lambda _run: extractor, 12_000, self.scene.clock, confirm)
+        rebuilder = Rebuilder(self.engine, lambda _run: extractor, self.scene.clock, confirm)
         return rebuilder.rebuild(owner, only_fallback=only_fallback, by="tester")
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:

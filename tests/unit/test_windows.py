@@ -1,4 +1,4 @@
-"""Windows: contiguous, bounded, never empty (I2)."""
+"""Windows: contiguous, bounded, never empty (I2), with room for tools beside what is said."""
 
 from datetime import UTC, datetime
 
@@ -6,30 +6,58 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave_server.domain.events import Event
-from slowwave_server.domain.windows import cut_window, shorten
+from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.windows import TOOL_ROOM, cut_window, most_events, preceding
 
 SOME_DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def events(lengths: list[int], first: int = 1) -> list[Event]:
-    return [Event(first + i, "user", "user", "x" * length, SOME_DAY) for i, length in enumerate(lengths)]
+def events(lengths: list[int], first: int = 1, kinds: tuple[EventKind, ...] = ("user",)) -> list[Event]:
+    return [Event(first + i, kinds[i % len(kinds)], "any", "x" * length, SOME_DAY) for i, length in enumerate(lengths)]
 
 
-@given(st.lists(st.integers(0, 50), min_size=1, max_size=40), st.integers(1, 10), st.integers(1, 60))
-def test_windows_cover_a_session_without_gap_or_overlap_and_keep_both_bounds(
-    lengths: list[int], max_messages: int, max_chars: int
+KINDS = st.lists(st.sampled_from(["user", "assistant", "tool", "task"]), min_size=1, max_size=5).map(tuple)
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=60), KINDS, st.integers(1, 10), st.integers(1, 60))
+def test_windows_cover_a_session_without_gap_and_keep_bounds(
+    lengths: list[int], kinds: tuple[EventKind, ...], max_messages: int, max_chars: int
 ) -> None:
-    rest = events(lengths)
+    rest = events(lengths, kinds=kinds)
     covered: list[int] = []
     while rest:
         window = cut_window(rest, max_messages=max_messages, max_chars=max_chars)
-        assert 1 <= len(window.events) <= max_messages
-        assert len(window.events) == 1 or sum(len(e.content) for e in window.events) <= max_chars
-        assert all(len(e.content) <= max_chars for e in window.events)
+        assert 1 <= len(window.events) <= most_events(max_messages)
+        for is_tool, room in ((True, TOOL_ROOM), (False, 1)):
+            sizes = [len(event.content) for event in window.events if (event.kind == "tool") is is_tool]
+            assert len(sizes) <= room * max_messages
+            assert len(window.events) == 1 or sum(sizes) <= room * max_chars
         covered += [e.seq for e in window.events]
         rest = rest[len(window.events) :]
     assert covered == list(range(1, len(lengths) + 1))
+
+
+def test_a_long_event_is_a_window_by_itself_and_whole() -> None:
+    window = cut_window(events([500, 3, 3]), max_messages=10, max_chars=100)
+    assert [len(event.content) for event in window.events] == [500]
+
+
+def test_tool_events_do_not_displace_the_outcome() -> None:
+    talk = events([50, *[700] * 60, 50], kinds=("user", *["tool"] * 60, "assistant"))  # type: ignore[arg-type]
+    window = cut_window(talk, max_messages=20, max_chars=12_000)
+    assert [event.kind for event in window.events if event.kind != "tool"] == ["user", "assistant"]
+
+
+def test_bisection_counts_events_of_every_kind() -> None:
+    window = cut_window(events([1] * 9, kinds=("user", "tool")), max_messages=20, max_chars=100, max_events=3)
+    assert len(window.events) == 3
+
+
+def test_turns_before_a_run_of_tool_events_precede_the_window() -> None:
+    before = events([5] * 12, kinds=("user", "assistant", *["tool"] * 10))  # type: ignore[arg-type]
+    assert [event.seq for event in preceding(before)] == [1, 2, 9, 10, 11, 12]
+    assert [event.seq for event in preceding(before[:2])] == [1, 2]
+    assert preceding([]) == ()
 
 
 def test_a_gap_is_refused_since_what_lies_in_it_would_be_lost() -> None:
@@ -38,15 +66,3 @@ def test_a_gap_is_refused_since_what_lies_in_it_would_be_lost() -> None:
         cut_window(holed, max_messages=10, max_chars=100)
     with pytest.raises(ValueError, match="at least one"):
         cut_window([], max_messages=10, max_chars=100)
-
-
-@given(st.text(max_size=400), st.integers(1, 300))
-def test_a_long_text_keeps_its_beginning_and_its_end_around_a_mark(text: str, max_chars: int) -> None:
-    short = shorten(text, max_chars)
-    assert len(short) <= max_chars
-    if len(text) <= max_chars:
-        assert short == text
-    elif max_chars > 60:
-        assert f"{len(text) - max_chars} characters left out" in short
-        assert text.startswith(short[:5])
-        assert text.endswith(short[-5:])

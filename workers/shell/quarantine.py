@@ -76,11 +76,9 @@ def retry(
 
     shell = shell_of(context)
     chosen = _chosen(shell, agent, session, seq, every=every)
-    rules = shell.settings.memory.auto_flush
     extractor = build_extractor(shell.settings, shell.engine, shell.redis, shell.now)
     results = [
-        (ref, number, retry_quarantined(shell.engine, extractor, rules, ref, number, shell.now()))
-        for ref, number in chosen
+        (ref, number, retry_quarantined(shell.engine, extractor, ref, number, shell.now())) for ref, number in chosen
     ]
     if as_json:
         print_json(

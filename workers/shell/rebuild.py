@@ -53,14 +53,13 @@ def rebuild(
     shell = shell_of(context)
     owner = _owner(shell, agent)
     reading = _extractor_of(shell, extractor)
-    max_chars = shell.settings.memory.auto_flush.extractor.max_chars_per_flush
 
     def confirm(report: "Report") -> bool:
         if not yes:
             _tell(report, limit)
         return yes or typer.confirm("Switch to this?")
 
-    rebuilder = Rebuilder(shell.engine, reading, max_chars, shell.now, None if dry_run else confirm)
+    rebuilder = Rebuilder(shell.engine, reading, shell.now, None if dry_run else confirm)
     report = rebuilder.rebuild(owner, only_fallback=only_fallback, by=by or operator())
     if as_json:
         print_json(report)

@@ -139,9 +139,8 @@ def _ref(visit: Visit, event: QuarantinedEvent) -> SessionRef:
 
 def _tried(visit: Visit, chosen: Sequence[tuple[SessionRef, int]]) -> list[RetryResult]:
     extractor = build_extractor(visit.settings, visit.engine, visit.desk.redis, visit.desk.clock)
-    rules = visit.settings.memory.auto_flush
     log.info("%d events that were set aside are tried again by %s", len(chosen), visit.user.name)
-    return [retry_quarantined(visit.engine, extractor, rules, ref, seq, visit.desk.clock()) for ref, seq in chosen]
+    return [retry_quarantined(visit.engine, extractor, ref, seq, visit.desk.clock()) for ref, seq in chosen]
 
 
 def _chosen(visit: Visit) -> tuple[list[int] | None, bool]:
