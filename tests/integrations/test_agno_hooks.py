@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agno.media import Audio, File, Image
 from agno.models.message import Message
 from agno.team import Team
 
@@ -50,6 +51,19 @@ def test_a_run_is_recorded_once_and_history_is_not_recorded_again(memory: Memory
         ("monday", "assistant", "Noted: 18 characters."),
     ]
     assert broken_sessions(database_url) == []
+
+
+def test_images_and_files_are_recorded_by_their_words_or_counted(memory: Memory, database_url: str) -> None:
+    make_agent(SlowwaveHooks(memory)).run(
+        "Look at these.",
+        session_id="monday",
+        images=[Image(content=b"x", alt_text="a red bike"), Image(url="https://x.example/2")],
+        audio=[Audio(content=b"x", transcript="Call me at noon.")],
+        files=[File(content=b"x", filename="invoice-12.pdf")],
+    )
+    told = rows(database_url, "SELECT content, metadata -> 'left_out' FROM slowwave.events ORDER BY seq LIMIT 1")
+    words = ("[image: a red bike]", "[audio: Call me at noon.]", "[file: invoice-12.pdf]")
+    assert told == [("\n".join(("Look at these.", *words)), {"image": 1})]
 
 
 def test_calls_and_results_of_tools_are_recorded_in_their_turn(memory: Memory, database_url: str) -> None:

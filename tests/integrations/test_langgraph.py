@@ -141,6 +141,23 @@ def test_tools_are_evidence_and_summaries_are_nobodys_words(memory: Memory) -> N
     ]
 
 
+def test_images_and_files_are_recorded_by_their_words_or_counted(memory: Memory) -> None:
+    parts: list[Any] = [
+        {"type": "text", "text": "Look at these."},
+        {"type": "image", "url": "https://x.example/1", "extras": {"alt_text": "a red bike"}},
+        {"type": "file", "base64": "eA==", "mime_type": "application/pdf", "filename": "invoice-12.pdf"},
+        {"type": "image_url", "image_url": {"url": "https://x.example/2"}},
+        {"type": "audio", "base64": "eA==", "mime_type": "audio/wav"},
+    ]
+    answer = AIMessage([{"type": "text", "text": "Nice."}, {"type": "tool_use", "id": "1", "name": "f", "input": {}}])
+    config = RunnableConfig(configurable={"thread_id": "monday"})
+    SlowwaveTurns(memory, "atlas").record({"messages": [HumanMessage(parts), answer]}, config)
+    assert recorded(memory, "e.content, e.metadata -> 'left_out'") == [
+        ("Look at these.\n[image: a red bike]\n[file: invoice-12.pdf]", {"image_url": 1, "audio": 1}),
+        ("Nice.", None),
+    ]
+
+
 def test_calls_and_results_of_a_graph_are_recorded_once(memory: Memory) -> None:
     bad = {"name": "book", "args": '{"seat": ', "id": "2", "error": "no JSON", "type": "invalid_tool_call"}
     turns = SlowwaveTurns(memory, "atlas")

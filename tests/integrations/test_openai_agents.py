@@ -81,6 +81,23 @@ def test_a_turn_with_tools_is_recorded_once_and_is_one_turn(memory: Memory) -> N
     assert len(asyncio.run(session.get_items())) == 7, "the wrapped session has all of it, tools included"
 
 
+def test_images_and_files_are_recorded_by_their_words_or_counted(memory: Memory) -> None:
+    parts = [
+        {"type": "input_text", "text": "Look at these."},
+        {"type": "input_image", "image_url": "https://x.example/1", "alt_text": "a red bike"},
+        {"type": "input_file", "filename": "invoice-12.pdf", "file_data": "eA=="},
+        {"type": "input_image", "image_url": "https://x.example/2"},
+        {"type": "input_audio", "input_audio": {"data": "eA==", "format": "wav"}},
+    ]
+    session = SlowwaveSession(memory, "atlas", "monday")
+    items: list[Any] = [{"role": "user", "content": parts}, {"role": "assistant", "content": "Nice."}]
+    asyncio.run(session.add_items(items))
+    assert recorded(memory, "e.content, e.metadata -> 'left_out'") == [
+        ("Look at these.\n[image: a red bike]\n[file: invoice-12.pdf]", {"input_image": 1, "input_audio": 1}),
+        ("Nice.", None),
+    ]
+
+
 def test_items_of_tools_that_come_back_are_recorded_once(memory: Memory) -> None:
     session = SlowwaveSession(memory, "atlas", "monday")
     call = {"type": "function_call", "name": "book", "call_id": "c1", "arguments": '{"seat": "4A"}'}
@@ -254,7 +271,7 @@ def test_what_cannot_be_meant_is_said_where_the_session_is_made(memory: Memory) 
     [
         (
             {"role": "user", "content": [{"type": "input_text", "text": "Hi."}, {"type": "input_image"}]},
-            ("user", "Hi."),
+            ("user", "Hi.", ("input_image",)),
         ),
         ({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}, None),
         ({"role": "system", "content": "You are brief."}, None),

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    FilePart,
     ImageUrl,
     ModelMessage,
     ModelRequest,
@@ -65,6 +68,23 @@ def ask(agent: Agent[Any, Any], question: str, **options: Any) -> Any:
 def prompts(messages: list[ModelMessage], kind: type) -> list[str]:
     parts = [part for message in messages if isinstance(message, ModelRequest) for part in message.parts]
     return [str(part.content) for part in parts if isinstance(part, kind)]
+
+
+def test_images_and_files_are_recorded_by_their_words_or_counted(memory: Memory) -> None:
+    question = [
+        "Look at these.",
+        ImageUrl("https://x.example/1", vendor_metadata={"alt_text": "a red bike"}),
+        BinaryContent(b"x", media_type="application/pdf", vendor_metadata={"filename": "invoice-12.pdf"}),
+        ImageUrl("https://x.example/2"),
+        BinaryContent(b"x", media_type="audio/wav"),
+        CachePoint(),
+    ]
+    picture = FilePart(BinaryContent(b"x", media_type="image/png"))
+    ask(agent_of(memory, Scripted(ModelResponse([TextPart("Nice."), picture]))), question)  # type: ignore[arg-type]
+    assert recorded(memory, "e.content, e.metadata -> 'left_out'") == [
+        ("Look at these.\n[image: a red bike]\n[file: invoice-12.pdf]", {"image": 1, "audio": 1}),
+        ("Nice.", {"image": 1}),
+    ]
 
 
 def test_a_run_with_tools_is_recorded_once_without_thoughts(memory: Memory) -> None:

@@ -19,7 +19,8 @@ MAX_TOOL_PARTS = 200
 
 _INTERNAL = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_content"))
 _TEXT_KEYS = ("text", "refusal", "transcript")
-_CAPTION_KEYS = ("alt_text", "alt", "caption", "description", "title")
+_CAPTION_KEYS = ("alt_text", "alt", "caption", "description", "title", "transcript", "filename", "file_name")
+_MEDIA = ("image", "audio", "video", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,7 @@ def _content(content: Any) -> Parts:
 
 
 def _add(parts: Parts, part: Mapping[str, Any]) -> None:
-    kind = part.get("type")
-    kind = kind[:40] if isinstance(kind, str) and kind else "unknown"
+    kind = kind_of(part)
     if kind.endswith("tool_use"):
         parts.calls.append(_call(part, "content: a tool_use part"))
     elif kind.endswith("tool_result"):
@@ -104,10 +104,23 @@ def _add(parts: Parts, part: Mapping[str, Any]) -> None:
         parts.results.append(ToolResult(name, call_id, inside.text, bool(part.get("is_error"))))
     elif kind not in _INTERNAL and (text := _text_in(part)) is not None:
         parts.texts.append(text)
-    elif kind not in _INTERNAL and (caption := _caption(part)):
-        parts.texts.append(f"[{'image' if 'image' in kind else kind}: {caption}]")
+    elif mark := mark_of(part):
+        parts.texts.append(mark)
     else:
         parts.left_out[kind] += 1
+
+
+def kind_of(part: Mapping[str, Any]) -> str:
+    """The type that a part names."""
+    kind = part.get("type")
+    return kind[:40] if isinstance(kind, str) and kind else "unknown"
+
+
+def mark_of(part: Mapping[str, Any]) -> str:
+    """The words that stand for a part without text, as in "[image: a red bike]"; "" if nothing describes it."""
+    kind = kind_of(part)
+    caption = "" if kind in _INTERNAL else _caption(part)
+    return f"[{next((medium for medium in _MEDIA if medium in kind), kind)}: {caption}]" if caption else ""
 
 
 def _text_in(part: Mapping[str, Any]) -> str | None:

@@ -7,11 +7,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import Any
 
 from slowwave.errors import InvalidMessage, InvalidName
 from slowwave.identity import check_name
-from slowwave.integrations.quiet import digest, is_context
+from slowwave.integrations.media import Described, described, part_of
+from slowwave.integrations.quiet import digest, is_context, with_left_out
 from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, moment_of
 from slowwave.storable import clean_text
 
@@ -25,6 +27,14 @@ _ADDED = re.compile(
     r"|<additional context>\n.*</additional context>)\Z",
     re.DOTALL,
 )
+
+_MEDIA = {
+    "image": ("images", "image_output"),
+    "audio": ("audio", "audio_output"),
+    "video": ("videos", "video_output"),
+    "file": ("files", "file_output"),
+}
+"""Kinds of parts, and the fields of Agno's messages that hold them."""
 
 SaidMessage = dict[str, Any]
 """{"role", "content", "at" (aware), "key"} and optionally "name" and the fields of tools: what `Memory.turn_completed`
@@ -54,8 +64,10 @@ def said_in(run: Any) -> list[SaidMessage]:
             text = _without_additions(text)
         if message.role == "tool":
             text = text or _json(message.content)
+        media = _media(message)
+        text = media.after(text)
         if (text.strip() or (message.role == "assistant" and message.tool_calls)) and not is_context(text):
-            said.append(_said(message, text))
+            said.append(_said(message, text, media.left_out))
     return said
 
 
@@ -145,17 +157,39 @@ def _without_additions(text: str) -> str:
     return text
 
 
-def _said(message: Any, text: str) -> SaidMessage:
+def _media(message: Any) -> Described:
+    """What the pictures, recordings and files of a message come to."""
+    found = (
+        part_of(kind, one, getattr(one, "metadata", None), {"filename": _file_name(one)})
+        for kind, names in _MEDIA.items()
+        for name in names
+        for one in _listed(getattr(message, name, None))
+    )
+    return described(found)
+
+
+def _file_name(media: Any) -> str | None:
+    path = getattr(media, "filepath", None)
+    return None if path is None else PurePath(path).name
+
+
+def _listed(media: Any) -> Sequence[Any]:
+    if media is None:
+        return ()
+    return media if isinstance(media, Sequence) and not isinstance(media, (str, bytes)) else (media,)
+
+
+def _said(message: Any, text: str, left_out: Sequence[str]) -> SaidMessage:
     said: SaidMessage = {
         "role": message.role,
-        "content": clean_text(text)[:MAX_CONTENT_CHARACTERS],
+        "content": with_left_out(clean_text(text)[:MAX_CONTENT_CHARACTERS], left_out),
         "key": key_of(message),
         "at": _moment(message.created_at),
     }
     if message.role == "tool":
         # Of a result the recording itself keeps the head and the tail.
         told = {"name": message.tool_name, "tool_call_id": message.tool_call_id, "is_error": message.tool_call_error}
-        return said | {"content": text} | told
+        return said | {"content": with_left_out(text, left_out)} | told
     if message.tool_calls:
         said["tool_calls"] = [_call(call) for call in message.tool_calls]
     try:

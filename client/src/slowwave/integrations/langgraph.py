@@ -18,8 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slowwave.async_memory import AsyncMemory
+from slowwave.integrations.media import Described, described
 from slowwave.integrations.quiet import MAX_TOKENS, Known, QuietMemory, Said, digest, log
 from slowwave.memory import Memory
+from slowwave.message_parts import kind_of
 from slowwave.messages import MAX_MESSAGES
 
 try:
@@ -121,7 +123,8 @@ def _said(messages: Sequence[AnyMessage]) -> Iterator[Said]:
     """What user, agent and tools said: no instructions or summaries, and no question twice that nobody answered."""
     unanswered: set[str] = set()
     for place, message in enumerate(messages):
-        text, calls = str(message.text), _calls(message)
+        media, calls = _media(message), _calls(message)
+        text = media.after(str(message.text))
         if not (text.strip() or calls) or _is_summary(message):
             continue
         if not isinstance(message, HumanMessage | AIMessage | ToolMessage):
@@ -129,13 +132,28 @@ def _said(messages: Sequence[AnyMessage]) -> Iterator[Said]:
         key = message.id or f"{place}:{digest(message.type, text, *(str(call) for call in calls))}"
         if isinstance(message, ToolMessage):
             failed = message.status == "error"
-            yield Said("tool", text, key, message.name, call_id=message.tool_call_id, error=failed)
+            yield Said("tool", text, key, message.name, (), message.tool_call_id, failed, media.left_out)
         elif isinstance(message, AIMessage):
             unanswered.clear()
-            yield Said("assistant", text, key, message.name, calls)
+            yield Said("assistant", text, key, message.name, calls, left_out=media.left_out)
         elif text not in unanswered:
             unanswered.add(text)
-            yield Said("user", text, key, message.name)
+            yield Said("user", text, key, message.name, left_out=media.left_out)
+
+
+def _media(message: AnyMessage) -> Described:
+    """What the parts of a message that are neither text nor a tool's come to."""
+    parts = message.content if isinstance(message.content, list) else []
+    return described(
+        part
+        for part in parts
+        if isinstance(part, Mapping) and not isinstance(part.get("text"), str) and not _is_of_tool(kind_of(part))
+    )
+
+
+def _is_of_tool(kind: str) -> bool:
+    """Whether a part belongs to a tool's call or result. LangChain brings both beside the content."""
+    return "tool_" in kind or kind in {"function_call", "input_json_delta"}
 
 
 def _calls(message: AnyMessage) -> tuple[Mapping[str, Any], ...]:

@@ -13,8 +13,10 @@ from uuid import uuid4
 
 from slowwave.async_memory import AsyncMemory
 from slowwave.identity import check_name
+from slowwave.integrations.media import Described, described
 from slowwave.integrations.quiet import MAX_TOKENS, Known, QuietMemory, Said
 from slowwave.memory import Memory
+from slowwave.message_parts import mark_of
 
 try:
     from agents import OpenAIConversationsSession, SQLiteSession
@@ -27,7 +29,14 @@ except ImportError as error:  # pragma: no cover (the extra is installed where t
     ) from error
 
 Item = Any  # a TypedDict of some sort: what the SDK keeps
-Words = tuple[Literal["user", "assistant"], str]
+
+
+class Words(NamedTuple):
+    """What a user or an agent says. left_out: the kinds of its parts that have no words."""
+
+    role: Literal["user", "assistant"]
+    content: str
+    left_out: tuple[str, ...] = ()
 
 
 class ToolItem(NamedTuple):
@@ -147,7 +156,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
 
     def _said(self, heard: Heard, key: str) -> Said:
         if not isinstance(heard, ToolItem):
-            return Said(heard[0], heard[1], key)
+            return Said(heard.role, heard.content, key, left_out=heard.left_out)
         if heard.role == "tool":
             return Said("tool", heard.content, key, self._names.get(heard.call_id or ""), call_id=heard.call_id)
         name = heard.name or "tool"
@@ -163,15 +172,18 @@ def words_of(item: Item) -> Words | None:
     if not isinstance(item, Mapping) or item.get("type", "message") != "message":
         return None
     role, content = item.get("role"), item.get("content")
+    media = Described()
     if isinstance(content, Sequence) and not isinstance(content, str):
-        texts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") in _TEXTS]
-        content = "\n".join(text for text in texts if isinstance(text, str))
+        parts = [part for part in content if isinstance(part, Mapping)]
+        texts = [part.get("text") for part in parts if part.get("type") in _TEXTS]
+        media = described(part for part in parts if part.get("type") not in _TEXTS)
+        content = media.after("\n".join(text for text in texts if isinstance(text, str)))
     if role not in {"user", "assistant"} or not isinstance(content, str) or not content.strip():
         return None
     # A handoff may fold the conversation into one message for the next agent: nobody said that.
     if all(mark in content for mark in get_conversation_history_wrappers()):
         return None
-    return role, content
+    return Words(role, content, media.left_out)
 
 
 def heard_in(item: Item) -> Heard | None:
@@ -194,12 +206,14 @@ def _tool_item(item: Item) -> ToolItem | None:
 
 
 def _output(output: Any) -> str:
-    """The text of what a tool answered; of a picture or a file its type, which stands for what is left out."""
+    """The text of what a tool answered; of a picture or a file what describes it, or its type for what is left out."""
     if not isinstance(output, Sequence) or isinstance(output, str):
         return output if isinstance(output, str) else ""
     parts = [part for part in output if isinstance(part, Mapping)]
-    texts = [part["text"] if isinstance(part.get("text"), str) else f"[{part.get('type')}]" for part in parts]
-    return "\n".join(texts)
+    return "\n".join(
+        part["text"] if isinstance(part.get("text"), str) else mark_of(part) or f"[{part.get('type')}]"
+        for part in parts
+    )
 
 
 def _is_compaction(item: Item) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from slowwave.async_memory import AsyncMemory
 from slowwave.identity import check_name
+from slowwave.integrations.media import Described, described, part_of
 from slowwave.integrations.quiet import MAX_TOKENS, Known, QuietMemory, Said
 from slowwave.memory import Memory
 
@@ -18,6 +19,10 @@ try:
     from pydantic_ai import RunContext
     from pydantic_ai.capabilities import AbstractCapability, WrapRunHandler
     from pydantic_ai.messages import (
+        BinaryContent,
+        CachePoint,
+        FilePart,
+        FileUrl,
         ModelMessage,
         ModelRequest,
         ModelResponse,
@@ -29,6 +34,7 @@ try:
         TextPart,
         ToolCallPart,
         ToolReturnPart,
+        UploadedFile,
         UserPromptPart,
     )
     from pydantic_ai.models import ModelRequestContext
@@ -128,14 +134,15 @@ def _said(run: str, messages: Sequence[ModelMessage]) -> Iterable[Said]:
         if isinstance(message, ModelRequest):
             for number, part in enumerate(message.parts):
                 if isinstance(part, UserPromptPart) and (text := _text(part)):
-                    yield Said("user", text, f"{run}:{place}:{number}")
+                    yield Said("user", text, f"{run}:{place}:{number}", left_out=_media(part).left_out)
                 elif isinstance(part, ToolReturnPart):
                     yield _result(part, f"{run}:{place}:{number}")
         elif not _turned_down(messages[place + 1 : place + 2]):
-            text = "".join(part.content for part in message.parts if isinstance(part, TextPart))
+            media = described(_part(part.content) for part in message.parts if isinstance(part, FilePart))
+            text = media.after("".join(part.content for part in message.parts if isinstance(part, TextPart)))
             calls = tuple(_call(part) for part in message.parts if isinstance(part, ToolCallPart | NativeToolCallPart))
             if text.strip() or calls:
-                yield Said("assistant", text, f"{run}:{place}", calls=calls)
+                yield Said("assistant", text, f"{run}:{place}", calls=calls, left_out=media.left_out)
             for number, own in enumerate(message.parts):
                 # Tools that the provider runs answer within the response.
                 if isinstance(own, NativeToolReturnPart):
@@ -170,11 +177,23 @@ def _turned_down(following: Sequence[ModelMessage]) -> bool:
 
 
 def _text(part: UserPromptPart) -> str:
-    """The words of a user's prompt, without its pictures and files."""
+    """The words of a user's prompt, with those that describe its pictures and files."""
     if isinstance(part.content, str):
         return str(part.content)
     words = [piece.content if isinstance(piece, TextContent) else piece for piece in part.content]
-    return "\n".join(word for word in words if isinstance(word, str))
+    return _media(part).after("\n".join(word for word in words if isinstance(word, str)))
+
+
+def _media(part: UserPromptPart) -> Described:
+    """What the pictures, recordings and files of a prompt come to."""
+    pieces = () if isinstance(part.content, str) else part.content
+    return described(_part(piece) for piece in pieces if not isinstance(piece, str | TextContent | CachePoint))
+
+
+def _part(piece: FileUrl | BinaryContent | UploadedFile) -> dict[str, Any]:
+    """A file as a part: its kind, and what its host noted of it."""
+    kind = piece.media_type.partition("/")[0] if isinstance(piece, BinaryContent) else piece.kind.partition("-")[0]
+    return part_of(kind if kind in {"image", "audio", "video"} else "file", None, piece.vendor_metadata)
 
 
 def _last_question(messages: Sequence[ModelMessage]) -> str | None:

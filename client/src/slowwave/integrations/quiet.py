@@ -45,6 +45,7 @@ class Said(NamedTuple):
 
     key: makes a repetition within its session harmless, however long; name: who speaks, or the tool.
     calls: the tools that an assistant called, as {"name", "args", "id"}. call_id, error: of a tool's answer.
+    left_out: the kinds of its parts that have no words; the event counts them in `metadata.left_out`.
     """
 
     role: Literal["user", "assistant", "tool"]
@@ -54,6 +55,7 @@ class Said(NamedTuple):
     calls: tuple[Mapping[str, Any], ...] = ()
     call_id: str | None = None
     error: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 class Known(NamedTuple):
@@ -197,6 +199,11 @@ def digest(*parts: str) -> str:
     return hashed.hexdigest()[:32]
 
 
+def with_left_out(text: str, left_out: Sequence[str]) -> Any:
+    """The content of a message whose parts of these kinds have no words, so that its event counts them."""
+    return [text, *({"type": kind} for kind in left_out)] if left_out else text
+
+
 def _fitted(said: Said) -> dict[str, Any]:
     """A message for `turn_completed` that keeps its limits: what is too long is recorded as far as it may be."""
     key = said.key if len(said.key) <= MAX_KEY_CHARACTERS else digest(said.key)
@@ -204,12 +211,14 @@ def _fitted(said: Said) -> dict[str, Any]:
     if said.role == "tool":
         # Of a result the recording itself keeps the head and the tail.
         return message | {
-            "content": said.content,
+            "content": with_left_out(said.content, said.left_out),
             "name": said.name,
             "tool_call_id": said.call_id,
             "is_error": said.error,
         }
-    message |= {"content": said.content[:MAX_CONTENT_CHARACTERS]} | ({"tool_calls": said.calls} if said.calls else {})
+    message["content"] = with_left_out(said.content[:MAX_CONTENT_CHARACTERS], said.left_out)
+    if said.calls:
+        message["tool_calls"] = said.calls
     try:
         return message if said.name is None else message | {"name": check_name("name", said.name)}
     except InvalidName:
