@@ -18,7 +18,9 @@ from bench.pile import auc, read
 from bench.samples import key_path
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.usefulness import features
+from slowwave_server.services.evaluation import AGENT
 
 TARGET = Path(__file__).parent.parent / "domain" / "extraction" / "usefulness.json"
 PENALTY = 4.0
@@ -30,8 +32,6 @@ WEAK = 0.05
 """How much the label of a turn counts beside a reader's label."""
 FOLDS = 6
 VALUE = {"useful": 1.0, "marginal": 0.5, "junk": 0.0}
-UNNAMED = ("The user", "the user", "agent", "assistant", "airline")
-"""How the speakers of work talk are called in memories."""
 Row = tuple[Mapping[str, float], float, float]
 """Features, label, and how much the label counts."""
 
@@ -46,7 +46,9 @@ def of_readers(pairs: Sequence[str]) -> list[Row]:
         for key in read(key_path(Path(pile))):
             if key["id"] in said:
                 row = told[key["id"]]
-                names = features(row["memory"], row["type"], key["signals"], UNNAMED)
+                # Keys of earlier piles name no speakers: those are of work talk.
+                people = key.get("speakers", (UNNAMED, AGENT))
+                names = features(row["memory"], row["type"], key["signals"], (*people, UNNAMED.lower()))
                 found.append((dict.fromkeys(names, 1.0), VALUE[said[key["id"]]], 1.0))
     return found
 

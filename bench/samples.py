@@ -1,6 +1,7 @@
 """Draw memories for a blind reading: what a memory says and the turns that it comes from, without its version.
 
-Beside FILE.jsonl, which a reader gets, stands FILE.key.jsonl: version, kind, importance and confidence of each id.
+Beside FILE.jsonl, which a reader gets, stands FILE.key.jsonl. It has the version, kind, speakers, importance and
+confidence of each id.
 `python -m bench.pile` shuffles several files into one and counts the labels.
 
 Run: python -m bench.samples --seed 7 --kind realmem --count 60 --extractor present --out FILE.jsonl
@@ -21,6 +22,7 @@ from bench.replay import compared
 from bench.session_data import Talk, talks
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction.speech import name_of
 
 SHOWN = 900
 SHOWN_BEFORE = 300
@@ -96,7 +98,8 @@ def main() -> int:
         rows.append(named | entry(talk, memory, sources))
         about = {"kind": options.kind, "extractor": options.extractor, "session": talk.session}
         scores = {"importance": memory.importance, "confidence": memory.confidence, "signals": memory.signals}
-        keys.append(named | about | scores)
+        people = sorted({name_of(event, talk.agent) for event in talk.events if event.is_spoken})
+        keys.append(named | about | scores | {"speakers": people})
     write(options.out, rows)
     write(key_path(options.out), keys)
     print(f"{len(rows)} of {len(every):,} memories of {options.kind} are in {options.out}")

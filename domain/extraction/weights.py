@@ -66,14 +66,8 @@ ASKED_FOR = frozenset(("remember", "standing"))
 WISHED = 0.8
 """Least importance of a statement that a person asks to remember."""
 IMPORTANCE_BASE = 0.3
-IMPORTANCE: dict[str, float] = {
-    "remember": 0.5, "decision": 0.3, "rule": 0.25, "commitment": 0.25, "milestone": 0.25, "result": 0.15,
-    "standing": 0.35, "tool_result": 0.3, "tool_lesson": 0.35, "outcome": 0.25, "settled": 0.0, "delivered": 0.05,
-    "family": 0.1, "job": 0.1,
-    "home": 0.05, "body": 0.1, "i_am_a": 0.1, "my_favourite": 0.1, "i_like": 0.05, "i_have": 0.05, "change": 0.05,
-    "dated": 0.1,
-    "proper_name": 0.05, "hedge": -0.05, "nobody": -0.1, "words_1_2": -0.05, "words_3_4": -0.05,
-}  # fmt: skip
+IMPORTANCE: dict[str, float] = {"milestone": 0.25, "tool_result": 0.3, "tool_lesson": 0.35}
+"""Added to the base for what no person and no agent says; the usefulness of all else is fitted."""
 
 
 def keep_score(fired: Iterable[str]) -> float:

@@ -1,7 +1,6 @@
 """A window is paid once: whoever loses its lease while a model answers leaves a call that the next worker waits for."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -32,6 +31,7 @@ from tests.talking import Talk
 pytestmark = pytest.mark.servers
 
 CELLO = {"memories": [memory("Maya plays the cello.", 1)]}
+SESSION = SessionRef("default", "maya", "s1")
 ANSWER = Answer("", CELLO, 100, 20, "fake-1")
 
 
@@ -71,7 +71,7 @@ def test_i7_lost_lease_pays_no_second_call(talk: Talk, redis_client: Redis, loss
         for _ in range(losses + 1):
             workers.append(_meanwhile(lambda: talk.flush(extractor)))
             wait_until(lambda: fake.calls == 1, 5, "the model is asked")
-            time.sleep(0.1)
+            wait_until(lambda: talk.scene.queue.inspect(SESSION).state == "running", 5, "a worker has the lease")
             redis_client.flushdb()
         for thread, _ in workers:
             thread.join(30)
@@ -130,10 +130,9 @@ class _Dies:
 
 
 def _flush(talk: Talk, flusher: Any) -> None:
-    ref = SessionRef("default", "maya", "s1")
-    talk.scene.queue.offer(ref, "normal")
+    talk.scene.queue.offer(SESSION, "normal")
     with pytest.raises(KeyboardInterrupt):
-        flusher.flush(ref)
+        flusher.flush(SESSION)
 
 
 def test_i3_dead_worker_is_waited_for_until_its_call_expires(talk: Talk) -> None:

@@ -10,8 +10,9 @@ from slowwave_server.domain.extraction.weights import (
     IMPORTANCE,
     KEEP,
     THRESHOLD,
+    WISHED,
     confidence,
-    importance,
+    importance_of,
     keep_score,
 )
 from slowwave_server.domain.extraction.words import WORDS
@@ -46,11 +47,11 @@ def test_every_weight_belongs_to_a_signal_that_can_fire() -> None:
     fired = {name for said, seen in SAID for name in signals(said, seen)} | {
         name for names in WORDS.values() for name in names
     }
-    of_the_extractor = {"completed", "dated", "agent", "milestone"} | {
-        "standing", "outcome", "settled", "delivered", "tool_result", "tool_lesson",
-    }  # fmt: skip
+    of_no_speaker = {"milestone", "tool_result", "tool_lesson"}
+    of_the_extractor = {"completed", "agent", "standing", "outcome", "settled", "delivered"} | of_no_speaker
     assert KEEP.keys() - fired == set()
-    assert (CONFIDENCE.keys() | IMPORTANCE.keys()) - fired - of_the_extractor == set()
+    assert CONFIDENCE.keys() - fired - of_the_extractor == set()
+    assert IMPORTANCE.keys() == of_no_speaker
 
 
 @pytest.mark.parametrize(
@@ -96,12 +97,16 @@ def test_any_sentence_has_bounded_confidence_and_importance(text: str, answers: 
     fired = signals(text, Seen(answers=answers))
     assert len(set(fired)) == len(fired)
     assert 0.05 <= confidence(fired) <= 0.95
-    assert 0.05 <= importance(fired) <= 0.95
+    assert 0.05 <= importance_of(text, "fact", fired, ("Maya",)) <= 0.95
 
 
 def test_an_explicit_wish_to_remember_is_the_strongest_signal() -> None:
     assert max(KEEP, key=lambda name: KEEP[name]) == "remember"
-    assert importance(signals("Remember that I like tea.", Seen())) > importance(signals("I like tea.", Seen()))
+    wished, said = (
+        importance_of("Maya likes tea.", "preference", signals(text, Seen()), ("Maya",))
+        for text in ("Remember that I like tea.", "I like tea.")
+    )
+    assert wished >= WISHED > said
 
 
 def test_only_a_question_is_answered() -> None:
