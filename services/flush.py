@@ -8,7 +8,8 @@
       │
     commit_flush: memories, ledger, passages, watermark
       │
-    release, then offer what was asked for meanwhile: the agent's next parked session, this one if it has more
+    release (and take the next session), then offer what was asked for meanwhile: the agent's next parked session, this
+    one if it has more
 
 A failure never moves the watermark. A lost compare-and-swap writes nothing and is not tried again: whoever was faster
 did the work.
@@ -23,10 +24,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, TypeVar
 
+from redis.exceptions import RedisError
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
-from slowwave.coordination.answers import Priority, Verdict
+from slowwave.coordination.answers import Priority, Release, Taken, Verdict
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
@@ -94,25 +96,54 @@ class Flusher:
 
         Raises what the servers raise when they are away; the session stays dirty then, and the sweep offers it again.
         """
+        return self.run(self.claim(ref), lambda: False)[0]
+
+    def claim(self, ref: SessionRef) -> Taken:
+        """Try to turn the session's ticket into a lease."""
         token = new_id()
-        claim = self.queue.claim(ref, token)
+        return Taken(ref, token, self.queue.claim(ref, token))
+
+    def run(self, taken: Taken, goes_on: Callable[[], bool]) -> tuple[FlushResult, Taken | None]:
+        """Flush one window of a session, and take the next one of the queue.
+
+        Args:
+            taken: the session, with the answer to its claim.
+            goes_on: asked once, when the window is committed: whether to take the next session.
+
+        Returns:
+            What the flush did, and the next session with its claim, or None.
+
+        Raises as `flush`; nothing is taken then.
+        """
+        ref, token, claim = taken.ref, taken.token, taken.claim
         if not claim.ours:
-            return FlushResult(_UNCLAIMED[claim.verdict])
-        more, drained = False, False
+            return FlushResult(_UNCLAIMED[claim.verdict]), self._take() if goes_on() else None
         try:
             with self.keeper.keep(ref, token):
                 result = self._flush_window(ref)
-            more = result.more
-        finally:
-            drained = self._hand_on(ref, token, more, claim.priority)
-        return replace(result, drained=drained)
+        except BaseException:
+            self._hand_on(ref, self.queue.release(ref, token), False, claim.priority)
+            raise
+        following: Taken | None = None
+        if goes_on():
+            release, following = self.queue.release_and_take(ref, token, new_id())
+        else:
+            release = self.queue.release(ref, token)
+        drained = self._hand_on(ref, release, result.more, claim.priority)
+        return replace(result, drained=drained), following
 
-    def _hand_on(self, ref: SessionRef, token: str, more: bool, priority: Priority | None) -> bool:
-        """Release the lease and offer what waits for it: first the parked session, then this one's backlog.
+    def _take(self) -> Taken | None:
+        try:
+            return self.queue.take(new_id())
+        except RedisError as error:
+            log.debug("the batch ends: %s", type(error).__name__)
+            return None
+
+    def _hand_on(self, ref: SessionRef, release: Release, more: bool, priority: Priority | None) -> bool:
+        """Offer what waits for a lease that was released: first the parked session, then this one's backlog.
 
         Answers `drained` (see `FlushResult`).
         """
-        release = self.queue.release(ref, token)
         offers: list[tuple[SessionRef, Priority]] = []
         if release.parked is not None:
             offers.append((release.parked.ref, release.parked.priority))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from redis import Redis
 
-from slowwave.coordination.answers import Offer, Priority, Release
+from slowwave.coordination.answers import Offer, Priority, Release, Taken
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
 from slowwave.identity import SessionRef
@@ -78,17 +78,41 @@ class CoordinationMachine(RuleBasedStateMachine):
 
     @rule()
     def go_on(self) -> None:
-        """A worker that has ended a flush takes the next normal message by itself, but never past an urgent one."""
+        """A worker takes and claims the next normal message by itself, but never past an urgent one."""
+        urgent, normal, token, before = self.before_take()
+        self.check_taken(self.queue.take(token), urgent, normal, token, before)
+
+    @precondition(lambda self: self.workers)
+    @rule(data=st.data())
+    def release_and_go_on(self, data: st.DataObject) -> None:
+        """A worker that has ended a flush takes the next one in the same round trip."""
+        held = data.draw(st.sampled_from(list(self.workers)))
+        ref = self.workers.pop(held)
+        expected = self.model.release(ref, held)
+        urgent, normal, token, before = self.before_take()
+        answer, taken = self.queue.release_and_take(ref, held, token)
+        assert answer == expected
+        self.check_taken(taken, urgent, normal, token, before)
+        self.follow(ref, answer)
+
+    def before_take(self) -> tuple[list[SessionRef], list[SessionRef], str, int]:
+        self.claims += 1
         urgent, normal = (self.messages(queue) for queue in (HIGH_QUEUE, NORMAL_QUEUE))
-        taken = self.queue.take()
+        return urgent, normal, f"token {self.claims}", self.now_us()
+
+    def check_taken(
+        self, taken: Taken | None, urgent: list[SessionRef], normal: list[SessionRef], token: str, before: int
+    ) -> None:
         if urgent or not normal:
             assert taken is None
             return
-        assert taken is not None
-        assert taken.ref == normal.pop()
+        ref = normal.pop()
+        assert taken == Taken(ref, token, self.model.claim(ref, token))
         assert self.messages(NORMAL_QUEUE) == normal
-        self.delivered.append(taken.ref)
-        self.claim(taken.ref)
+        self.delivered.append(ref)
+        self.learn_place(ref, before)
+        if taken.claim.ours:
+            self.workers[token] = ref
 
     @precondition(lambda self: self.delivered)
     @rule(data=st.data())

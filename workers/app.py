@@ -121,7 +121,7 @@ def build_runtime(
         jitter=random.random,
         pause=_pause,
     )
-    turn = FlushTurn(flusher, queue, seconds=flushing.turn_seconds, monotonic=time.monotonic)
+    turn = FlushTurn(flusher, seconds=flushing.turn_seconds, monotonic=time.monotonic)
     due_check = DueCheck(engine, monotonic=time.monotonic)
     source = build_source(settings.memory)
     return Runtime(settings, engine, redis, queue, flusher, turn, Memory(settings), clock, runners, due_check, source)

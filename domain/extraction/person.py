@@ -8,6 +8,7 @@ Must not know: which sentences are worth keeping, and when they were said.
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from slowwave_server.domain.extraction import verbs
 from slowwave_server.domain.extraction.edges import trim, with_subject
@@ -275,6 +276,7 @@ def speaks_of_past(sentence: str) -> bool:
     return verbs.any_past(words) or not _PAST_CUES.isdisjoint(words)
 
 
+@lru_cache(maxsize=16)  # a statement is judged in this form first, and then worded in it
 def third_person(sentence: str, speaker: Speaker) -> str:
     """The sentence with the speaker's name for I, me, my; it ends with a full stop and begins with a capital.
 

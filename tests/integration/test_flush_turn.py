@@ -1,7 +1,8 @@
 """A turn goes on with the flushes that wait behind its own: how far, in what order, and what is done for all."""
 
 import itertools
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,13 @@ import redis
 from celery import states
 from sqlalchemy import Engine, text
 
-from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.answers import Taken
 from slowwave.coordination.keys import DAYS_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.coordination.task_counts import TASKS_KEY, counts_of
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION
 from slowwave.settings import Settings
-from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.flush import Flusher, FlushResult
 from slowwave_server.services.flush_turn import FlushTurn
 from slowwave_server.workers.app import SlowwaveApp, make_app
 
@@ -52,11 +53,15 @@ def say(app: SlowwaveApp, *refs: SessionRef) -> None:
     runtime.queue.offer_many([(ref, "normal") for ref in refs])
 
 
+def received(app: SlowwaveApp) -> SessionRef:
+    """The session of the next message, which a worker has received."""
+    raw: Any = app.runtime().redis.rpop(NORMAL_QUEUE)
+    return SessionRef(*json.loads(json.loads(raw)["body"])[0][:3])
+
+
 def deliver(app: SlowwaveApp, queue: str = NORMAL_QUEUE) -> Any:
     """Run the next message of a queue as a worker that received it from there."""
-    taken = app.runtime().queue.take()
-    assert taken is not None
-    ref = taken.ref
+    ref = received(app)
     args = [ref.tenant, ref.agent, ref.session, "ticket"]
     result = app.tasks[FLUSH_SESSION].apply(args=args, routing_key=queue)
     assert result.state == states.SUCCESS
@@ -99,10 +104,8 @@ def test_i3_what_is_urgent_ends_a_turn(app: SlowwaveApp, engine: Engine, redis_c
     say(app, *REFS[:3])
     runtime = app.runtime()
     ended = 0
-    taken = runtime.queue.take()
-    assert taken is not None
-    for ended, _ in enumerate(runtime.turn.flush(taken.ref, goes_on=True), 1):
-        if ended == 2:
+    for ended, _ in enumerate(runtime.turn.flush(received(app), goes_on=True), 1):
+        if ended == 1:  # the next session is taken by now
             runtime.queue.offer(REFS[3], "high")
     assert ended == 2
     assert flushed(engine) == ["atlas", "juno"]
@@ -114,9 +117,7 @@ def test_no_flush_begins_after_a_turns_time(app: SlowwaveApp, engine: Engine, se
     say(app, *REFS)
     ticking = itertools.count()
     turn = replace(app.runtime().turn, seconds=seconds, monotonic=lambda: float(next(ticking)))
-    taken = app.runtime().queue.take()
-    assert taken is not None
-    assert len(list(turn.flush(taken.ref, goes_on=True))) == flushes
+    assert len(list(turn.flush(received(app), goes_on=True))) == flushes
     assert len(flushed(engine)) == flushes
 
 
@@ -136,34 +137,41 @@ def test_what_waits_behind_a_message_that_is_no_flush_is_left_to_the_worker(
 class Failing:
     """A flusher whose second flush fails as one does while Postgres is away."""
 
+    flusher: Flusher
     seen: list[SessionRef] = field(default_factory=list)
 
-    def flush(self, ref: SessionRef) -> FlushResult:
-        self.seen.append(ref)
+    def claim(self, ref: SessionRef) -> Taken:
+        return self.flusher.claim(ref)
+
+    def run(self, taken: Taken, goes_on: Callable[[], bool]) -> tuple[FlushResult, Taken | None]:
+        self.seen.append(taken.ref)
         if len(self.seen) == 2:
             raise OSError("away")
-        return FlushResult("stored", window=(1, 2))
+        return self.flusher.run(taken, goes_on)
 
 
 def test_a_flush_that_fails_ends_its_turn_and_takes_nothing_back_of_the_others(
     app: SlowwaveApp, redis_client: redis.Redis
 ) -> None:
     say(app, *REFS)
-    flusher: Any = Failing()
-    turn = FlushTurn(flusher, FlushQueue(redis_client), seconds=10, monotonic=lambda: 0.0)
-    flushes = turn.flush(REFS[0], goes_on=True)
+    flusher: Any = Failing(app.runtime().flusher)
+    flushes = FlushTurn(flusher, seconds=10, monotonic=lambda: 0.0).flush(received(app), goes_on=True)
     assert next(flushes)[0] == REFS[0]
     with pytest.raises(OSError, match="away"):
         next(flushes)
-    assert redis_client.llen(NORMAL_QUEUE) == 3, "the last two were not touched"
+    assert redis_client.llen(NORMAL_QUEUE) == 2, "the last two were not touched"
 
 
-def test_a_broker_that_is_away_ends_a_turn_and_fails_nothing(app: SlowwaveApp, redis_client: redis.Redis) -> None:
-    say(app, *REFS)
-    gone: Any = redis.Redis(port=1)
-    flusher: Any = Failing()
-    turn = FlushTurn(flusher, FlushQueue(gone), seconds=10, monotonic=lambda: 0.0)
-    assert [ref for ref, _ in turn.flush(REFS[0], goes_on=True)] == [REFS[0]]
+@pytest.mark.parametrize("ref", [REFS[0], SessionRef("default", "nobody", "monday")], ids=["stored", "stale"])
+def test_a_queue_that_cannot_be_read_ends_a_turn_and_fails_nothing(
+    app: SlowwaveApp, redis_client: redis.Redis, ref: SessionRef
+) -> None:
+    say(app, REFS[0])
+    redis_client.delete(NORMAL_QUEUE)
+    redis_client.set(NORMAL_QUEUE, "no list")
+    assert [
+        (one, result.outcome in {"stored", "stale"}) for one, result in app.runtime().turn.flush(ref, goes_on=True)
+    ] == [(ref, True)]
 
 
 def test_in_a_new_database_a_flush_finds_its_session_by_index(app: SlowwaveApp, engine: Engine) -> None:

@@ -8,7 +8,7 @@ import fakeredis
 import pytest
 from redis import Redis
 
-from slowwave.coordination.answers import Offer, Parked, Priority, Release, Taken, Verdict
+from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Taken, Verdict
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
 from slowwave.coordination.queue_messages import envelope, new_id, publish
@@ -258,21 +258,47 @@ def test_inspect_says_what_a_session_waits_for(queue: FlushQueue) -> None:
 
 
 def test_taken_are_offers_in_their_order_and_never_past_an_urgent_one(redis: Redis, queue: FlushQueue) -> None:
-    others = [SessionRef("tenant two", agent, "breakfast") for agent in ("Jonas", "Zoë", 'a"b', "猫")]
+    others = [
+        SessionRef("tenant/two %7", agent, "break:fast") for agent in ("Jonas", "Zoë", 'a"b', "猫", "~a_b-c.d é/{}%2F*")
+    ]
     trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-    queue.offer_many([(ref, "normal") for ref in others], traces=[None, trace, None, None])
+    queue.offer_many([(ref, "normal") for ref in others], traces=[None, trace, None, None, None])
     queue.offer(BREAKFAST, "high")
-    assert queue.take() is None
+    assert queue.take("t") is None
     assert len(sessions_in(redis, NORMAL_QUEUE)) == len(others)
     redis.delete(HIGH_QUEUE)
-    assert [queue.take() for _ in range(5)] == [
-        Taken(others[0], None),
-        Taken(others[1], trace),
-        Taken(others[2], None),
-        Taken(others[3], None),
+    claimed = Claim(Verdict.CLAIMED, "normal")
+    assert [queue.take(f"t{n}") for n in range(len(others) + 1)] == [
+        Taken(others[0], "t0", claimed),
+        Taken(others[1], "t1", claimed, trace),
+        *(Taken(ref, f"t{n}", claimed) for n, ref in enumerate(others[2:], 2)),
         None,
     ]
-    assert all(queue.claim(ref, new_id()).ours for ref in others)
+    assert all(queue.release(ref, f"t{n}").ours for n, ref in enumerate(others))
+
+
+def test_release_and_take_is_one_round_trip_in_their_order(redis: Redis, queue: FlushQueue) -> None:
+    """The agent's one lease ends before its next session is claimed."""
+    queue.offer(BREAKFAST, "normal")
+    assert queue.claim(BREAKFAST, "t1").ours
+    queue.offer(LUNCH, "high")  # parked: its agent is at its limit
+    redis.delete(NORMAL_QUEUE)
+    redis.set("slowwave:{default/Maya}:session:dinner", "pending normal ticket")
+    redis.lpush(NORMAL_QUEUE, json.dumps(flush_message("default", "Maya", "dinner", "ticket")))
+    released, taken = queue.release_and_take(BREAKFAST, "t1", "t2")
+    assert (released.ours, released.parked) == (True, Parked(LUNCH, "high"))
+    assert taken == Taken(DINNER, "t2", Claim(Verdict.CLAIMED, "normal"))
+    assert queue.release(DINNER, "t2").ours
+
+
+def test_release_stands_if_nothing_can_be_taken(redis: Redis, queue: FlushQueue) -> None:
+    queue.offer(BREAKFAST, "normal")
+    assert queue.claim(BREAKFAST, "t1").ours
+    redis.delete(NORMAL_QUEUE)
+    redis.set(NORMAL_QUEUE, "no list")
+    released, taken = queue.release_and_take(BREAKFAST, "t1", "t2")
+    assert released.ours
+    assert taken is None
 
 
 def flush_message(*args: Any, **headers: Any) -> dict[str, Any]:
@@ -310,7 +336,7 @@ def test_what_no_offer_has_written_stays_in_its_place_for_a_worker(redis: Redis,
     redis.lpush(NORMAL_QUEUE, raw)
     queue.offer(LUNCH, "normal")
     before: Any = redis.lrange(NORMAL_QUEUE, 0, -1)
-    assert queue.take() is None
+    assert queue.take("t") is None
     assert redis.lrange(NORMAL_QUEUE, 0, -1) == before
 
 
@@ -318,7 +344,7 @@ def test_what_no_offer_has_written_stays_in_its_place_for_a_worker(redis: Redis,
 def test_bytes_that_are_no_message_stay_in_their_place_too(raw: bytes) -> None:
     with fakeredis.FakeRedis() as redis:
         redis.lpush(NORMAL_QUEUE, raw)
-        assert FlushQueue(redis).take() is None
+        assert FlushQueue(redis).take("t") is None
         assert redis.lrange(NORMAL_QUEUE, 0, -1) == [raw]
 
 

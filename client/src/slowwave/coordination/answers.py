@@ -31,14 +31,6 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A flush that was taken out of its queue. `trace`: the traceparent that its message carried."""
-
-    ref: SessionRef
-    trace: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Claim:
     """The answer to a claim. `priority`: what the session was pending at; None if STALE or BUSY."""
 
@@ -48,6 +40,19 @@ class Claim:
     @property
     def ours(self) -> bool:
         return self.verdict is Verdict.CLAIMED
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A flush that a worker has begun: its session, and the answer to the claim under `token`.
+
+    `trace`: the traceparent that its message carried, if it was taken out of its queue here.
+    """
+
+    ref: SessionRef
+    token: str
+    claim: Claim
+    trace: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ Must not know: Postgres, Celery, what a flush does.
 
 from collections.abc import Iterable
 from itertools import repeat
+from typing import Any
 
 from redis import Redis
+from redis.exceptions import RedisError
 
 from slowwave.coordination.answers import (
     Claim,
@@ -23,9 +25,9 @@ from slowwave.coordination.answers import (
     priority_or_none,
 )
 from slowwave.coordination.broker import redis_from_url
-from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, WAITING_TICKETS, agent_keys
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, PREFIX, QUEUES, WAITING_TICKETS, agent_keys
 from slowwave.coordination.queue_messages import FLUSH_TASK, flush_templates, new_id
-from slowwave.coordination.scripts import Call, Script
+from slowwave.coordination.scripts import Call, Script, run_together
 from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
 from slowwave.tracing import traceparent, valid_traceparent
@@ -34,7 +36,7 @@ __all__ = ["FlushQueue", "redis_from_url"]
 
 _ENVELOPE, _BODY = flush_templates()
 _OFFER = Script("offer", key_count=5, ENVELOPE=_ENVELOPE, BODY=_BODY, HIGH_QUEUE=HIGH_QUEUE, NORMAL_QUEUE=NORMAL_QUEUE)
-_TAKE = Script("take", key_count=2)
+_TAKE = Script("take_and_claim", key_count=2)
 _CLAIM = Script("claim", key_count=5)
 _RENEW = Script("renew", key_count=2)
 _RELEASE = Script("release", key_count=5)
@@ -86,21 +88,14 @@ class FlushQueue:
         calls = [self._offer_call(ref, priority, trace) for (ref, priority), trace in with_traces]
         return [_OFFERS[answer] for answer in _OFFER.run_many(self._redis, calls)]
 
-    def take(self) -> Taken | None:
-        """Take the next flush out of the normal queue, unless something urgent waits or a worker has to receive it.
+    def take(self, token: str) -> Taken | None:
+        """Take the next flush out of the normal queue and claim it, unless something urgent waits or a worker has to
+        receive it. One round trip.
 
-        No acknowledgement holds it any more: should this process die before it claims the session, the ticket ends and
-        the sweep offers it again. A message whose names are none goes back to its place, for the task that buries it.
+        No acknowledgement holds its message any more: should this process die, the lease ends and the sweep offers the
+        session again. A message whose names are none goes back to its place, for the task that buries it.
         """
-        answer = _TAKE.run(self._redis, (HIGH_QUEUE, NORMAL_QUEUE, FLUSH_TASK))
-        if not answer:
-            return None
-        try:
-            tenant, agent, session, trace = map(_text, answer[1:])
-            return Taken(SessionRef(tenant, agent, session).checked(), valid_traceparent(trace))
-        except (InvalidName, UnicodeDecodeError):
-            self._redis.rpush(NORMAL_QUEUE, answer[0])
-            return None
+        return self._taken(_TAKE.run(self._redis, self._take_call(token)), token)
 
     def claim(self, ref: SessionRef, token: str) -> Claim:
         """Try to turn the session's ticket into a lease, held by `token`: a fresh `new_id()` for every claim."""
@@ -119,11 +114,15 @@ class FlushQueue:
 
     def release(self, ref: SessionRef, token: str) -> Release:
         """End the lease, and learn what to offer now."""
-        call = (*_keys(ref), token, self._limit, ref.session)
-        ours, rerun, session, place, behind = _RELEASE.run(self._redis, call)
-        wanted = priority_or_none(_text(place))
-        parked = Parked(SessionRef(ref.tenant, ref.agent, _text(session)), wanted) if wanted else None
-        return Release(bool(ours), priority_or_none(_text(rerun)), parked, behind)
+        return _released(ref, _RELEASE.run(self._redis, self._release_call(ref, token)))
+
+    def release_and_take(self, ref: SessionRef, token: str, next_token: str) -> tuple[Release, Taken | None]:
+        """`release`, and then `take` under `next_token`, in one round trip. If taking fails, nothing is taken."""
+        calls = [(_RELEASE, self._release_call(ref, token)), (_TAKE, self._take_call(next_token))]
+        released, taken = run_together(self._redis, calls)
+        if isinstance(released, RedisError):
+            raise released
+        return _released(ref, released), None if isinstance(taken, RedisError) else self._taken(taken, next_token)
 
     def inspect(self, ref: SessionRef) -> Sighting:
         """See what `ref` waits for. Changes nothing; one round trip, all of it of one moment."""
@@ -170,9 +169,34 @@ class FlushQueue:
         )
         return call if trace is None else (*call, trace)
 
+    def _take_call(self, token: str) -> Call:
+        settings = (token, self._lease_ms, self._limit, self._waiting_ms, PREFIX)
+        return (HIGH_QUEUE, NORMAL_QUEUE, FLUSH_TASK, *settings)
+
+    def _taken(self, answer: Any, token: str) -> Taken | None:
+        if not answer:
+            return None
+        try:
+            tenant, agent, session, trace, verdict, priority = map(_text, answer[1:])
+            ref = SessionRef(tenant, agent, session).checked()
+        except (InvalidName, UnicodeDecodeError):
+            self._redis.rpush(NORMAL_QUEUE, answer[0])
+            return None
+        return Taken(ref, token, Claim(Verdict(verdict), priority_or_none(priority)), valid_traceparent(trace))
+
+    def _release_call(self, ref: SessionRef, token: str) -> Call:
+        return (*_keys(ref), token, self._limit, ref.session)
+
     def _renew_call(self, ref: SessionRef, token: str) -> Call:
         keys = agent_keys(ref.tenant, ref.agent)
         return (keys.session_prefix + ref.session.encode(), keys.running, token, self._lease_ms, ref.session)
+
+
+def _released(ref: SessionRef, answer: Any) -> Release:
+    ours, rerun, session, place, behind = answer
+    wanted = priority_or_none(_text(place))
+    parked = Parked(SessionRef(ref.tenant, ref.agent, _text(session)), wanted) if wanted else None
+    return Release(bool(ours), priority_or_none(_text(rerun)), parked, behind)
 
 
 def _keys(ref: SessionRef) -> Call:

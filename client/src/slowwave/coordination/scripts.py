@@ -3,6 +3,7 @@
 Must not know: what the scripts do.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from hashlib import sha1
 from importlib.resources import files
@@ -12,6 +13,7 @@ from redis import Redis
 from redis.exceptions import NoScriptError
 
 _INCLUDE = "-- include state.lua\n"
+_FUNCTION = re.compile(r"^-- include (\w+)\.lua as (\w+)\n", re.MULTILINE)
 _CONSTANTS = "-- include {}\n"
 
 Execute = Callable[..., Any]
@@ -20,7 +22,7 @@ Call = tuple[str | bytes | int, ...]
 
 
 class Script:
-    """One operation: `NAME.lua`, with `state.lua`, which all share, where it says so.
+    """One operation: `NAME.lua`, with `state.lua`, which all share, and other scripts as functions, where it says so.
 
     constants: texts that never change, put in where the script names them, and so not sent with every call.
 
@@ -28,9 +30,7 @@ class Script:
     """
 
     def __init__(self, name: str, key_count: int, **constants: str) -> None:
-        folder = files("slowwave.coordination")
-        shared = (folder / "state.lua").read_text("utf-8")
-        self.text = (folder / f"{name}.lua").read_text("utf-8").replace(_INCLUDE, shared)
+        self.text = _FUNCTION.sub(lambda part: _as_function(part[1], part[2]), _read(name))
         if constants:
             # JSON in a long bracket of Lua stands as it is.
             lines = "".join(f"local {known} = [==[{text}]==]\n" for known, text in constants.items())
@@ -38,6 +38,14 @@ class Script:
         # The digest is how Redis names a script; nothing is kept secret by it.
         digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
         self._head = ("EVALSHA", digest.encode(), b"%d" % key_count)
+
+    def load(self, redis: Redis) -> None:
+        """Teach the script to a server."""
+        redis.script_load(self.text)
+
+    def command(self, call: Call) -> tuple[str | bytes | int, ...]:
+        """The command that runs it with these keys and arguments."""
+        return (*self._head, *call)
 
     def run(self, redis: Redis, call: Call) -> Any:
         """Run it with these keys and arguments, and answer what it answers."""
@@ -55,11 +63,11 @@ class Script:
         """
         if not calls:
             return []
-        answers = self._pipeline(redis, calls)
+        answers = _pipelined(redis, [(self, call) for call in calls])
         untaught = [place for place, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
         if untaught:
             redis.script_load(self.text)
-            again = self._pipeline(redis, [calls[place] for place in untaught])
+            again = _pipelined(redis, [(self, calls[place]) for place in untaught])
             for place, answer in zip(untaught, again, strict=True):
                 answers[place] = answer
         for answer in answers:
@@ -67,9 +75,33 @@ class Script:
                 raise answer
         return answers
 
-    def _pipeline(self, redis: Redis, calls: Sequence[Call]) -> list[Any]:
-        with redis.pipeline(transaction=False) as pipeline:
-            execute: Execute = pipeline.execute_command
-            for call in calls:
-                execute(*self._head, *call)
-            return list(pipeline.execute(raise_on_error=False))
+
+def run_together(redis: Redis, calls: Sequence[tuple[Script, Call]]) -> list[Any]:
+    """Run calls of several scripts in one round trip, in their order. A call that fails answers its error.
+
+    If the server must be taught a script, its call runs after the others. Raises RedisError if the server is away.
+    """
+    answers = _pipelined(redis, calls)
+    for place, (script, call) in enumerate(calls):
+        if isinstance(answers[place], NoScriptError):
+            script.load(redis)
+            answers[place] = _pipelined(redis, [(script, call)])[0]
+    return answers
+
+
+def _pipelined(redis: Redis, calls: Sequence[tuple[Script, Call]]) -> list[Any]:
+    with redis.pipeline(transaction=False) as pipeline:
+        execute: Execute = pipeline.execute_command
+        for script, call in calls:
+            execute(*script.command(call))
+        return list(pipeline.execute(raise_on_error=False))
+
+
+def _read(name: str) -> str:
+    folder = files("slowwave.coordination")
+    shared = (folder / "state.lua").read_text("utf-8")
+    return (folder / f"{name}.lua").read_text("utf-8").replace(_INCLUDE, shared)
+
+
+def _as_function(name: str, known_as: str) -> str:
+    return f"local function {known_as}(KEYS, ARGV)\n{_read(name)}\nend\n"
