@@ -4,8 +4,8 @@ The program of the driver (`bench/hand_over.py`) writes each prompt to a file in
 answer. All windows are asked at the same time. A reader, a person or a model without an API, answers the files in any
 order; then the figures are printed. The same command prints them again as long as FOLDER keeps the answers.
 
-FOLDER/facts.json is optional: by the name of a window a list of facts, each a list of regular expressions. A fact counts
-as kept if one memory holds a match of each of them. Write it before you answer.
+FOLDER/facts.json is optional: by the name of a window a list of facts, each a list of regular expressions. A fact is
+kept if one memory holds a match of each of them. Write it before you answer.
 
 Run: python -m bench.prompts FOLDER [--seed 7] [--each 5] [--hours 12]
 """
@@ -24,7 +24,7 @@ from typing import Any
 
 from bench import hand_over
 from bench.prompt_windows import Drawn, drawn
-from slowwave_server.domain.candidates import Candidate, ExtractionContext, Extraction
+from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.model_calls import Answer, Prompt, Spender
 from slowwave_server.domain.model_extraction import Known, read_answer, read_window

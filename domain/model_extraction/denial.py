@@ -21,8 +21,8 @@ from slowwave_server.domain.similarity.tokens import Token, tokenise, uncontract
 MAX_CHARACTERS = 4000
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[a-z][.!?])(?=[A-Z])|\n+")
 _CLAUSE = re.compile(
-    r"[,;:\u2013\u2014()]+|\b(?:but|and|because|although|though|while|whereas|since|so that|which|who|when|whenever|if|"
-    r"however|yet(?! to)|then)\b",
+    r"[,;:\u2013\u2014()]+|\s-\s|\b(?:but|and|because|although|though|while|whereas|since|so that|which|who|when|"
+    r"whenever|if|however|yet(?! to)|then)\b",
     re.IGNORECASE,
 )
 _UNTIL = r"(?:until|till|unless|before|without|anything but|other than|(?:any )?(?:more|less|fewer) than|enough)\b"
@@ -36,22 +36,33 @@ _CONDITIONAL = re.compile(
 )
 # What somebody denies of the one they talk to is no statement of their own.
 _ADDRESSED = re.compile(r"\byou\b(?! (?:can|could|may|must|should)\b).*\b(?:not|never|no)\b", re.IGNORECASE)
+_OPPOSING = (
+    r"am|is|are|was|were|be|been|decid(?:es?|ed|ing)|vot(?:es?|ed|ing)|advis(?:es?|ed|ing)|argu(?:es?|ed|ing)|"
+    r"recommend(?:s|ed|ing)?|warn(?:s|ed|ing)?"
+)
 _TURNS = (
     (re.compile(r"\b(?:can|could|will|would) not believe\b", re.IGNORECASE), ""),
     (re.compile(r"\byet to\b", re.IGNORECASE), "not"),
-    (re.compile(r"\b(?:am|is|are|was|were|been|be) (?:unable|not able) to\b", re.IGNORECASE), "can not"),
+    (
+        re.compile(r"(?:\b(?:am|is|are|was|were|been|be)|'(?:m|s|re)) (?:unable|not able) to\b", re.IGNORECASE),
+        " can not",
+    ),
     (re.compile(r"\b(?:in place|instead) of\b|\brather than\b", re.IGNORECASE), "without"),
     (re.compile(r"\bnot (?:any|a single)\b", re.IGNORECASE), "no"),
     (re.compile(r"\bother than\b|\bapart from\b", re.IGNORECASE), ""),
+    (re.compile(r"\bforg[eo]t to (?:mention|say|add|tell(?: you)?)\b", re.IGNORECASE), ""),
+    # "3 kg more, against a target of 78 kg" denies nothing.
+    (re.compile(rf"\b({_OPPOSING})((?: \w+ly)?) against\b", re.IGNORECASE), r"\1\2 not"),
 )
 _SUBORDINATE = re.compile(r"\b(?:while|when|whenever|if|since|after|before|unless|until)\b[^,;.]*", re.IGNORECASE)
+_SUPPOSED = re.compile(r"\b(?:if|unless|whether)\b.*?(?=\bthen\b|[,;.?!]|$)", re.IGNORECASE)
 _ENDED = re.compile(
     r"\b(?:no longer|not? any ?(?:more|longer)|any ?more|stopped|quit|gave up|given up|used to|ceased)\b", re.IGNORECASE
 )
 _REACHES_BACK = frozenset("no none nothing nobody nowhere neither".split())
 _NEGATIVE = frozenset(
     "hate dislike detest loathe despise avoid drop refuse forbid prohibit ban prevent decline reject deny lack without "
-    "skip stop quit fail cease doubt oppose against forget disagree disallow disable exclude cancel mind".split()
+    "skip stop quit fail cease doubt oppose forget disagree disallow disable exclude cancel mind".split()
 )
 """Words that negate what follows them."""
 _WISHED = re.compile(
@@ -72,6 +83,8 @@ _VERBS_THAT_UNDO = frozenset(
 _DETERMINERS = frozenset("a an the this that these those my our your his her its their any some 's".split())
 _NAMING = frozenset("name call".split())
 _MOSTLY = 0.6
+_IDENTIFIER = re.compile(r"(?=\w*\d)(?=\w*[a-z])\w{4,}", re.IGNORECASE)
+"""Letters and digits: "59XX6W". What is denied of one reservation says nothing of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +136,17 @@ class _Clause:
     def stems(self) -> frozenset[str]:
         return frozenset(form for word in self.words for form in word.forms)
 
+    @property
+    def identifiers(self) -> frozenset[str]:
+        return frozenset(word.token.lower for word in self.words if _IDENTIFIER.fullmatch(word.token.lower))
+
 
 def is_flipped(content: str, sources: Iterable[str], apart: frozenset[str] = frozenset()) -> bool:
     """Whether a clause of `content` says the contrary of what `sources` say, and none of them says it.
 
     apart: stems that count for neither, such as the names of speakers.
     """
-    said = [clause for text in sources for clause in _clauses(text, apart)]
+    said = [clause for text in sources for clause in _clauses(_SUPPOSED.sub("", text), apart)]
     return any(_against_all(claim, said) for claim in _clauses(_SUBORDINATE.sub("", content), apart))
 
 
@@ -145,6 +162,8 @@ def _against_all(claim: _Clause, said: Sequence[_Clause]) -> bool:
 
 def _vote(claim: _Clause, clause: _Clause) -> int:
     """1: the clause says what the claim says; -1: it says the contrary; 0: it proves nothing."""
+    if claim.identifiers and clause.identifiers and not claim.identifiers & clause.identifiers:
+        return 0
     pairs = [(one, other) for one in claim.words for other in clause.words]
     about = [(one, other) for one, other in pairs if not one.liking and one.forms & other.forms]
     telling = [relation for one, other in pairs if (relation := _relation(one, other, claim, clause))]
@@ -257,4 +276,4 @@ def _is_attribute(adjective: Token, noun: Token) -> bool:
 
 def _is_cut_short(text: str) -> bool:
     tokens = tokenise(plainly(text))
-    return bool(tokens) and tokens[-1].kind == "negator" and len(tokens) > 1
+    return len(tokens) > 1 and tokens[-1].kind == "negator" and tokens[-1].lower != "no"

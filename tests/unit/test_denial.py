@@ -8,6 +8,9 @@ from tests.modelling import extracted, memory, turns
 PEOPLE = frozenset({"tom", "user", "leila", "maya"})
 # (what was said, what a model made of it)
 FLIPPED = (
+    ("I am strongly against the merger.", "Tom is for the merger."),
+    ("Order AB12CD cannot be returned.", "Order AB12CD can be returned."),
+    ("I'm unable to offer a discount.", "Tom offered a discount."),
     ("I hate cilantro", "Tom does not hate cilantro."),
     ("I hate cilantro.", "Tom likes cilantro."),
     ("I hate cilantro.", "Tom loves cilantro."),
@@ -85,6 +88,19 @@ FLIPPED = (
     ("I didn't enjoy the trip to Rome.", "Tom enjoyed the trip to Rome."),
 )
 FAITHFUL = (
+    # Found by a reader who answered prompts about real windows; each had been rejected.
+    ("You rose from 70 kg to 73 kg. Your target is 66 kg.", "Tom rose by 3 kg, against a target of 66 kg."),
+    (
+        "Order AB12CD cannot be returned as it is a basic travel ticket without insurance. Order ZX34YW has insurance.",
+        "Order ZX34YW is a basic travel ticket with insurance.",
+    ),
+    ("Oh, I forgot to mention Undercooked 2 - this is a good board game.", "Tom recommended two games: Undercooked 2."),
+    (
+        "I don't listen to podcasts very often, so no. You have to listen to your pets.",
+        "Tom does not listen to podcasts very often.",
+    ),
+    ("If there aren't any street fairs like carnivals in town, I stay home.", "Tom likes street fairs like carnivals."),
+    ("I'm unable to offer a discount or a free upgrade.", "Tom refused a discount or a free upgrade."),
     ("I hate cilantro", "Tom hates cilantro."),
     ("I hate cilantro", "Tom does not like cilantro."),
     ("I hate cilantro", "Tom dislikes cilantro."),
