@@ -123,14 +123,12 @@ def mentions(text: str, today: date) -> tuple[Mention, ...]:
 
 
 def annotate(text: str, found: tuple[Mention, ...]) -> str:
-    """`text` with each date behind its words: "yesterday (2023-05-07)". What already stands as a date gets none."""
+    """`text` with each date behind its words: "yesterday (2023-05-07)". A date that the text names gets none."""
     parts: list[str] = []
     at = 0
     for mention in found:
         parts.append(text[at : mention.end])
-        if mention.label not in text[mention.start : mention.end] and not text[mention.end :].startswith(
-            f" ({mention.label}"
-        ):
+        if not re.search(rf"(?<![\w-]){re.escape(mention.label)}(?![\w-])", text):
             parts.append(f" ({mention.label})")
         at = mention.end
     return "".join(parts) + text[at:]

@@ -24,12 +24,13 @@ from slowwave_server.domain.candidates import Candidate, ExtractionContext
 from slowwave_server.domain.dates import annotate, local_day, mentions
 from slowwave_server.domain.model_extraction.asking import CERTAINTY, IMPORTANCE, MOST_MEMORIES, TYPES, Asked, Said
 from slowwave_server.domain.model_extraction.denial import is_flipped
-from slowwave_server.domain.model_extraction.grounding import Evidence, repeats, says
+from slowwave_server.domain.model_extraction.grounding import Evidence, adds, repeats, says
 from slowwave_server.domain.model_extraction.known import Known
 from slowwave_server.domain.model_extraction.since import Since, loose_days, since
 from slowwave_server.domain.model_extraction.wording import (
     MAX_CONTENT,
     Dropped,
+    asserted,
     attributed,
     clean_content,
     heard_by,
@@ -116,12 +117,13 @@ class _Reader:
         cited = self._cited(item)
         named = resolved(content, cited, self.context)
         content = annotate(content, named)
-        borne = self._borne(content, cited, since(item, cited, map(heard_by, cited), self.context.time_zone).day)
+        ended = self._ended(item, content, cited)
+        borne = self._borne(item, content, cited, ended)
         sources = borne.sources
         content = in_third_person(content, sources[-1].speech.speaker)
         if is_flipped(content, (said.text for said in sources), self._people):
             raise Dropped("flipped")
-        if any(self._only_known(content, line, sources) for line in self.known.lines):
+        if any(line != ended and self._only_known(content, line, sources) for line in self.known.lines):
             raise Dropped("known")
         repeats = self._repeated(item, content, sources)
         corrects = None if repeats is not None else self._corrected(item, content, borne)
@@ -158,24 +160,44 @@ class _Reader:
             raise Dropped("outside")
         return tuple(self.asked.said[seq] for seq in sorted(set(cited)))
 
-    def _borne(self, content: str, cited: tuple[Said, ...], day: date | None) -> _Borne:
-        """What it rests on: the words of people alone if these bear it out, since an agent repeats what it hears.
+    def _ended(self, item: Mapping[str, Any], content: str, cited: tuple[Said, ...]) -> str:
+        """The known memory that a person corrects; "" if none. What still holds of it may be said again with the new.
 
-        An answer and an acceptance hold what they answer, so that all cited events count as a person's then. Raises
-        Dropped if all together don't bear it out.
+        That counts only if the window adds something to it.
         """
-        people = tuple(said for said in cited if said.event.kind != "assistant")
-        if people and self._evidence(people, day, heard=False).bears(content):
-            return _Borne(people, by_agent=False)
-        if people and self._evidence(people, day, heard=True).bears(content):
-            return _Borne(cited, by_agent=False)
-        if self._evidence(cited, day, heard=True).bears(content):
-            return _Borne(cited, by_agent=len(people) < len(cited))
-        raise Dropped("invented")
+        memory = self.known.named(item.get("corrects"))
+        people = Evidence.of(asserted(said.text) for said in cited if said.event.kind != "assistant")
+        return memory.content if memory is not None and adds(people, content, memory.content) else ""
 
-    def _evidence(self, sources: tuple[Said, ...], day: date | None, *, heard: bool) -> Evidence:
+    def _borne(self, item: Mapping[str, Any], content: str, cited: tuple[Said, ...], ended: str) -> _Borne:
+        """What it rests on: the words of people alone if these say it, since an agent repeats what it hears.
+
+        A question says nothing. An answer and an acceptance hold what they answer, so that all cited events count as a
+        person's then. Raises Dropped if all together don't bear it out.
+        """
+        day = since(item, cited, map(heard_by, cited), self.context.time_zone).day
+        people = tuple(said for said in cited if said.event.kind != "assistant")
+        by_agent = len(people) < len(cited)
+        if not self._evidence(cited, day, ended, heard=True).bears(content):
+            raise Dropped("invented")
+        if not people or (by_agent and self._is_agents_own(item, content, cited)):
+            return _Borne(cited, by_agent)
+        told = says(Evidence.of((*(asserted(said.text) for said in people), ended)), content, self._people)
+        if (told or not by_agent) and self._evidence(people, day, ended, heard=False).bears(content):
+            return _Borne(people, by_agent=False)
+        return _Borne(cited, by_agent and not self._evidence(people, day, ended, heard=True).bears(content))
+
+    def _is_agents_own(self, item: Mapping[str, Any], content: str, cited: tuple[Said, ...]) -> bool:
+        """Whether it is what the agent did or says of itself: a request for it is no evidence that it was done."""
+        if _word(item, "kind") == "instruction":
+            return False
+        names = {said.name.casefold() for said in cited if said.event.kind == "assistant"}
+        is_last = cited[-1].event.kind == "assistant"
+        return content.casefold().startswith(tuple(names)) or (_word(item, "kind") == "result" and is_last)
+
+    def _evidence(self, sources: tuple[Said, ...], day: date | None, ended: str, *, heard: bool) -> Evidence:
         days: set[date] = set() if day is None else {day}
-        texts = [said.name for said in self.asked.said.values()]
+        texts = [ended, *(said.name for said in self.asked.said.values())]
         texts.extend(f"{one:%Y-%m}" for one in days)
         for said in sources:
             today = local_day(said.event.happened_at, self.context.time_zone)

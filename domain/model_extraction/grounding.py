@@ -40,17 +40,18 @@ class Evidence:
     def bears(self, content: str) -> bool:
         """Whether all names, numbers, times and dates of `content` occur, and at least one of its content words."""
         tokens = list(_tokens(content))
-        if not all(self._has(token) for token in tokens if token.kind in _MUST_OCCUR):
+        if not all(self.has(token) for token in tokens if token.kind in _MUST_OCCUR):
             return False
         words = [token for token in tokens if token.kind == "word"]
-        return not words or any(self._has(token) for token in words)
+        return not words or any(self.has(token) for token in words)
 
     def share(self, content: str, apart: frozenset[str]) -> float:
         """The share of content words that occur, those of `apart` (names of speakers) not counted; 0..1."""
         words = [token for token in _tokens(content) if token.carries_content and not _forms(token) & apart]
-        return sum(map(self._has, words)) / len(words) if words else 0.0
+        return sum(map(self.has, words)) / len(words) if words else 0.0
 
-    def _has(self, token: Token) -> bool:
+    def has(self, token: Token) -> bool:
+        """Whether a word occurs, in one of its forms."""
         if _forms(token) & self.forms:
             return True
         if token.kind in {"number", "date", "time"}:
@@ -70,6 +71,13 @@ def repeats(content: str, known: str, apart: frozenset[str]) -> bool:
 def says(evidence: Evidence, content: str, apart: frozenset[str]) -> bool:
     """Whether the sources say `content` in words of their own, beyond the names and numbers that they share."""
     return evidence.share(content, apart) >= _BORNE
+
+
+def adds(evidence: Evidence, content: str, known: str) -> bool:
+    """Whether the sources say a word of `content` that a known statement lacks."""
+    before = Evidence.of((known,))
+    words = [token for token in _tokens(content) if token.carries_content or token.kind in _MUST_OCCUR]
+    return any(evidence.has(token) and not before.has(token) for token in words)
 
 
 def _tokens(content: str) -> Iterable[Token]:

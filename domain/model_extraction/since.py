@@ -49,7 +49,7 @@ def since(item: Mapping[str, Any], sources: Iterable[Said], heard: Iterable[str]
     times = [one.event.happened_at for one in said]
     on_the_day = [at for at in times if precision == "day" and local_day(at, time_zone) == day]
     if on_the_day:
-        return Since(min(on_the_day), day, "day")
+        return Since(max(on_the_day), day, "day")
     begins = _first_day(day, precision)
     at = datetime.combine(begins, time.min, ZoneInfo(time_zone))
     if at > last or last.year - begins.year > _MOST_YEARS or not _is_borne(begins, precision, said, heard, time_zone):

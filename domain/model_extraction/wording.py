@@ -17,6 +17,7 @@ from slowwave_server.domain.redaction import redact
 
 MAX_CONTENT = 500
 """Characters. A memory is a sentence; what is longer is a copy of the conversation."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _TAIL = 60
 _BEGINNING = 60
 _OPENS_OTHERWISE = re.compile(r"[][#<>{}|:;\"]")
@@ -24,8 +25,9 @@ _OPENS_OTHERWISE = re.compile(r"[][#<>{}|:;\"]")
 _ACCEPTS = re.compile(
     r"\W*(?:yes|yep|yeah|ok|okay|sure|agreed?|deal|done|perfect|great|good|fine|cool|alright|excellent|lgtm|approved?|accepted|correct|"
     r"right|exactly|sounds|looks|let's|go (?:ahead|with)|please (?:do|go|proceed|book)|do (?:it|that)|book it|ship it|"
-    r"that (?:works|sounds|looks|is)|this (?:works|is|version|looks)|i (?:accept|agree|like|approve|'ll take|will take|"
-    r"confirm))\b",
+    r"that (?:works|sounds|looks|is)|this (?:works|is|version|looks)|i (?:accept|agree|like|approve|will take|confirm)|"
+    r"i['\u2019]ll (?:take|go with)|i(?:['\u2019]d| would) like to (?:go with|take|book|choose|proceed)|"
+    r"the (?:first|second|third|last) (?:one|option))\b",
     re.IGNORECASE,
 )
 _NOBODY = frozenset({"the user", "user", "the agent"})
@@ -64,11 +66,17 @@ def resolved(content: str, sources: tuple[Said, ...], context: ExtractionContext
 def heard_by(said: Said) -> str:
     """What the event answers or accepts, if it does: those words are its own, too."""
     before = said.speech.before
-    if before is None or said.text.rstrip().endswith("?"):
+    if before is None:
         return ""
-    if not ("?" in before[-_TAIL:] or _ACCEPTS.match(said.text)):
+    accepts = _ACCEPTS.match(asserted(said.text)) is not None
+    if not accepts and (said.text.rstrip().endswith("?") or "?" not in before[-_TAIL:]):
         return ""
     return redact(before).text
+
+
+def asserted(text: str) -> str:
+    """The text without its questions."""
+    return " ".join(part for part in _SENTENCE.split(text) if not part.rstrip("\"') ").endswith("?"))
 
 
 def in_third_person(content: str, speaker: Speaker) -> str:

@@ -110,6 +110,67 @@ def test_acceptance_makes_a_decision_with_both_turns() -> None:
     assert extracted([memory("Maya booked Hotel Nordlys.", 2)], refused).candidates == ()
 
 
+@pytest.mark.parametrize(
+    "yes",
+    [
+        "I\u2019d like to go with the second option, please.",
+        "The second one.",
+        "Yes, do it. And can you tell me the way to the fjord, please?",
+    ],
+)
+def test_acceptance_in_other_words_is_a_persons_decision(yes: str) -> None:
+    window = turns(("assistant", "There is Hotel Nordlys for 120 euros, and Hotel Polar for 90 euros."), yes)
+    found = _one(window, "Maya chose Hotel Polar for 90 euros.", 1, 2, kind="decision")
+    assert (found.sources, found.trust) == ((1, 2), "user")
+
+
+def test_request_is_no_evidence_that_the_agent_did_it() -> None:
+    window = turns("Save the plan of the trip to my cloud drive.", ("assistant", "The plan is saved, all is final."))
+    found = _one(window, "iris saved the plan of the trip to Maya's cloud drive.", 1, 2, kind="result")
+    assert (found.sources, found.trust) == ((1, 2), "assistant")
+    found = _one(window, "The plan of Maya's trip was saved to the cloud drive.", 1, 2, kind="result")
+    assert (found.sources, found.trust) == ((1, 2), "assistant")
+
+
+def test_result_that_a_person_confirms_is_a_persons() -> None:
+    window = turns(("assistant", "I changed the phone number of the hut to 0412 88."), "Right, that's the number.")
+    found = _one(window, "The phone number of Maya's hut is now 0412 88.", 1, 2, kind="result")
+    assert (found.sources, found.trust) == ((1, 2), "user")
+
+
+def test_question_is_no_evidence_for_what_the_agent_answers() -> None:
+    window = turns("When did you leave Norway? Do you miss the fjords?", ("assistant", "At nine. I do miss them."))
+    found = _one(window, "iris misses the fjords of Norway.", 1, 2)
+    assert (found.sources, found.trust) == ((1, 2), "assistant")
+    assert found.content == "iris misses the fjords of Norway."
+
+
+def test_instruction_that_the_agent_confirms_is_a_persons() -> None:
+    window = turns("From now on use metric units.", ("assistant", "Sure, I use metric units from now on."))
+    found = _one(window, "iris is to use metric units.", 1, 2, kind="instruction")
+    assert (found.type, found.trust) == ("instruction", "user")
+
+
+def test_decision_of_the_day_is_later_than_what_it_changes() -> None:
+    window = turns("I fly on HAT1.", ("assistant", "HAT2 is free on that day, too."), "Then I take HAT2.")
+    found = _one(window, "Maya takes HAT2 instead of HAT1.", 1, 3, valid_from="2025-03-03", precision="day")
+    assert found.valid_from == window.events[2].happened_at
+
+
+def test_date_beside_its_words_is_not_written_twice() -> None:
+    found = _one(turns("I met Leila last Friday."), "Maya met Leila on Friday, 2025-02-28.", 1)
+    assert found.content == "Maya met Leila on Friday, 2025-02-28."
+
+
+def test_correction_may_say_again_what_still_holds() -> None:
+    known = Known((KnownMemory("Maya weighs 85 kg, her target is 78 kg.", date(2025, 1, 14), PORTO),))
+    window = turns("I weigh 88 kg now.")
+    found = _one(window, "Maya weighs 88 kg, her target is 78 kg.", 1, known=known, corrects="K1")
+    assert (found.corrects, found.sources) == (PORTO, (1,))
+    for content in ("Maya weighs 85 kg, her target is 78 kg.", "Maya weighs 88 kg, her target is 70 kg."):
+        assert extracted([memory(content, 1, corrects="K1")], window, known=known).candidates == ()
+
+
 def test_repeat_names_the_known_memory() -> None:
     window = turns("As you know I still live in Porto.")
     assert _one(window, "Maya lives in Porto.", 1, known=KNOWN, repeats="K1").repeats == PORTO
