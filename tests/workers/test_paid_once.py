@@ -1,5 +1,6 @@
 """Real workers whose leases are lost on purpose while a model answers slowly: as many calls as windows."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,4 @@ def test_i7_calls_equal_windows_while_leases_are_lost(
     assert _one(look, "SELECT count(*) AS n FROM slowwave.memory_sources").n == AGENTS
     log = site.programs[0].log
     assert "lost" in log, "no lease was lost"
+    sys.stdout.write(f"\n{AGENTS} windows, every lease lost {LOSSES} times: {model.calls} calls of the model\n")
