@@ -1,0 +1,209 @@
+"""Which language a text is written in, and what Postgres and the extraction rules know of each language.
+
+Scripts decide where they can (Han, Kana, Hangul, Thai). py3langid decides the rest: it is maintained, needs no network,
+takes a tenth of a millisecond per text, and its one dependency is numpy. Its model takes some 70 MB, so plain English,
+which most texts are, is recognized without it. A text of few words says too little: it has the language of its
+neighbours.
+
+Must not know: sessions, tables, the rules of a language.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+DEFAULT = "en"
+LONGEST = 2_000
+"""This many characters of a text are looked at."""
+FEWEST_WORDS = 3
+SURE = 0.5
+"""A probability below this decides nothing."""
+NEIGHBOURS = 4
+"""A text has another language than its neighbours only if that language is this many times as probable."""
+PLAINLY_ENGLISH = 0.2
+"""The share of words that exist in English alone, from which on a text is English without a look at the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language that can be recognized.
+
+    Attributes:
+        name: Its name in English, for reports.
+        configuration: The Postgres text search configuration that stems its words. None: words are not stemmed.
+        rules: Whether the extraction rules read it. Without rules, its texts are found by search and become no
+            memories.
+        latin: Whether it is written in Latin letters.
+    """
+
+    name: str
+    configuration: str | None = None
+    rules: bool = False
+    latin: bool = True
+
+
+LANGUAGES = {
+    "en": Language("English", "english", rules=True),
+    "de": Language("German", "german", rules=True),
+    "fr": Language("French", "french", rules=True),
+    "es": Language("Spanish", "spanish", rules=True),
+    "pt": Language("Portuguese", "portuguese", rules=True),
+    "it": Language("Italian", "italian", rules=True),
+    "nl": Language("Dutch", "dutch", rules=True),
+    "zh": Language("Chinese", rules=True, latin=False),
+    "ja": Language("Japanese", rules=True, latin=False),
+    "ca": Language("Catalan", "catalan"),
+    "da": Language("Danish", "danish"),
+    "fi": Language("Finnish", "finnish"),
+    "hu": Language("Hungarian", "hungarian"),
+    "id": Language("Indonesian", "indonesian"),
+    "lt": Language("Lithuanian", "lithuanian"),
+    "no": Language("Norwegian", "norwegian"),
+    "ro": Language("Romanian", "romanian"),
+    "sv": Language("Swedish", "swedish"),
+    "tr": Language("Turkish", "turkish"),
+    "ar": Language("Arabic", "arabic", latin=False),
+    "el": Language("Greek", "greek", latin=False),
+    "hi": Language("Hindi", "hindi", latin=False),
+    "hy": Language("Armenian", "armenian", latin=False),
+    "ne": Language("Nepali", "nepali", latin=False),
+    "ru": Language("Russian", "russian", latin=False),
+    "sr": Language("Serbian", "serbian", latin=False),
+    "ta": Language("Tamil", "tamil", latin=False),
+    "bg": Language("Bulgarian", latin=False),
+    "bn": Language("Bengali", latin=False),
+    "cs": Language("Czech"),
+    "et": Language("Estonian"),
+    "fa": Language("Persian", latin=False),
+    "he": Language("Hebrew", latin=False),
+    "hr": Language("Croatian"),
+    "ka": Language("Georgian", latin=False),
+    "ko": Language("Korean", latin=False),
+    "lv": Language("Latvian"),
+    "pl": Language("Polish"),
+    "sk": Language("Slovak"),
+    "sl": Language("Slovenian"),
+    "th": Language("Thai", latin=False),
+    "uk": Language("Ukrainian", latin=False),
+    "ur": Language("Urdu", latin=False),
+    "vi": Language("Vietnamese"),
+}
+
+_BY_SCRIPT = frozenset(("zh", "ja", "ko", "th"))
+_NO_PROSE = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|"  # code
+    r"<[^<>\n]{1,200}>|"
+    r"\b[a-z][a-z0-9+.-]*://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|"  # addresses
+    r"[A-Za-z0-9_.~@-]*[/\\_][A-Za-z0-9_./\\~@-]*|"  # paths and names_of_things; no letters beyond ASCII
+    r"\b[A-Za-z0-9]+(?:\.[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w*|\b\w*\d\w*",
+    re.DOTALL,
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_KANA = re.compile(r"[\u3041-\u3096\u309d-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+_THAI = re.compile(r"[\u0e01-\u0e5b]")
+_LETTERS_OF_A_WORD = 3
+"""A Han character says about as much as this many letters."""
+_JAPANESE = 0.1
+"""The share of Kana among the characters, from which on a text in Han characters is Japanese."""
+# Words of English that no other language writes in Latin letters, or hardly ever.
+_ENGLISH = frozenset(
+    "the and you your that that's this these those with it's i'm i've i'd i'll my are aren't from what what's "
+    "which who would should could don't doesn't didn't isn't wasn't can't won't she they their them there "
+    "there's about been because please thanks have has had were when where how why our his her we're you're "
+    "let's than then only just like know think want need some any other after before".split()
+)
+
+
+def detect(text: str, fallback: str = DEFAULT) -> str:
+    """Answer the language of a text.
+
+    Args:
+        text: What somebody wrote. Code, paths and addresses in it say nothing about its language.
+        fallback: The language of its session or of its neighbours: the answer for a text that says too little.
+
+    Returns:
+        An ISO 639-1 code, one of `LANGUAGES`, or the fallback.
+
+    Example:
+        >>> detect("Ich wohne seit März in Berlin.")
+        'de'
+        >>> detect("Ok!", fallback="de")
+        'de'
+    """
+    prose = _NO_PROSE.sub(" ", text[:LONGEST])
+    by_script = _script_language(prose)
+    if by_script is not None:
+        return by_script
+    words = _WORD.findall(prose)
+    latin = sum(map(str.isascii, words)) * 2 >= len(words)
+    if len(words) < (FEWEST_WORDS if latin else 1):
+        return fallback
+    if fallback in {"", DEFAULT} and _is_plainly_english(words):
+        return DEFAULT
+    ranked: dict[str, float] = dict(_identifier().rank(" ".join(words)))
+    best = max(ranked, key=ranked.__getitem__)
+    if best not in LANGUAGES or ranked[best] < SURE or ranked[best] < NEIGHBOURS * ranked.get(fallback, 0):
+        return fallback
+    return best
+
+
+def detect_each(texts: Sequence[str], before: Iterable[str] = ()) -> list[str]:
+    """Answer the language of each text of a conversation; short ones have the language of the others.
+
+    Args:
+        texts: Consecutive texts.
+        before: What was said before them. It counts for the language of the conversation.
+
+    Returns:
+        One code per text.
+    """
+    around = Counter(language for text in (*before, *texts) if (language := detect(text, "")))
+    fallback = around.most_common(1)[0][0] if around else DEFAULT
+    return [detect(text, fallback) for text in texts]
+
+
+def _script_language(prose: str) -> str | None:
+    """The language whose script, alone or nearly so, is used by this language."""
+    kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
+    hangul, thai = len(_HANGUL.findall(prose)), len(_THAI.findall(prose))
+    weights = {"han": (kana + han) * _LETTERS_OF_A_WORD, "ko": hangul * _LETTERS_OF_A_WORD, "th": thai}
+    script = max(weights, key=weights.__getitem__)
+    others = sum(map(str.isalpha, prose)) - kana - han - hangul - thai
+    if weights[script] <= others:
+        return None
+    if script == "han":
+        return "ja" if kana >= _JAPANESE * (kana + han) else "zh"
+    return script
+
+
+def _is_plainly_english(words: Sequence[str]) -> bool:
+    if not all(map(str.isascii, words)):
+        return False
+    return sum(word.lower() in _ENGLISH for word in words) >= PLAINLY_ENGLISH * len(words)
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    """The model, read once, when the first text needs it, and kept for our languages alone."""
+    import numpy as np  # noqa: PLC0415 - both take a second and memory that English texts do not need
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
+
+    whole = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    whole.set_languages(LANGUAGES.keys() - _BY_SCRIPT)
+    return LanguageIdentifier(
+        np.ascontiguousarray(whole.nb_ptc, dtype=np.float32),
+        whole.nb_pc,
+        whole.nb_classes,
+        whole.tk_nextmove,
+        whole.tk_output,
+        norm_probs=True,
+        tk_row=whole.tk_row,
+    )
