@@ -36,14 +36,15 @@ class Language:
 
     Attributes:
         name: Its name in English, for reports.
-        configuration: The Postgres text search configuration that stems its words. None: words are not stemmed.
+        configuration: The Postgres text search configuration for its words; "simple" does not stem them. A language
+            without spaces is searched by pairs of characters, and the Latin words in it are stemmed as English.
         rules: Whether the extraction rules read it. Without rules, its texts are found by search and become no
             memories.
         latin: Whether it is written in Latin letters.
     """
 
     name: str
-    configuration: str | None = None
+    configuration: str = "simple"
     rules: bool = False
     latin: bool = True
 
@@ -56,8 +57,8 @@ LANGUAGES = {
     "pt": Language("Portuguese", "portuguese", rules=True),
     "it": Language("Italian", "italian", rules=True),
     "nl": Language("Dutch", "dutch", rules=True),
-    "zh": Language("Chinese", rules=True, latin=False),
-    "ja": Language("Japanese", rules=True, latin=False),
+    "zh": Language("Chinese", "english", rules=True, latin=False),
+    "ja": Language("Japanese", "english", rules=True, latin=False),
     "ca": Language("Catalan", "catalan"),
     "da": Language("Danish", "danish"),
     "fi": Language("Finnish", "finnish"),
@@ -79,31 +80,26 @@ LANGUAGES = {
     "bg": Language("Bulgarian", latin=False),
     "bn": Language("Bengali", latin=False),
     "cs": Language("Czech"),
-    "et": Language("Estonian"),
+    "et": Language("Estonian", "estonian"),
     "fa": Language("Persian", latin=False),
     "he": Language("Hebrew", latin=False),
     "hr": Language("Croatian"),
     "ka": Language("Georgian", latin=False),
-    "ko": Language("Korean", latin=False),
+    "ko": Language("Korean", "english", latin=False),
     "lv": Language("Latvian"),
     "pl": Language("Polish"),
     "sk": Language("Slovak"),
     "sl": Language("Slovenian"),
-    "th": Language("Thai", latin=False),
+    "th": Language("Thai", "english", latin=False),
     "uk": Language("Ukrainian", latin=False),
     "ur": Language("Urdu", latin=False),
     "vi": Language("Vietnamese"),
 }
 
 _BY_SCRIPT = frozenset(("zh", "ja", "ko", "th"))
-_NO_PROSE = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|"  # code
-    r"<[^<>\n]{1,200}>|"
-    r"\b[a-z][a-z0-9+.-]*://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|"  # addresses
-    r"[A-Za-z0-9_.~@-]*[/\\_][A-Za-z0-9_./\\~@-]*|"  # paths and names_of_things; no letters beyond ASCII
-    r"\b[A-Za-z0-9]+(?:\.[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w*|\b\w*\d\w*",
-    re.DOTALL,
-)
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+# Paths, addresses, tags, names of things and numbers.
+_NO_PROSE = re.compile(r"[/\\_@<>{}=|\d]|[a-z][A-Z]|\w[.:]+\w")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _KANA = re.compile(r"[\u3041-\u3096\u309d-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -138,8 +134,8 @@ def detect(text: str, fallback: str = DEFAULT) -> str:
         >>> detect("Ok!", fallback="de")
         'de'
     """
-    prose = _NO_PROSE.sub(" ", text[:LONGEST])
-    by_script = _script_language(prose)
+    prose = _prose(text[:LONGEST])
+    by_script = None if prose.isascii() else _script_language(prose)
     if by_script is not None:
         return by_script
     words = _WORD.findall(prose)
@@ -165,9 +161,21 @@ def detect_each(texts: Sequence[str], before: Iterable[str] = ()) -> list[str]:
     Returns:
         One code per text.
     """
-    around = Counter(language for text in (*before, *texts) if (language := detect(text, "")))
-    fallback = around.most_common(1)[0][0] if around else DEFAULT
+    fallback = main_language((*before, *texts))
     return [detect(text, fallback) for text in texts]
+
+
+def main_language(texts: Iterable[str]) -> str:
+    """Answer the language of most of these texts; English if none says enough."""
+    counts = Counter(language for text in texts if (language := detect(text, "")))
+    return counts.most_common(1)[0][0] if counts else DEFAULT
+
+
+def _prose(text: str) -> str:
+    """The text without code, paths, addresses and numbers."""
+    tokens = _CODE.sub(" ", text).split() if "`" in text else text.split()
+    # Text without spaces is one token with all that is in it.
+    return " ".join(token for token in tokens if not (token.isascii() and _NO_PROSE.search(token)))
 
 
 def _script_language(prose: str) -> str | None:
@@ -185,9 +193,9 @@ def _script_language(prose: str) -> str | None:
 
 
 def _is_plainly_english(words: Sequence[str]) -> bool:
-    if not all(map(str.isascii, words)):
-        return False
-    return sum(word.lower() in _ENGLISH for word in words) >= PLAINLY_ENGLISH * len(words)
+    return all(map(str.isascii, words)) and sum(word.lower() in _ENGLISH for word in words) >= PLAINLY_ENGLISH * len(
+        words
+    )
 
 
 @cache
