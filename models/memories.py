@@ -71,6 +71,8 @@ class Memory(Base):
             "id",
             postgresql_where=text("checked_at IS NULL AND status IN ('inbox', 'episode', 'active')"),
         ),
+        # Which languages a scope has: nothing of an English one is in it.
+        Index("memories_language_idx", "scope_id", "language", postgresql_where=text("language <> 'en'")),
         Index("memories_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
     )
 
@@ -96,6 +98,8 @@ class Memory(Base):
     revision: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     checked_at: Mapped[Moment | None]
     search: Mapped[str] = mapped_column(TSVECTOR)
+    # ISO 639-1 (domain.languages): how its words are stemmed.
+    language: Mapped[str] = mapped_column(server_default=text("'en'"))
 
 
 class MemorySource(Base):

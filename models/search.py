@@ -3,7 +3,7 @@
 Must not know: how answers are ranked.
 """
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, Text, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -14,7 +14,7 @@ GIN_OPTIONS = {"gin_pending_list_limit": 128}
 
 
 class Passage(Base):
-    """A flushed event as search sees it: redacted, stemmed, with its date, its speaker and the turn before it.
+    """A flushed event as search sees it: redacted, stemmed in its language, with its date, speaker and the turn before.
 
     Every lexeme carries its scope (`17:adopt`), so that one GIN index serves all scopes and no query of one scope
     reads the postings of another (I8).
@@ -25,6 +25,8 @@ class Passage(Base):
         Index("passages_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
         # Search reads the latest of a large scope along it.
         Index("passages_scope_idx", "scope_id", "session_id", "seq"),
+        # Which languages a scope has, and how much in each: nothing of an English one is in it.
+        Index("passages_language_idx", "scope_id", "language", postgresql_where=text("language <> 'en'")),
     )
 
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
@@ -33,6 +35,8 @@ class Passage(Base):
     search: Mapped[str] = mapped_column(TSVECTOR)
     # The event's text where a secret in it was redacted: what search shows instead of what was said.
     redacted: Mapped[str | None]
+    # ISO 639-1 (domain.languages); output of tools counts as English.
+    language: Mapped[str] = mapped_column(server_default=text("'en'"))
 
 
 class CommonTerm(Base):

@@ -4,11 +4,13 @@ Must not know: the statements that carry them.
 """
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from slowwave_server.domain.candidates import Candidate, Window, first_status
 from slowwave_server.domain.events import Event
+from slowwave_server.domain.languages import DEFAULT, detect, detect_each, main_language
 from slowwave_server.domain.long_text import ends
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
@@ -33,8 +35,8 @@ def event_of(row: dict[str, Any]) -> Event:
     )
 
 
-def candidate_row(candidate: Candidate) -> dict[str, Any]:
-    """A candidate as `store_memory` takes it."""
+def candidate_row(candidate: Candidate, language: str) -> dict[str, Any]:
+    """A candidate as `store_memory` takes it. language: of its conversation, for a statement of few words."""
     return {
         "content": candidate.content,
         "hash": content_hash(candidate.content).hex(),
@@ -47,37 +49,47 @@ def candidate_row(candidate: Candidate) -> dict[str, Any]:
         "valid_from": candidate.valid_from.isoformat(),
         "sources": list(candidate.sources),
         "reason": ", ".join(candidate.signals),
+        "language": detect(candidate.content, language),
         "repeats": None if candidate.repeats is None else str(candidate.repeats),
         "corrects": None if candidate.corrects is None else str(candidate.corrects),
     }
 
 
-def candidates_json(candidates: tuple[Candidate, ...]) -> str:
-    """Candidates as the database takes them, in the order in which their keys are locked."""
-    rows = sorted((candidate_row(c) for c in candidates), key=lambda row: (row["type"], row["hash"]))
+def candidates_json(candidates: tuple[Candidate, ...], events: Iterable[Event] = ()) -> str:
+    """Candidates as the database takes them, in the order in which their keys are locked. events: their origin."""
+    if not candidates:
+        return "[]"
+    language = main_language(event.content for event in events if event.kind != "tool")
+    rows = sorted((candidate_row(c, language) for c in candidates), key=lambda row: (row["type"], row["hash"]))
     return json.dumps(rows)
 
 
 def passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
     """The window as search reads it: redacted, with the two spoken events before it as context."""
-    before = [_passage(event) for event in preceding if event.kind != "tool"][-2:]
-    inside = [_passage(event) for event in window.events]
-    for passage in before:
+    before = [event for event in preceding if event.kind != "tool"]
+    said = [event for event in (*before[-2:], *window.events) if event.kind != "tool"]
+    # Output of tools is no text of any language: English leaves its words as they are, nearly.
+    languages = detect_each([event.content for event in said], [event.content for event in before[:-2]])
+    spoken = {event.seq: language for event, language in zip(said, languages, strict=True)}
+    earlier = [_passage(event, spoken[event.seq]) for event in before[-2:]]
+    inside = [_passage(event, spoken.get(event.seq, DEFAULT)) for event in window.events]
+    for passage in earlier:
         passage["text"] = passage["text"][-MAX_BEFORE:]
     if sum(len(passage["text"]) for passage in inside) > MAX_INDEXED:
         # Only windows that are set to hold more than one long event come to this.
         for passage in inside:
             passage["text"] = ends(passage["text"], MAX_INDEXED // 3)[0]
-    return json.dumps([*before, *inside])
+    return json.dumps([*earlier, *inside])
 
 
-def _passage(event: Event) -> dict[str, Any]:
+def _passage(event: Event, language: str) -> dict[str, Any]:
     redacted = redact(event.content)
     passage: dict[str, Any] = {
         "seq": event.seq,
         "text": redacted.text,
         "speaker": event.name or event.kind,
         "at": event.happened_at.isoformat(),
+        "language": language,
     }
     if event.kind == "tool":
         # The word "tool" would be in all of them.

@@ -104,7 +104,7 @@ class Commit:
             settings,
             now,
             outcome="stored" if extraction.candidates else "no_reply",
-            candidates=candidates_json(extraction.candidates),
+            candidates=candidates_json(extraction.candidates, window.events),
             noise=extraction.noise,
             redactions=extraction.redactions,
             window_limit=limit,

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, bindparam, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.domain.languages import detect
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Memory, MemoryChange
 
@@ -23,7 +24,8 @@ DECIDED = ("status", "content", "type", "valid_to", "superseded_by", "merged_int
 
 _REVECTOR = text(
     "UPDATE slowwave.memories m"
-    " SET search = slowwave.memory_search_vector(m.scope_id, m.content, m.valid_from, m.entities) WHERE m.id = :memory"
+    " SET language = :language, search ="
+    " slowwave.memory_search_vector(m.scope_id, m.content, m.valid_from, m.entities, :language) WHERE m.id = :memory"
 )
 _WEIGH = text("SELECT slowwave.score_memory(:memory, :now)")
 
@@ -68,7 +70,8 @@ def change_memory(
         values["content_hash"] = content_hash(fields["content"])
     connection.execute(update(Memory).where(Memory.id == memory).values(**values, revision=revision + 1))
     if "content" in fields:
-        connection.execute(_REVECTOR, {"memory": memory})
+        language = connection.execute(select(Memory.language).where(Memory.id == memory)).scalar_one()
+        connection.execute(_REVECTOR, {"memory": memory, "language": detect(fields["content"], language)})
     old = as_json(dict(zip(fields, before, strict=True)))
     new = as_json(fields)
     note_change(connection, memory, author=author, action=action, before=old, after=new, reason=reason, now=now)

@@ -55,7 +55,7 @@ def retry_quarantined(engine: Engine, extractor: Extractor, ref: SessionRef, seq
     made = extraction.made or Made(extractor.name, extractor.version)
     values = (
         *(row["session_id"], seq, outcome, made.extractor, made.version),
-        *(candidates_json(extraction.candidates), extraction.noise, extraction.redactions, now),
+        *(candidates_json(extraction.candidates, (*preceding, event)), extraction.noise, extraction.redactions, now),
     )
     with engine.begin() as connection:
         committed = connection.exec_driver_sql(_COMMIT, values).mappings().one()

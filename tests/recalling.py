@@ -14,6 +14,8 @@ from typing import Any
 import psycopg
 from psycopg.rows import TupleRow, dict_row
 
+from slowwave_server.domain.languages import detect, detect_each
+
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 Source = tuple[str, int]
 
@@ -85,14 +87,18 @@ class Shelf:
             " WHERE session_id = %s AND seq > %s - 2 ORDER BY seq",
             *(row["id"], row["processed_until"]),
         )
+        languages = detect_each([e["content"] for e in events])
         passages = [
             {"seq": e["seq"], "text": e["content"], "speaker": e["speaker"], "at": e["happened_at"].isoformat()}
-            for e in events
+            | {"language": language}
+            for e, language in zip(events, languages, strict=True)
         ]
         self.sql(
-            "INSERT INTO slowwave.passages (session_id, seq, scope_id, search)"
-            " SELECT %s, v.seq, %s, v.search FROM slowwave.passage_search_vectors(%s, %s) AS v WHERE v.seq > %s",
-            *(row["id"], row["scope_id"], row["scope_id"], json.dumps(passages), row["processed_until"]),
+            "INSERT INTO slowwave.passages (session_id, seq, scope_id, search, language)"
+            " SELECT %s, v.seq, %s, v.search, x.language FROM slowwave.passage_search_vectors(%s, %s) AS v"
+            " JOIN jsonb_to_recordset(%s) AS x (seq bigint, language text) ON x.seq = v.seq WHERE v.seq > %s",
+            *(row["id"], row["scope_id"], row["scope_id"], json.dumps(passages), json.dumps(passages)),
+            row["processed_until"],
         )
         self.sql("UPDATE slowwave.sessions SET processed_until = last_seq, dirty_since = NULL WHERE id = %s", row["id"])
 
@@ -112,12 +118,12 @@ class Shelf:
         scope_id = self.scope(agent, scope, tenant)
         (row,) = self.sql(
             "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"
-            " trust, valid_from, reaffirmed_at, valid_to, recorded_at, superseded_by, search)"
-            " VALUES (%s, 'fact', %s, %s, %s, 0.8, %s, 'user', %s, %s, %s, %s, %s,"
-            " slowwave.memory_search_vector(%s, %s, %s, '{}')) RETURNING id",
+            " trust, valid_from, reaffirmed_at, valid_to, recorded_at, superseded_by, language, search)"
+            " VALUES (%s, 'fact', %s, %s, %s, 0.8, %s, 'user', %s, %s, %s, %s, %s, %s,"
+            " slowwave.memory_search_vector(%s, %s, %s, '{}', %s)) RETURNING id",
             *(scope_id, content, sha256(content.encode()).digest(), status, importance, since, since),
-            *(since + timedelta(days=1) if superseded_by else None, NOW, superseded_by),
-            *(scope_id, content, since),
+            *(since + timedelta(days=1) if superseded_by else None, NOW, superseded_by, detect(content)),
+            *(scope_id, content, since, detect(content)),
         )
         for session, seq in sources:
             self.sql(

@@ -1,9 +1,14 @@
--- scope_stats: return the named scopes that exist, with their statistics, and the stems of the question.
+-- scope_stats: return the named scopes that exist, with their statistics, and the terms of the question.
 --
--- For each stem, the result says how many documents of these scopes contain it, if that number is known to be large.
+--   terms      [[lexeme, documents], …]: one per word. documents: how many documents of these scopes contain the word, if
+--              that number is known to be large
+--   variants   {lexeme: [lexeme, …]}: the stems of the same word in other languages of these scopes; NULL if there are
+--              none
+--
 -- A scope that was never counted is small. The function counts its documents, up to the bound of count_documents.
 CREATE OR REPLACE FUNCTION slowwave.scope_stats(
-    reader_tenant text, wanted_kinds text[], wanted_names text[], question text, OUT scopes jsonb, OUT terms jsonb
+    reader_tenant text, wanted_kinds text[], wanted_names text[], question text,
+    OUT scopes jsonb, OUT terms jsonb, OUT variants jsonb
 )
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan
@@ -21,12 +26,16 @@ BEGIN
         WHERE NOT (k.kind = 'agent' AND EXISTS (
             SELECT FROM slowwave.agents a
             WHERE a.tenant = k.tenant AND a.name = k.name AND a.deleted_at IS NOT NULL))
+    ), words AS MATERIALIZED (
+        SELECT t.lexemes FROM slowwave.question_terms(
+            question, slowwave.scope_languages(ARRAY(SELECT n.id FROM named n))) AS t
     )
     SELECT (SELECT jsonb_agg(n) FROM named n),
-           (SELECT jsonb_agg(jsonb_build_array(w.lexeme, (
+           (SELECT jsonb_agg(jsonb_build_array(w.lexemes[1], (
                        SELECT sum(c.documents) FROM slowwave.common_terms c
-                       WHERE c.term = w.lexeme AND c.scope_id IN (SELECT n.id FROM named n))))
-            FROM unnest(to_tsvector('pg_catalog.english', question)) AS w)
-    INTO scopes, terms;
+                       WHERE c.term = ANY (w.lexemes) AND c.scope_id IN (SELECT n.id FROM named n))))
+            FROM words w),
+           (SELECT jsonb_object_agg(w.lexemes[1], w.lexemes[2:]) FROM words w WHERE cardinality(w.lexemes) > 1)
+    INTO scopes, terms, variants;
 END
 $$;

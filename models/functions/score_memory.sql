@@ -67,7 +67,8 @@ BEGIN
         valid_from = v.valid_from,
         reaffirmed_at = v.reaffirmed_at,
         search = CASE WHEN m.valid_from = v.valid_from THEN m.search
-                      ELSE slowwave.memory_search_vector(m.scope_id, m.content, v.valid_from, m.entities) END,
+                      ELSE slowwave.memory_search_vector(
+                          m.scope_id, m.content, v.valid_from, m.entities, m.language) END,
         revision = m.revision + 1,
         checked_at = NULL
     WHERE m.id = p_memory_id

@@ -1,7 +1,8 @@
 -- search_text: find memories and events of some scopes for a question by its words, best first.
 --
 --   p_any         documents that match this are candidates; an unflushed event only needs to contain any word
---   p_terms       the stems to score: one tsquery per stem (in each scope that is searched), at most ten
+--   p_terms       the words to score, at most ten: one tsquery per word, with its stem in each scope that is searched, and
+--                 in each of their languages
 --   p_held        how many documents contain each stem; NULL if so few contain it that all of them are candidates
 --   p_beginnings  the beginnings of the words that have these stems
 --   p_late        documents that match this are candidates if they are among the latest of their scope: 500 memories,
@@ -10,7 +11,7 @@
 --   p_review      whether memories that wait in review are candidates too; they rank like memories that have ended
 --   p_documents   how many documents the scopes hold; p_mean_length: their mean number of lexemes, NULL if unknown
 --
--- The score is BM25 with weighted fields, the sum over the stems of
+-- The score is BM25 with weighted fields, the sum over the words of
 --     rarity * t / (t + saturation * (1 - share + share * length / mean length))
 -- where t is the weight of the stem in the document: 1 for its own text, speaker and date, less for the turns before.
 -- ts_rank of one stem returns this number: the weight of its best place, plus a decreasing amount for each further
@@ -40,7 +41,16 @@ BEGIN
     RETURN QUERY
     WITH q AS MATERIALIZED (
         SELECT p_terms[1] AS q1, p_terms[2] AS q2, p_terms[3] AS q3, p_terms[4] AS q4, p_terms[5] AS q5,
-        p_terms[6] AS q6, p_terms[7] AS q7, p_terms[8] AS q8, p_terms[9] AS q9, p_terms[10] AS q10
+        p_terms[6] AS q6, p_terms[7] AS q7, p_terms[8] AS q8, p_terms[9] AS q9, p_terms[10] AS q10,
+        s[1] AS s1, s[2] AS s2, s[3] AS s3, s[4] AS s4, s[5] AS s5, s[6] AS s6, s[7] AS s7, s[8] AS s8, s[9] AS s9,
+        s[10] AS s10
+        FROM (
+            -- ts_rank divides by the number of lexemes, and a word has one per scope and language that stems it in its
+            -- own way.
+            SELECT ARRAY(
+                SELECT (numnode(t.term) + 1) / 2 / cardinality(p_scopes)::float8
+                FROM unnest(p_terms) WITH ORDINALITY AS t (term, place) ORDER BY t.place)
+        ) AS n (s)
     ), w AS MATERIALIZED (
         -- The weight of a stem by its field: two turns before, the turn before (entities, for a memory), date, own
         -- text.
@@ -70,8 +80,11 @@ BEGIN
     ), fresh AS MATERIALIZED (
         -- Parsing is expensive, and a stem is the beginning of its words. So search for these beginnings first.
         SELECT u.session_id, u.seq, u.kind,
-               slowwave.passage_search_vector(u.scope_id, u.content, coalesce(u.name, u.kind), u.happened_at) AS search
+               slowwave.passage_search_vector(
+                   u.scope_id, u.content, coalesce(u.name, u.kind), u.happened_at,
+                   slowwave.guess_language(u.content, k.languages)) AS search
         FROM unflushed u
+        CROSS JOIN (SELECT slowwave.scope_languages(p_scopes) OFFSET 0) AS k (languages)
         WHERE EXISTS (
             SELECT FROM unnest(p_beginnings) AS b WHERE strpos(lower(concat_ws(' ', u.name, u.content)), b) > 0)
         LIMIT 60
@@ -97,11 +110,11 @@ BEGIN
         WHERE p_late IS NOT NULL AND n.search @@ p_late AND NOT n.search @@ p_any
     ), found AS MATERIALIZED (
         SELECT d.memory_id, d.session_id, d.seq, d.counts, d.share, length(d.search) AS length,
-           ts_rank(w.field, d.search, q.q1) AS t1, ts_rank(w.field, d.search, q.q2) AS t2,
-           ts_rank(w.field, d.search, q.q3) AS t3, ts_rank(w.field, d.search, q.q4) AS t4,
-           ts_rank(w.field, d.search, q.q5) AS t5, ts_rank(w.field, d.search, q.q6) AS t6,
-           ts_rank(w.field, d.search, q.q7) AS t7, ts_rank(w.field, d.search, q.q8) AS t8,
-           ts_rank(w.field, d.search, q.q9) AS t9, ts_rank(w.field, d.search, q.q10) AS t10
+           ts_rank(w.field, d.search, q.q1) * q.s1 AS t1, ts_rank(w.field, d.search, q.q2) * q.s2 AS t2,
+           ts_rank(w.field, d.search, q.q3) * q.s3 AS t3, ts_rank(w.field, d.search, q.q4) * q.s4 AS t4,
+           ts_rank(w.field, d.search, q.q5) * q.s5 AS t5, ts_rank(w.field, d.search, q.q6) * q.s6 AS t6,
+           ts_rank(w.field, d.search, q.q7) * q.s7 AS t7, ts_rank(w.field, d.search, q.q8) * q.s8 AS t8,
+           ts_rank(w.field, d.search, q.q9) * q.s9 AS t9, ts_rank(w.field, d.search, q.q10) * q.s10 AS t10
         FROM (
             -- The lexemes already contain their scope. This condition is a second scope check (I8). The addition keeps
             -- the planner from reading a whole scope by its other index.

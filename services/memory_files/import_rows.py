@@ -12,6 +12,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
+from slowwave_server.domain.languages import detect
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.memory_changes import Author, as_json, note_change, weigh
 from slowwave_server.services.memory_files.folder_reading import Statement
@@ -36,10 +37,11 @@ _BY_CONTENT = text(
 _NEW_IDS = text("SELECT uuidv7() FROM generate_series(1, :count)")
 _ADD = text(
     "INSERT INTO slowwave.memories (id, scope_id, type, content, content_hash, status, confidence, importance, trust,"
-    " entities, valid_from, reaffirmed_at, valid_to, recorded_at, archive_reason, search)"
+    " entities, valid_from, reaffirmed_at, valid_to, recorded_at, archive_reason, language,"
+    " search)"
     " VALUES (:id, :scope, :type, :content, :hash, :status, :confidence, :importance, :trust, :entities, :valid_from,"
-    " :reaffirmed_at, :valid_to, :now, :archive_reason,"
-    " slowwave.memory_search_vector(:scope, :content, :valid_from, :entities))"
+    " :reaffirmed_at, :valid_to, :now, :archive_reason, :language,"
+    " slowwave.memory_search_vector(:scope, :content, :valid_from, :entities, :language))"
 )
 _REST = text(
     "INSERT INTO slowwave.memory_imports (memory_id, digest, file, sources, confidence, importance, trust, holds_from,"
@@ -157,6 +159,7 @@ def _row(memory: UUID, said: Statement) -> dict[str, Any]:
         "id": memory,
         "type": m.type,
         "content": m.content,
+        "language": detect(m.content),
         "hash": content_hash(m.content),
         "status": m.status,
         "confidence": m.confidence,

@@ -97,10 +97,10 @@ def list_memories(
     changed = [row for row in then.rows if wanted.admits(row) and _comes_from(then, row["id"], session_id)]
     query = _query(scope_id, session_id, wanted)
     if words is not None:
-        wording = Wording.read(connection, words)
+        wording = Wording.read(connection, scope_id, words)
         saying = wording.holding(connection, changed)
         changed = [row for row in changed if row["id"] in saying]
-        query = query.where(wording.condition(scope_id))
+        query = query.where(wording.condition())
     if moment is not None:
         query = query.where(Memory.recorded_at <= moment, Memory.id != func.all(literal([*then.touched], ARRAY(Uuid))))
     unchanged = connection.execute(query.limit(limit)).mappings()

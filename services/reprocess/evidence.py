@@ -11,6 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
+from slowwave_server.domain.languages import detect
 from slowwave_server.domain.rebuilding import Statement, Witness
 from slowwave_server.services.memory_changes import Author
 from slowwave_server.services.reprocess.standing import IN_WINDOWS
@@ -36,9 +37,10 @@ _GIVE_BACK = text(
 )
 _CREATE = text(
     "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,"
-    " entities, valid_from, reaffirmed_at, recorded_at, search)"
+    " entities, valid_from, reaffirmed_at, recorded_at, language, search)"
     " VALUES (:scope, :type, :content, :hash, :status, :confidence, :importance, :trust, :entities, :valid_from,"
-    " :valid_from, :now, slowwave.memory_search_vector(:scope, :content, :valid_from, :entities)) RETURNING id"
+    " :valid_from, :now, :language,"
+    " slowwave.memory_search_vector(:scope, :content, :valid_from, :entities, :language)) RETURNING id"
 )
 _CREATED = text(
     "INSERT INTO slowwave.memory_changes (memory_id, run_id, made_by, action, after, reason, made_at)"
@@ -72,6 +74,7 @@ def create(
             "type": statement.key[1],
             "hash": statement.key[2],
             "content": statement.content,
+            "language": detect(statement.content),
             "status": statement.status,
             "confidence": statement.confidence,
             "importance": statement.importance,

@@ -58,7 +58,7 @@ def test_passages_are_taken_in_the_order_of_their_numbers(shelf: Shelf) -> None:
 def test_putting_the_scope_in_front_changes_nothing_else(shelf: Shelf, text: str, speaker: str | None) -> None:
     (row,) = shelf.sql(
         "SELECT (SELECT jsonb_object_agg(w.lexeme, w.positions) FROM unnest("
-        "   to_tsvector('english', coalesce(left(%s, 200), '')) || to_tsvector('english', %s)) AS w) AS plain,"
+        "   slowwave.search_vector(%s, 200) || slowwave.search_vector(%s, 40000)) AS w) AS plain,"
         " (SELECT jsonb_object_agg(substr(w.lexeme, 4), w.positions) FROM unnest("
         "   ts_filter(slowwave.passage_search_vector(17, %s, %s, now()), '{a}')) AS w"
         "   WHERE starts_with(w.lexeme, '17:')) AS scoped",

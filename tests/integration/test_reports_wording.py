@@ -69,6 +69,23 @@ def test_words_are_stemmed_and_may_be_begun(past: Past) -> None:
         assert said(hostile, known_at=day(1)) == said(hostile)
 
 
+def test_words_in_another_language_are_stemmed_in_it(past: Past) -> None:
+    past.say("Maya hat die Rechnungen bezahlt.")
+    with past.engine.begin() as connection:
+        connection.execute(
+            text(
+                "UPDATE slowwave.memories m SET language = 'de', search ="
+                " slowwave.memory_search_vector(m.scope_id, m.content, m.valid_from, m.entities, 'de')"
+            )
+        )
+    said = [memory.content for memory in listed(past, words="rechnung bezahlen")]
+    assert said == ["Maya hat die Rechnungen bezahlt."]
+    with past.run(at=day(10)) as run:
+        run.set(past.live()[0], "edited", content="Maya hat nichts bezahlt.")
+    assert [memory.content for memory in listed(past, words="rechnung bezahlen", known_at=day(9))] == said
+    assert listed(past, words="rechnung") == []
+
+
 def test_i8_words_of_another_scope_are_not_found_by_its_number(past: Past) -> None:
     other = Past(past.engine, agent="atlas")
     other.say("Priya keeps bees.")

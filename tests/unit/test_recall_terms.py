@@ -102,6 +102,16 @@ def test_terms_carry_every_scope_and_quote_what_tsquery_reads() -> None:
     assert any_of([(Term("it's"), Term("a\\b"))], [7, 9]) == r"('7:it''s' & '7:a\\b') | ('9:it''s' & '9:a\\b')"
 
 
+def test_a_word_with_several_stems_counts_once_and_any_of_them_is_enough() -> None:
+    houses = Term("haus", None, ("häus", "häuser"))
+    assert any_of([(houses, Term("neu"))], [7]) == "(('7:haus' | '7:häus' | '7:häuser') & '7:neu')"
+    assert houses.beginnings == ("hau", "häu", "häuse")
+
+
+def test_one_character_of_text_without_spaces_is_searched_as_a_beginning() -> None:
+    assert any_of([(Term("猫"), Term("é"), Term("子猫"))], [7]) == "('7:猫':* & '7:é' & '7:子猫')"
+
+
 @given(st.text())
 def test_any_question_becomes_text_that_postgres_takes(question: str) -> None:
     cleaned = clean_question(question)

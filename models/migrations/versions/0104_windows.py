@@ -1,4 +1,4 @@
-"""Windows in which tool events have room of their own, and long events that are found by any of their words."""
+"""Windows in which tool events have room of their own. Revision 0105 indexes long events whole."""
 
 from slowwave_server.models.functions import apply_functions
 
@@ -11,7 +11,7 @@ serves = "0100"
 
 
 def upgrade() -> None:
-    apply_functions("begin_flush", "passage_search_vector", "passage_search_vectors")
+    apply_functions("begin_flush")
 
 
 def downgrade() -> None:

@@ -50,11 +50,12 @@ def library_steps(reader: Reader, question: str) -> Steps[Library]:
     scopes: list[Row] = row["scopes"] or []
     counted = [scope for scope in scopes if scope["mean_length"]]
     documents = sum(scope["documents"] for scope in counted)
+    variants: dict[str, list[str]] = row["variants"] or {}
     return Library(
         labels={scope["id"]: scope_label(scope["kind"], scope["name"]) for scope in scopes},
         documents=sum(scope["documents"] for scope in scopes),
         mean_length=sum(s["mean_length"] * s["documents"] for s in counted) / documents if documents else None,
-        terms=tuple(Term(lexeme, held) for lexeme, held in row["terms"] or ()),
+        terms=tuple(Term(lexeme, held, tuple(variants.get(lexeme, ()))) for lexeme, held in row["terms"] or ()),
     )
 
 
@@ -117,7 +118,7 @@ def _find(library: Library, chosen: Plan, kinds: Mapping[str, bool], limit: int)
         "late": any_of(chosen.late, scope_ids) or None,
         "terms": [any_of([(term,)], scope_ids) for term in chosen.terms],
         "held": [term.documents for term in chosen.terms],
-        "beginnings": [term.beginning for term in chosen.terms],
+        "beginnings": [beginning for term in chosen.terms for beginning in term.beginnings],
         "documents": library.documents,
         "mean_length": library.mean_length,
         **kinds,

@@ -1,2 +1,2 @@
-SELECT l.scopes, l.terms
+SELECT l.scopes, l.terms, l.variants
 FROM slowwave.scope_stats(%(tenant)s::text, %(kinds)s::text[], %(names)s::text[], %(question)s::text) AS l

@@ -28,19 +28,30 @@ WEIGHED = 1_500
 OFTEN = 100
 # Words of one question keep company: they meet more often than chance would have it.
 COMPANY = 4
+# Thai, Hangul, Kana and Han characters and the few scripts between them.
+_FIRST_WITHOUT_SPACES = "\u0e01"
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A stem. documents: how many documents hold it, where they are many; None where it is rare or never counted."""
+    """A word of a question: its stem, and the stems of the same word in other languages of the reader's scopes.
+
+    documents: how many documents hold it, where they are many; None where it is rare or never counted.
+    """
 
     lexeme: str
     documents: int | None = None
+    variants: tuple[str, ...] = ()
 
     @property
-    def beginning(self) -> str:
+    def lexemes(self) -> tuple[str, ...]:
+        """Any of these in a document is the word."""
+        return (self.lexeme, *self.variants)
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
         """What its words begin with: the stemmer may have changed the last letter (`happy`: `happi`)."""
-        return self.lexeme[: max(SHORTEST_BEGINNING, len(self.lexeme) - 1)]
+        return tuple(lexeme[: max(SHORTEST_BEGINNING, len(lexeme) - 1)] for lexeme in self.lexemes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +139,18 @@ def _meeting(terms: Sequence[Term], documents: int) -> float:
 def any_of(sets: Sequence[Sequence[Term]], scope_ids: Sequence[int]) -> str:
     """A tsquery in text form: documents that hold all terms of one of the sets, within one of the scopes."""
     return " | ".join(
-        "(" + " & ".join(_quoted(scope_id, term) for term in terms) + ")" for scope_id in scope_ids for terms in sets
+        "(" + " & ".join(_any_stem(scope_id, term) for term in terms) + ")" for scope_id in scope_ids for terms in sets
     )
 
 
-def _quoted(scope_id: int, term: Term) -> str:
+def _any_stem(scope_id: int, term: Term) -> str:
+    stems = " | ".join(_quoted(scope_id, lexeme) for lexeme in term.lexemes)
+    return f"({stems})" if term.variants else stems
+
+
+def _quoted(scope_id: int, lexeme: str) -> str:
     # Inside the quotes only the quote and the backslash mean something to tsquery.
-    lexeme = term.lexeme.replace("\\", "\\\\").replace("'", "''")
-    return f"'{scope_id}:{lexeme}'"
+    quoted = lexeme.replace("\\", "\\\\").replace("'", "''")
+    # Text without spaces is indexed by pairs of characters: a character alone begins one, or ends the text.
+    beginning = ":*" if len(lexeme) == 1 and lexeme >= _FIRST_WITHOUT_SPACES else ""
+    return f"'{scope_id}:{quoted}'{beginning}"
