@@ -10,7 +10,8 @@ from redis.exceptions import RedisError
 from sqlalchemy import Connection, Row, func, literal_column, select
 
 from slowwave.coordination.flush_queue import FlushQueue
-from slowwave_server.models import Agent, Flush, MemoryBackend, OutboxItem, Scope, Session
+from slowwave_server.domain.languages import LANGUAGES
+from slowwave_server.models import Agent, Flush, MemoryBackend, OutboxItem, Passage, Scope, Session
 from slowwave_server.services.reports.dead_letters import count_open
 from slowwave_server.services.reports.quarantine import count_quarantined
 
@@ -18,6 +19,8 @@ FLUSHES_READ = 50_000
 """So many of the last hour's flushes, newest first, are read for the lag."""
 DIRTY_READ = 1_000
 """So many dirty sessions, the oldest first, are counted: a backlog takes no longer to look at than what is usual."""
+UNRULED_READ = 50_000
+"""So many events in languages without rules are counted."""
 OUTCOMES = ("stored", "no_reply", "quarantined")
 FALLBACKS = ("budget", "failed")
 SHARES = {"p50_seconds": 0.5, "p95_seconds": 0.95}
@@ -37,8 +40,9 @@ class Status:
 
     flushes: committed in the last hour, by outcome; left_to_rules: those of them that a model was to read, by why it
     did not ("budget": a cap was reached, "failed": no answer of use). backends: memories that wait for files or mem0.
-    Everything else is of `tenant` alone, and of now. more_dirty: there may be more dirty sessions than are counted:
-    those that have waited longest, which events_waiting, backing_off and overdue are of.
+    without_rules: flushed events by language, for languages that the extraction rules do not read; at most UNRULED_READ
+    are counted. Everything else is of `tenant` alone, and of now. more_dirty: there may be more dirty sessions than are
+    counted: those that have waited longest, which events_waiting, backing_off and overdue are of.
     """
 
     tenant: str
@@ -55,6 +59,7 @@ class Status:
     quarantined: int
     dead_letters: int
     backends: dict[str, int]
+    without_rules: dict[str, int]
 
 
 def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: datetime) -> Status:
@@ -76,6 +81,7 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
         quarantined=count_quarantined(connection, tenant),
         dead_letters=count_open(connection, tenant),
         backends=_backends(connection, tenant),
+        without_rules=_without_rules(connection, tenant),
     )
 
 
@@ -124,6 +130,22 @@ def _backends(connection: Connection, tenant: str) -> dict[str, int]:
     waiting = {row.backend: int(row.waiting) for row in connection.execute(query)}
     fed = connection.execute(select(MemoryBackend.name)).scalars().all()
     return {name: waiting.get(name, 0) for name in sorted({*fed, *waiting})}
+
+
+def _without_rules(connection: Connection, tenant: str) -> dict[str, int]:
+    """How many events are in each language without rules, by its name, most first."""
+    # Along passages_language_idx, which holds nothing of an English event.
+    read = [code for code, language in LANGUAGES.items() if language.rules]
+    events = (
+        select(Passage.language)
+        .join(Scope, Scope.id == Passage.scope_id)
+        .where(Scope.tenant == tenant, Passage.language != literal_column("'en'"), Passage.language.not_in(read))
+        .limit(UNRULED_READ)
+        .subquery()
+    )
+    count = func.count().label("count")
+    query = select(events.c.language, count).group_by(events.c.language).order_by(count.desc(), events.c.language)
+    return {LANGUAGES[language].name: events for language, events in connection.execute(query)}
 
 
 def _depths(queue: FlushQueue) -> dict[str, int] | None:

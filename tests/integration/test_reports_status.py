@@ -43,6 +43,21 @@ def test_status_counts_what_waits_and_how_long_memory_takes(installation: Instal
     assert (status.quarantined, status.dead_letters) == (0, 1)
 
 
+def test_events_in_languages_without_rules_are_counted(installation: Installation, redis_client: Redis) -> None:
+    with installation.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO slowwave.passages (session_id, seq, scope_id, search, language)"
+            " SELECT s.id, x.seq, s.scope_id, '', x.language FROM slowwave.sessions s"
+            " JOIN slowwave.agents a ON a.id = s.agent_id AND a.tenant = 'default'"
+            " CROSS JOIN unnest('{1,2,3,4,5}'::bigint[], '{pl,ko,pl,de,en}'::text[]) AS x (seq, language)"
+            " WHERE s.name = 'clean'"
+        )
+        status = read_status(connection, FlushQueue(redis_client), "default", NOW)
+        other = read_status(connection, FlushQueue(redis_client), "other", NOW)
+    assert status.without_rules == {"Polish": 2, "Korean": 1}
+    assert other.without_rules == {}
+
+
 def test_an_empty_installation_has_no_lag_and_a_missing_broker_is_said(engine: Engine) -> None:
     queue = FlushQueue(redis_from_url("redis://127.0.0.1:1/0"))
     with engine.connect() as connection:

@@ -69,6 +69,10 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
     if any(left.values()):
         why = ", ".join(f"{count:,} ({reason})" for reason, count in left.items() if count)
         rows.append(("left to rules", f"{why}; `slowwave rebuild AGENT --only-fallback` reads them again"))
+    if found.without_rules:
+        by_language = ", ".join(f"{language} {count:,}" for language, count in found.without_rules.items())
+        total = sum(found.without_rules.values())
+        rows.append(("without rules", f"{count_words(total, 'event')} searchable, no memories: {by_language}"))
     if lag.p50_seconds is not None and lag.p95_seconds is not None:
         shares = f"half within {duration_words(lag.p50_seconds)}, 95 % within {duration_words(lag.p95_seconds)}"
         rows.append(("turn to memory", shares))
