@@ -26,6 +26,7 @@ PARTS = {
     "consolidate": "a pass, an item, as its scope grows",
     "extraction": "what becomes a memory, beside two baselines and version 1 of the rules",
     "realmem_search": "do memories alone answer later questions, by search",
+    "languages": "do facts in other languages become memories, and does search find them",
     "msc": "does extraction keep what people keep",
     "locomo": "does search find the evidence",
     "locomo_hybrid": "do vectors help it find more",
@@ -40,6 +41,7 @@ PARTS = {
 NEEDS_DATA = {
     "extraction": "realmem-dev.json",
     "realmem_search": "realmem-dev.json",
+    "languages": "lang-dev.jsonl",
     "msc": "msc-memories-dev.jsonl",
     "locomo": "locomo-dev.json",
     "locomo_hybrid": "locomo-dev.json",
