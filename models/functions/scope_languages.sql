@@ -1,30 +1,34 @@
 -- scope_languages: return the languages other than English in which something of these scopes is written.
 --
 -- The indexes hold no English rows. So if all is English, the function reads nothing. Otherwise it reads one index entry
--- per scope and language, however many rows the scopes have.
+-- per scope and language, however many rows the scopes have. It never uses a sequential scan, because a plan from the
+-- time when the tables were empty must not stay in use.
 CREATE OR REPLACE FUNCTION slowwave.scope_languages(p_scopes bigint[]) RETURNS text[]
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off
+SET enable_bitmapscan = off
 AS $$
-    WITH RECURSIVE spoken (scope_id, language) AS (
-        SELECT k.id, (
-            SELECT min(p.language) FROM slowwave.passages p WHERE p.scope_id = k.id AND p.language <> 'en')
-        FROM unnest(p_scopes) AS k (id)
-        UNION ALL
-        SELECT s.scope_id, (
-            SELECT min(p.language) FROM slowwave.passages p
-            WHERE p.scope_id = s.scope_id AND p.language <> 'en' AND p.language > s.language)
-        FROM spoken s WHERE s.language IS NOT NULL
-    ), kept (scope_id, language) AS (
-        SELECT k.id, (
-            SELECT min(m.language) FROM slowwave.memories m WHERE m.scope_id = k.id AND m.language <> 'en')
-        FROM unnest(p_scopes) AS k (id)
-        UNION ALL
-        SELECT s.scope_id, (
-            SELECT min(m.language) FROM slowwave.memories m
-            WHERE m.scope_id = s.scope_id AND m.language <> 'en' AND m.language > s.language)
-        FROM kept s WHERE s.language IS NOT NULL
-    )
-    SELECT coalesce(array_agg(DISTINCT l.language ORDER BY l.language), '{}')
-    FROM (SELECT s.language FROM spoken s UNION ALL SELECT k.language FROM kept k) AS l
-    WHERE l.language IS NOT NULL
+DECLARE
+    v_languages text[] := '{}';
+    v_scope_id bigint;
+    v_language text;
+BEGIN
+    FOREACH v_scope_id IN ARRAY coalesce(p_scopes, '{}') LOOP
+        v_language := '';
+        LOOP
+            SELECT min(p.language) INTO v_language FROM slowwave.passages p
+            WHERE p.scope_id = v_scope_id AND p.language <> 'en' AND p.language > v_language;
+            EXIT WHEN v_language IS NULL;
+            v_languages := v_languages || v_language;
+        END LOOP;
+        v_language := '';
+        LOOP
+            SELECT min(m.language) INTO v_language FROM slowwave.memories m
+            WHERE m.scope_id = v_scope_id AND m.language <> 'en' AND m.language > v_language;
+            EXIT WHEN v_language IS NULL;
+            v_languages := v_languages || v_language;
+        END LOOP;
+    END LOOP;
+    RETURN ARRAY(SELECT DISTINCT l.language FROM unnest(v_languages) AS l (language) ORDER BY 1);
+END
 $$;

@@ -7,7 +7,7 @@ import pytest
 
 from slowwave.recall import search
 from slowwave_server.domain.languages import LANGUAGES
-from tests.recalling import Shelf
+from tests.recalling import Shelf, reading
 
 pytestmark = pytest.mark.servers
 
@@ -154,6 +154,13 @@ def test_english_scope_has_one_stem_for_each_word(shelf: Shelf) -> None:
     shelf.say("talk", "My whippet is called Biscuit.")
     assert shelf.sql("SELECT slowwave.scope_languages(%s) AS found", [shelf.scope()]) == [{"found": []}]
     assert terms(shelf, "When did the whippets arrive?") == {"whippet": set(), "arriv": set()}
+
+
+def test_looking_for_languages_reads_no_english_rows(shelf: Shelf) -> None:
+    shelf.say("talk", *(f"My whippet ran {n} miles." for n in range(300)))
+    with reading(shelf, "passages") as read:
+        assert shelf.sql("SELECT slowwave.scope_languages(%s) AS found", [shelf.scope()]) == [{"found": []}]
+        assert read() == (0, 0)
 
 
 def test_languages_of_a_scope_do_not_reach_another(shelf: Shelf) -> None:
