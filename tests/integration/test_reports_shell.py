@@ -131,6 +131,17 @@ def test_ingest_waits_until_all_of_it_is_memory(shell: Shell, scene: Scene, redi
     assert shell.json("status")["dirty_sessions"] == 0
 
 
+def test_status_counts_events_in_languages_without_rules(shell: Shell, scene: Scene, redis_client: Redis) -> None:
+    polish = ("Mieszkam w Krakowie od trzech lat.", "Moja siostra prowadzi małą piekarnię w Toruniu.")
+    file = shell.file(*(said("pl", line) for line in polish), said("en", "I moved to Lisbon."))
+    with Drain(scene, redis_client):
+        assert shell("ingest", str(file), "--wait", "--timeout", "60").exit_code == 0
+    assert shell.json("status")["without_rules"] == {"Polish": 2}
+    assert "2 events (Polish 2): searchable" in " ".join(shell("status").stdout.split())
+    (hit,) = shell.json("search", "concierge", "Kto prowadzi piekarnię?")
+    assert "piekarnię" in hit["content"]
+
+
 def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: Shell) -> None:
     result = shell("ingest", str(shell.file(said("monday", "I moved."))), "--wait", "--timeout", "0")
     assert result.exit_code == 3

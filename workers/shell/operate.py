@@ -71,8 +71,8 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         rows.append(("left to rules", f"{why}; `slowwave rebuild AGENT --only-fallback` reads them again"))
     if found.without_rules:
         by_language = ", ".join(f"{language} {count:,}" for language, count in found.without_rules.items())
-        total = sum(found.without_rules.values())
-        rows.append(("without rules", f"{count_words(total, 'event')} searchable, no memories: {by_language}"))
+        events = count_words(sum(found.without_rules.values()), "event")
+        rows.append(("without rules", f"{events} ({by_language}): searchable; memories need a model"))
     if lag.p50_seconds is not None and lag.p95_seconds is not None:
         shares = f"half within {duration_words(lag.p50_seconds)}, 95 % within {duration_words(lag.p95_seconds)}"
         rows.append(("turn to memory", shares))
