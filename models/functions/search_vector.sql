@@ -23,27 +23,26 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
     v_vector tsvector;
-    v_words text;
-    v_exact text[];
+    v_text record;
     v_known text[];
 BEGIN
     IF p_text IS NULL THEN
         RETURN '';
     END IF;
-    SELECT s.words, s.exact INTO v_words, v_exact FROM slowwave.searched_text(left(p_text, p_characters)) AS s;
-    v_vector := to_tsvector(slowwave.search_configuration(p_language), v_words);
+    v_text := slowwave.searched_text(left(p_text, p_characters));
+    v_vector := to_tsvector(slowwave.search_configuration(p_language), v_text.words);
     IF length(p_text) > 400 THEN
         v_vector := ts_delete(v_vector, ARRAY(
             SELECT w.lexeme FROM unnest(v_vector) AS w WHERE octet_length(w.lexeme) > 500));
     END IF;
-    IF v_exact IS NULL THEN
+    IF v_text.exact IS NULL THEN
         RETURN v_vector;
     END IF;
     -- The parser keeps some names whole, too. They count once. No exact lexeme contains a quote.
     v_known := tsvector_to_array(v_vector);
     RETURN v_vector || coalesce((
         SELECT string_agg('''' || x.lexeme || ''':' || least(x.place, 16383), ' ')::tsvector
-        FROM unnest(v_exact) WITH ORDINALITY AS x (lexeme, place)
+        FROM unnest(v_text.exact) WITH ORDINALITY AS x (lexeme, place)
         WHERE x.lexeme <> ALL (v_known)
     ), '');
 END
