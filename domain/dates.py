@@ -13,13 +13,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import islice
-from typing import Literal
 from zoneinfo import ZoneInfo
+
+from slowwave_server.domain.periods import (
+    Period,
+    Tense,
+    choices_of_year,
+    day_period,
+    month_period,
+    pointed_at,
+    shifted,
+    weekday_before,
+    weekday_of_week,
+)
 
 MAX_MENTIONS = 20
 """A text with more dates is a table, not a statement: the rest stays as it is."""
-
-Tense = Literal["past", "future", "unclear"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +43,6 @@ class Mention:
     label: str
     first: date
     past: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    label: str
-    first: date
-    last: date
 
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -134,7 +136,7 @@ def annotate(text: str, found: tuple[Mention, ...]) -> str:
     return "".join(parts) + text[at:]
 
 
-def _span(match: re.Match[str], today: date, text: str) -> _Span | None:
+def _span(match: re.Match[str], today: date, text: str) -> Period | None:
     try:
         for group, resolve in _RESOLVERS.items():
             if match[group] is not None:
@@ -144,65 +146,64 @@ def _span(match: re.Match[str], today: date, text: str) -> _Span | None:
     return None
 
 
-def _iso(match: re.Match[str], _today: date, _text: str) -> _Span:
-    return _one(date.fromisoformat(match["iso"]))
+def _iso(match: re.Match[str], _today: date, _text: str) -> Period:
+    return day_period(date.fromisoformat(match["iso"]))
 
 
-def _near(match: re.Match[str], today: date, _text: str) -> _Span:
+def _near(match: re.Match[str], today: date, _text: str) -> Period:
     offset = {"yesterday": -1, "last night": -1, "tomorrow": 1}.get(match["near"].lower(), 0)
-    return _one(today + timedelta(days=offset))
+    return day_period(today + timedelta(days=offset))
 
 
-def _ago(match: re.Match[str], today: date, _text: str) -> _Span:
+def _ago(match: re.Match[str], today: date, _text: str) -> Period:
     unit, count = match["unit_ago"].lower(), _number(match["n_ago"])
     if unit in _DAYS:
-        latest = _weekday_before(today, unit)
-        return _one(latest - timedelta(weeks=count - 1))
-    return _back({"night": "day"}.get(unit, unit), today, -count)
+        latest = weekday_before(today, _DAYS.index(unit))
+        return day_period(latest - timedelta(weeks=count - 1))
+    return shifted({"night": "day"}.get(unit, unit), today, -count)
 
 
-def _in(match: re.Match[str], today: date, _text: str) -> _Span:
-    return _back(match["unit_in"].lower(), today, _number(match["n_in"]))
+def _in(match: re.Match[str], today: date, _text: str) -> Period:
+    return shifted(match["unit_in"].lower(), today, _number(match["n_in"]))
 
 
-def _relative(match: re.Match[str], today: date, text: str) -> _Span:
+def _relative(match: re.Match[str], today: date, text: str) -> Period:
     unit = match["unit"].lower()
     step = {"last": -1, "past": -1, "this past": -1, "this": 0}.get(match["rel"].lower(), 1)
     if unit in _DAYS:
-        return _one(_relative_weekday(match["rel"].lower(), unit, today))
+        return day_period(_relative_weekday(match["rel"].lower(), unit, today))
     if unit in _SEASONS:
         return _season(unit, today, step)
     if unit in {"week", "weekend", "month", "year"}:
         if unit == "weekend" and match["rel"].lower() in {"this", "this coming", "coming"}:
             # "We camped this weekend", said on a Monday, is about the one that is over.
             step = -1 if today.weekday() < _SATURDAY and tense(_around(text, match)) == "past" else 0
-        return _back(unit, today, step)
+        return shifted(unit, today, step)
     month = _month(unit)
     year = today.year - (step < 0 and month >= today.month) + (step > 0 and month <= today.month)
-    return _whole_month(date(year, month, 1))
+    return month_period(date(year, month, 1))
 
 
-def _day_of_month(match: re.Match[str], today: date, text: str) -> _Span:
+def _day_of_month(match: re.Match[str], today: date, text: str) -> Period:
     which = "1" if match["d1"] is not None else "2"
     if match.group().startswith("may ") and match.group()[-1].isdigit():
         raise ValueError("the verb: I may 5 times …")
     day, month, year = int(match[f"d{which}"]), _month(match[f"m{which}"]), match[f"y{which}"]
     if year is not None:
-        return _one(date(int(year), month, day))
-    choices = [date(today.year + shift, month, day) for shift in (-1, 0, 1) if _exists(today.year + shift, month, day)]
-    return _one(_pointed_at(choices, today, tense(_around(text, match))))
+        return day_period(date(int(year), month, day))
+    return day_period(pointed_at(choices_of_year(today, month, day), today, tense(_around(text, match))))
 
 
-def _bare_weekday(match: re.Match[str], today: date, text: str) -> _Span:
-    before = _weekday_before(today, match["weekday"].lower())
+def _bare_weekday(match: re.Match[str], today: date, text: str) -> Period:
+    before = weekday_before(today, _DAYS.index(match["weekday"].lower()))
     ahead = before + timedelta(weeks=1)
-    return _one(before if tense(_around(text, match)) == "past" else ahead)
+    return day_period(before if tense(_around(text, match)) == "past" else ahead)
 
 
-_RESOLVERS: dict[str, Callable[[re.Match[str], date, str], _Span]] = {
+_RESOLVERS: dict[str, Callable[[re.Match[str], date, str], Period]] = {
     "iso": _iso,
-    "before": lambda _match, today, _text: _one(today - timedelta(days=2)),
-    "after": lambda _match, today, _text: _one(today + timedelta(days=2)),
+    "before": lambda _match, today, _text: day_period(today - timedelta(days=2)),
+    "after": lambda _match, today, _text: day_period(today + timedelta(days=2)),
     "near": _near,
     "unit_ago": _ago,
     "unit_in": _in,
@@ -218,35 +219,7 @@ def _around(text: str, match: re.Match[str]) -> str:
     return text[max(0, match.start() - 120) : match.end() + 120]
 
 
-def _one(day: date) -> _Span:
-    return _Span(day.isoformat(), day, day)
-
-
-def _back(unit: str, today: date, count: int) -> _Span:
-    """The day, week, weekend, month or year `count` units from today's."""
-    if unit == "day":
-        return _one(today + timedelta(days=count))
-    monday = today - timedelta(days=today.weekday())
-    if unit == "week":
-        first = monday + timedelta(weeks=count)
-        return _Span(f"week of {first.isoformat()}", first, first + timedelta(days=6))
-    if unit == "weekend":
-        # On a Saturday or Sunday "last weekend" is the one before, "this weekend" the present one.
-        first = monday + timedelta(weeks=count, days=5)
-        return _Span(f"weekend of {first.isoformat()}", first, first + timedelta(days=1))
-    if unit == "month":
-        months = today.year * 12 + today.month - 1 + count
-        return _whole_month(date(months // 12, months % 12 + 1, 1))
-    year = today.year + count
-    return _Span(f"{year:04d}", date(year, 1, 1), date(year, 12, 31))
-
-
-def _whole_month(first: date) -> _Span:
-    last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
-    return _Span(f"{first:%Y-%m}", first, last)
-
-
-def _season(name: str, today: date, step: int) -> _Span:
+def _season(name: str, today: date, step: int) -> Period:
     """Northern seasons of three months. The last one has ended, or began before today and was not this one's words."""
     start = date(today.year, _SEASONS[name], 1)
     year = today.year
@@ -256,36 +229,15 @@ def _season(name: str, today: date, step: int) -> _Span:
         year += start <= today
     first = date(year, _SEASONS[name], 1)
     label = f"winter {year}/{year + 1}" if name == "winter" else f"{name} {year}"
-    return _Span(label, first, first + timedelta(days=90))
-
-
-def _weekday_before(today: date, name: str) -> date:
-    back = (today.weekday() - _DAYS.index(name)) % 7 or 7
-    return today - timedelta(days=back)
+    return Period(label, first, first + timedelta(days=90))
 
 
 def _relative_weekday(word: str, name: str, today: date) -> date:
     if word in {"last", "past", "this past"}:
-        return _weekday_before(today, name)
+        return weekday_before(today, _DAYS.index(name))
     if word == "next":
-        return today - timedelta(days=today.weekday()) + timedelta(weeks=1, days=_DAYS.index(name))
+        return weekday_of_week(today, _DAYS.index(name), 1)
     return today + timedelta(days=(_DAYS.index(name) - today.weekday()) % 7)
-
-
-def _pointed_at(choices: list[date], today: date, where: Tense) -> date:
-    """The choice on the side of the tense, nearest to today. Both sides count today itself."""
-    fitting = [
-        day for day in choices if (day <= today if where == "past" else day >= today if where == "future" else True)
-    ]
-    return min(fitting or choices, key=lambda day: abs(day - today))
-
-
-def _exists(year: int, month: int, day: int) -> bool:
-    try:
-        date(year, month, day)
-    except ValueError:
-        return False
-    return True
 
 
 def _number(word: str) -> int:

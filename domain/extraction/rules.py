@@ -8,6 +8,7 @@ tools did (`by_tools`).
 Must not know: where windows come from and where candidates go. Nothing that a conversation says is an instruction here.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -15,15 +16,17 @@ from functools import cache, partial
 
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
 from slowwave_server.domain.events import Event
-from slowwave_server.domain.extraction import by_agents, by_people, by_tools
+from slowwave_server.domain.extraction import by_agents, by_people, by_tools, quoting
 from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.keeping import WORTH, kept
+from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import Statement, candidate
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
 from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
+from slowwave_server.domain.languages import DEFAULT, detect_each
 from slowwave_server.domain.long_text import at_most
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
@@ -54,6 +57,8 @@ class RulesExtractor:
         found: dict[tuple[str, str], Candidate] = {}
         redactions = noise = dropped = 0
         talk = list(speeches(window.events, context.preceding, context.agent))
+        unread: Counter[str] = Counter()
+        spoken = detect_each([one.event.content for one in talk], [one.content for one in context.preceding])
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
         to_agent = any(speech.is_agent for speech in talk) or any(
             e.kind == "assistant" and not e.name for e in context.preceding
@@ -71,6 +76,13 @@ class RulesExtractor:
                 _add(found, _milestone(event, text))
                 continue
             at = by_seq[event.seq]
+            if spoken[at] != DEFAULT:
+                if (other := language(spoken[at])) is None:
+                    unread[spoken[at]] += 1
+                    continue
+                for one in quoting.candidates(talk[at], text, other, context, to_agent=to_agent):
+                    _add(found, one)
+                continue
             weigh = cache(partial(worth, talk, at))
             # What a long turn says again and again takes no room.
             passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
@@ -83,7 +95,7 @@ class RulesExtractor:
         for result in by_tools.candidates((*context.preceding, *window.events), inside):
             _add(found, result)
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
-        return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
+        return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes, unread=unread)
 
 
 def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[Statement]:

@@ -1,0 +1,113 @@
+"""How a sentence of another language becomes a candidate: as it was said, behind the name of its speaker.
+
+    Maya: "Ich bin gegen Erdnüsse allergisch."
+    Maya, asked "Wann haben Sie Geburtstag?": "Am 3. Mai."
+
+The words stay those of the speaker, so that no grammar is guessed, and search finds them in their own language. Quotation
+marks keep later rules, which read English, from changing them.
+
+Must not know: why a sentence was kept.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, time
+from zoneinfo import ZoneInfo
+
+from slowwave.memory_types import MemoryType
+from slowwave_server.domain.candidates import Candidate, ExtractionContext
+from slowwave_server.domain.dates import Mention, annotate, local_day
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.extraction.foreign import Kept, kept, score
+from slowwave_server.domain.extraction.languages import Language, weights
+from slowwave_server.domain.extraction.languages.dating import mentions
+from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.extraction.weights import confidence
+from slowwave_server.domain.periods import Tense
+
+MAX_PER_EVENT = 6
+_AHEAD = frozenset(("plan", "deadline", "decision"))
+_BEHIND = frozenset(("past", "change", "outcome"))
+_TYPES: dict[str, MemoryType] = {
+    "instruction": "instruction",
+    "decision": "decision",
+    "result": "result",
+    "task": "task",
+    "preference": "preference",
+    "event": "event",
+}
+
+
+def candidates(
+    speech: Speech, text: str, language: Language, context: ExtractionContext, *, to_agent: bool
+) -> list[Candidate]:
+    """The candidates of a turn in order: of more than `MAX_PER_EVENT`, those with the highest scores."""
+    found = kept(speech, text, language, to_agent=to_agent)
+    ranked = sorted(range(len(found)), key=lambda at: (-found[at].score, at))[:MAX_PER_EVENT]
+    return [_candidate(found[at], speech, language, context) for at in sorted(ranked)]
+
+
+def _candidate(one: Kept, speech: Speech, language: Language, context: ExtractionContext) -> Candidate:
+    event, name = speech.event, speech.speaker.name
+    named = mentions(one.said, local_day(event.happened_at, context.time_zone), language.code, _tense(one.fired))
+    over = [mention.first for mention in named if mention.past]
+    fired = (*one.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()), language.code)
+    kind = _type(fired, past=bool(over))
+    valid_from = event.happened_at
+    if over and kind in {"event", "fact"}:
+        valid_from = min(valid_from, datetime.combine(min(over), time.min, ZoneInfo(context.time_zone)))
+    asked = speech.before_seq if one.asked is not None else None
+    return Candidate(
+        content=_content(one, name, named),
+        type=kind,
+        importance=_importance(fired),
+        confidence=confidence(fired),
+        valid_from=valid_from,
+        sources=tuple(sorted({event.seq, *(() if asked is None else (asked,))})),
+        entities=_entities(one.said, name, language),
+        trust="assistant" if event.kind == "assistant" else "user",
+        signals=fired,
+    )
+
+
+def _content(one: Kept, name: str, named: tuple[Mention, ...]) -> str:
+    said = annotate(one.said, named).replace('"', "'")
+    if one.asked is None:
+        return f'{name}: "{said}"'
+    asked = one.asked.replace('"', "'")
+    return f'{name}, asked "{asked}": "{said}"'
+
+
+def _tense(fired: Sequence[str]) -> Tense:
+    ahead, behind = not _AHEAD.isdisjoint(fired), not _BEHIND.isdisjoint(fired)
+    if ahead == behind:
+        return "unclear"
+    return "future" if ahead else "past"
+
+
+def _type(fired: Sequence[str], *, past: bool) -> MemoryType:
+    """The type of the first signal that has one; what is over is no task, and no event without a change or a date."""
+    for name, weight in weights().signals.items():
+        if name not in fired or weight.type is None:
+            continue
+        if weight.type == "task" and past:
+            continue
+        if name == "past" and not past:
+            continue
+        return _TYPES[weight.type]
+    return "fact"
+
+
+def _importance(fired: Sequence[str]) -> float:
+    """How much a statement matters, by what its signals say and a little by how clear they are."""
+    known = weights()
+    told = sum(known.signals[name].importance for name in set(fired) if name in known.signals)
+    clear = 0.05 * max(0.0, min(2.0, score(fired) - known.threshold))
+    return round(min(0.95, max(0.05, known.importance + told + clear)), 2)
+
+
+def _entities(said: str, name: str, language: Language) -> tuple[str, ...]:
+    """The speaker and the names in a sentence; in a language whose nouns have capitals, only names of several words."""
+    others = entities(said, ())
+    if not language.capital_names:
+        others = tuple(other for other in others if " " in other or any(map(str.isdigit, other)))
+    return tuple(dict.fromkeys((name, *others)))[:10]

@@ -1,0 +1,82 @@
+"""Days, weeks, weekends, months and years of the calendar, as far as somebody names them.
+
+Must not know: the clock, and the words of any language.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal
+
+Tense = Literal["past", "future", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """What a date in words means, as exact as it was said. label: for readers, such as "2023-05" for a month."""
+
+    label: str
+    first: date
+    last: date
+
+
+def day_period(day: date) -> Period:
+    """One day."""
+    return Period(day.isoformat(), day, day)
+
+
+def month_period(first: date) -> Period:
+    """The month that begins with `first`."""
+    last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    return Period(f"{first:%Y-%m}", first, last)
+
+
+def shifted(unit: str, today: date, count: int) -> Period:
+    """The day, week, weekend, month or year `count` units from that of `today`."""
+    if unit == "day":
+        return day_period(today + timedelta(days=count))
+    monday = today - timedelta(days=today.weekday())
+    if unit == "week":
+        first = monday + timedelta(weeks=count)
+        return Period(f"week of {first.isoformat()}", first, first + timedelta(days=6))
+    if unit == "weekend":
+        # On a Saturday or Sunday "last weekend" is the one before, "this weekend" the present one.
+        first = monday + timedelta(weeks=count, days=5)
+        return Period(f"weekend of {first.isoformat()}", first, first + timedelta(days=1))
+    if unit == "month":
+        months = today.year * 12 + today.month - 1 + count
+        return month_period(date(months // 12, months % 12 + 1, 1))
+    year = today.year + count
+    return Period(f"{year:04d}", date(year, 1, 1), date(year, 12, 31))
+
+
+def weekday_before(today: date, weekday: int) -> date:
+    """The latest such weekday before `today`; Monday is 0."""
+    return today - timedelta(days=(today.weekday() - weekday) % 7 or 7)
+
+
+def weekday_of_week(today: date, weekday: int, weeks: int) -> date:
+    """The weekday of the week that lies `weeks` after the week of `today`."""
+    return today - timedelta(days=today.weekday()) + timedelta(weeks=weeks, days=weekday)
+
+
+def choices_of_year(today: date, month: int, day: int) -> list[date]:
+    """A day of the last year, of this one and of the next, without those that the calendar lacks."""
+    return [date(today.year + shift, month, day) for shift in (-1, 0, 1) if _exists(today.year + shift, month, day)]
+
+
+def pointed_at(choices: Iterable[date], today: date, where: Tense) -> date:
+    """The choice on the side of the tense, nearest to today. Both sides count today itself."""
+    days = list(choices)
+    fitting = [
+        day for day in days if (day <= today if where == "past" else day >= today if where == "future" else True)
+    ]
+    return min(fitting or days, key=lambda day: abs(day - today))
+
+
+def _exists(year: int, month: int, day: int) -> bool:
+    try:
+        date(year, month, day)
+    except ValueError:
+        return False
+    return True
