@@ -25,20 +25,28 @@ MAX_QUESTION = 160
 MAX_OUTCOMES = 4
 SHORT_WORDS, SHORT_LETTERS = 3, 6
 """A sentence below these says little by itself, in a language with spaces and in one without."""
+REACTION_WORDS, REACTION_LETTERS = 12, 24
+"""A sentence above these says more than how its speaker feels."""
 ANSWER_WORDS, ANSWER_LETTERS = 8, 16
 """An answer up to these is read together with its question."""
 
 _IDENTIFIER = re.compile(
-    r"(?<![A-Za-z0-9])(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{2,40}(?![A-Za-z0-9])|#\d+|`[^`\n]{2,60}`|"
-    r"[\w.+-]{1,60}@[\w-]{1,60}\.\w|\b[\w-]{1,60}\.(?:py|js|ts|md|json|ya?ml|toml|sql|csv|pdf|txt|html|docx?|xlsx?)\b"
+    r"(?<![A-Za-z0-9])(?=[A-Z0-9-]{0,40}\d)(?=[A-Z0-9-]{0,40}[A-Z])[A-Z0-9][A-Z0-9-]{2,40}(?![A-Za-z0-9])|#\d+|"
+    r"`[^`\n]{2,60}`|[\w.+-]{1,60}@[\w-]{1,60}\.\w|(?<![\w/.])\d{5,20}(?![\d.,])|"  # an order, an address, a long number
+    r"[A-Za-z0-9_.-]{1,60}/[A-Za-z0-9_.-]{2,60}|\b[a-z0-9]{1,30}(?:[_-][a-z0-9]{1,30}){0,4}[_-][a-z]{0,10}\d\w{0,20}|"
+    r"\b[a-z]{2,30}_[a-z0-9_]{2,40}|\b[\w-]{1,60}\.(?:py|js|ts|md|json|ya?ml|toml|sql|csv|pdf|txt|html|docx?|xlsx?|"
+    r"internal|local|net|com|org|io)\b"
 )
 _QUOTED = re.compile(r"[\"«「『“„][^\"»」』”“\n]{2,80}[\"»」』”“]")
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-ÖØ-Þ][^\W\d_]{2,}")
+_FULL_NAME = re.compile(r"(?:^|(?<=[\w,;:)] ))[A-ZÀ-ÖØ-Þ][^\W\d_]+(?: (?:de|da|do|van|von|di|la|le|del|der|den))* [A-ZÀ-ÖØ-Þ][^\W\d_]+")
 _LATIN = re.compile(r"[A-Za-z]{2,}|さん|先生|先輩|くん|ちゃん")
 _NUMERAL = re.compile(r"\d|[一二三四五六七八九十百千万两]+(?:[个個人只匹岁歳年月日号時点分万元円块件次回本杯公]|$)")
 _ASKS = re.compile(r"[?？][\"'»”」)）]*$")
+_FIGURE = re.compile(r"\d[\d.,:]*")
 _LETTERS = re.compile(r"[^\W\d_]")
 _STANDING = frozenset(("always", "directive"))
+_PRECISE = frozenset(("digit", "identifier", "name", "quoted"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,8 @@ def kept(speech: Speech, text: str, language: Language, *, to_agent: bool) -> li
     """The sentences of a turn that are worth keeping, in order."""
     parts = list(sentences(text, language))
     if to_agent and speech.is_agent:
-        return [one for part in parts if (one := _outcome(part, language)) is not None][:MAX_OUTCOMES]
+        heard = speech.before or ""
+        return [one for part in parts if (one := _outcome(part, language, heard)) is not None][:MAX_OUTCOMES]
     reader = _Reader(language, to_agent=to_agent, pasted=len(text) > PASTED)
     return reader.person(parts, _question(speech, language))
 
@@ -94,6 +103,9 @@ class _Reader:
             passes = one.score >= weights().threshold
             if passes:
                 found.append(one)
+            elif before is not None and before[1] and self.continues(found[-1], one):
+                found[-1] = self.joined(found[-1], one)
+                passes = True
             before = None if "question" in one.fired else (part, passes)
         return found
 
@@ -105,9 +117,15 @@ class _Reader:
             odds = min(odds, 0.0)
         return Kept(part, fired, odds)
 
+    def continues(self, kept_before: Kept, one: Kept) -> bool:
+        """Whether a sentence adds a figure or a name to the one before it."""
+        if {"question", "request", "reaction", "hedge"} & set(one.fired):
+            return False
+        return bool(_PRECISE & set(one.fired)) and len(kept_before.said) + len(one.said) < MAX_JOINED
+
     def joined(self, first: Kept, second: Kept) -> Kept:
         """One memory of two neighbours of which the second needs the first; a reaction adds nothing."""
-        if {"question", "request", "reaction", "short"} & set(second.fired):
+        if {"question", "request", "reaction"} & set(second.fired):
             return first
         fired = tuple(dict.fromkeys((*first.fired, *(name for name in second.fired if name != "dangling"))))
         return replace(first, said=_beside(first.said, second.said, self.language), fired=fired)
@@ -123,14 +141,14 @@ class _Reader:
 
     def answer(self, one: Kept, asked: str) -> Kept:
         """A short answer with its question, if the answer alone would not say what it is about."""
-        least, most = (ANSWER_WORDS, ANSWER_WORDS) if self.language.spaced else (ANSWER_LETTERS, ANSWER_LETTERS)
+        most = ANSWER_WORDS if self.language.spaced else ANSWER_LETTERS
         if {"question", "request", "reaction", "hedge"} & set(one.fired) or length(one.said, self.language) > most:
             return one
         bare = without_lead(one.said, self.language)
         if not _LETTERS.search(bare) and not _NUMERAL.search(bare):
             return one
         stands = {"first_person", "standing", "remember"} & set(one.fired) and one.score >= weights().threshold
-        if stands and length(one.said, self.language) >= least // 2:
+        if stands and length(one.said, self.language) >= most // 2:
             return one
         of_question = signals(asked.rstrip("?？ "), self.language, to_agent=False, implied=False)
         topics = [name for name in of_question if name in weights().topics or name in {"taste", "deadline", "state"}]
@@ -157,16 +175,16 @@ def signals(sentence: str, language: Language, *, to_agent: bool, implied: bool 
     bare = without_lead(sentence, language)
     low = bare.lower()
     fired = {name for name in language.signals if name != "lead" and language.has(name, low)}
-    if bare != sentence and not language.has("reaction", low):
+    if length(bare, language) > (REACTION_WORDS if language.spaced else REACTION_LETTERS):
         fired.discard("reaction")
     if to_agent and fired >= _STANDING and "self_habit" not in fired:
         fired.add("standing")
     if not to_agent:
         fired -= {"standing", "request"}
+    if {"standing", "remember"} & fired:
+        fired -= {"request", "dangling", "only_you", "question"}
     if _ASKS.search(sentence):
         fired.add("question")
-    if {"standing", "remember"} & fired:
-        fired -= {"request", "dangling", "only_you"}
     you = "second_person" in fired
     if implied and language.implied_self and not you and not {"question", "request", "dangling"} & fired:
         fired.add("first_person")
@@ -188,6 +206,11 @@ def without_lead(sentence: str, language: Language) -> str:
     return bare
 
 
+def is_question(sentence: str, language: Language) -> bool:
+    """Whether a sentence ends or begins as a question."""
+    return _ASKS.search(sentence) is not None or language.has("question", sentence.lower())
+
+
 def length(text: str, language: Language) -> int:
     """Words, or letters in a language without spaces."""
     return len(text.split()) if language.spaced else sum(one.isalnum() for one in text)
@@ -197,6 +220,7 @@ def _shape(bare: str, language: Language) -> set[str]:
     holds = {
         "digit": _NUMERAL.search(bare) is not None,
         "identifier": _IDENTIFIER.search(bare) is not None,
+        "full_name": language.capital_names and _FULL_NAME.search(bare) is not None,
         "quoted": _QUOTED.search(bare) is not None,
         "name": (_NAME if language.spaced else _LATIN).search(bare) is not None
         and (language.capital_names or not language.spaced),
@@ -205,15 +229,20 @@ def _shape(bare: str, language: Language) -> set[str]:
     return {name for name, held in holds.items() if held}
 
 
-def _outcome(sentence: str, language: Language) -> Kept | None:
-    """What an agent says that was done, with an identifier, an amount or a date."""
+def _outcome(sentence: str, language: Language, heard: str) -> Kept | None:
+    """What an agent says that was done: with a figure, or with an identifier that was not named to it just before."""
     low = sentence.lower()
-    if _ASKS.search(sentence) or not language.has("outcome", low) or language.has("pending", low):
+    if is_question(sentence, language) or language.has("pending", low):
         return None
     shape = _shape(sentence, language)
-    if not {"digit", "identifier", "quoted"} & shape:
+    named = [match.group() for match in _IDENTIFIER.finditer(sentence)]
+    reports = "identifier" in shape and not all(name in heard for name in named)
+    if language.has("past", low) or language.has("change", low):
+        reports = reports or len(_FIGURE.findall(sentence)) > 1
+    done = language.has("outcome", low) and not shape.isdisjoint(("digit", "identifier", "quoted"))
+    if not (done or reports):
         return None
-    fired = ("outcome", *sorted(shape & {"digit", "identifier", "quoted", "name"}))
+    fired = ("outcome", *sorted(shape - {"short"}))
     return Kept(sentence, fired, score(fired))
 
 
@@ -224,7 +253,7 @@ def _question(speech: Speech, language: Language) -> str | None:
     heard = list(sentences(without_machinery(redact(speech.before[-1000:]).text), language))
     if not heard or len(heard[-1]) > MAX_QUESTION:
         return None
-    return heard[-1] if _ASKS.search(heard[-1]) or language.has("question", heard[-1].lower()) else None
+    return heard[-1] if is_question(heard[-1], language) else None
 
 
 def _beside(first: str, second: str, language: Language) -> str:
