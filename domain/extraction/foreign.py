@@ -8,11 +8,22 @@ together with that one, and a short answer together with its question.
 Must not know: the words of any language.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from slowwave_server.domain.extraction.languages import Language, weights
+from slowwave_server.domain.extraction.languages.shapes import (
+    ASKS,
+    COMMAND,
+    FIGURE,
+    IDENTIFIER,
+    LETTERS,
+    MARKS,
+    NUMERAL,
+    is_question,
+    length,
+    shape_of,
+)
 from slowwave_server.domain.extraction.languages.splitting import clauses, sentences
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.noise import without_machinery
@@ -23,28 +34,11 @@ PASTED = 700
 MAX_JOINED = 400
 MAX_QUESTION = 160
 MAX_OUTCOMES = 4
-SHORT_WORDS, SHORT_LETTERS = 3, 6
-"""A sentence below these says little by itself, in a language with spaces and in one without."""
 REACTION_WORDS, REACTION_LETTERS = 12, 24
 """A sentence above these says more than how its speaker feels."""
 ANSWER_WORDS, ANSWER_LETTERS = 8, 16
 """An answer up to these is read together with its question."""
 
-_IDENTIFIER = re.compile(
-    r"(?<![A-Za-z0-9])(?=[A-Z0-9-]{0,40}\d)(?=[A-Z0-9-]{0,40}[A-Z])[A-Z0-9][A-Z0-9-]{2,40}(?![A-Za-z0-9])|#\d+|"
-    r"`[^`\n]{2,60}`|[\w.+-]{1,60}@[\w-]{1,60}\.\w|(?<![\w/.])\d{5,20}(?![\d.,])|"  # an order, an address, a long number
-    r"[A-Za-z0-9_.-]{1,60}/[A-Za-z0-9_.-]{2,60}|\b[a-z0-9]{1,30}(?:[_-][a-z0-9]{1,30}){0,4}[_-][a-z]{0,10}\d\w{0,20}|"
-    r"\b[a-z]{2,30}_[a-z0-9_]{2,40}|\b[\w-]{1,60}\.(?:py|js|ts|md|json|ya?ml|toml|sql|csv|pdf|txt|html|docx?|xlsx?|"
-    r"internal|local|net|com|org|io)\b"
-)
-_QUOTED = re.compile(r"[\"«「『“„][^\"»」』”“\n]{2,80}[\"»」』”“]")
-_NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-ÖØ-Þ][^\W\d_]{2,}")
-_FULL_NAME = re.compile(r"(?:^|(?<=[\w,;:)] ))[A-ZÀ-ÖØ-Þ][^\W\d_]+(?: (?:de|da|do|van|von|di|la|le|del|der|den))* [A-ZÀ-ÖØ-Þ][^\W\d_]+")
-_LATIN = re.compile(r"[A-Za-z]{2,}|さん|先生|先輩|くん|ちゃん")
-_NUMERAL = re.compile(r"\d|[一二三四五六七八九十百千万两]+(?:[个個人只匹岁歳年月日号時点分万元円块件次回本杯公]|$)")
-_ASKS = re.compile(r"[?？][\"'»”」)）]*$")
-_FIGURE = re.compile(r"\d[\d.,:]*")
-_LETTERS = re.compile(r"[^\W\d_]")
 _STANDING = frozenset(("always", "directive"))
 _PRECISE = frozenset(("digit", "identifier", "name", "quoted"))
 
@@ -145,12 +139,12 @@ class _Reader:
         if {"question", "request", "reaction", "hedge"} & set(one.fired) or length(one.said, self.language) > most:
             return one
         bare = without_lead(one.said, self.language)
-        if not _LETTERS.search(bare) and not _NUMERAL.search(bare):
+        if not LETTERS.search(bare) and not NUMERAL.search(bare):
             return one
         stands = {"first_person", "standing", "remember"} & set(one.fired) and one.score >= weights().threshold
         if stands and length(one.said, self.language) >= most // 2:
             return one
-        of_question = signals(asked.rstrip("?？ "), self.language, to_agent=False, implied=False)
+        of_question = signals(asked.rstrip(MARKS), self.language, to_agent=False, implied=False)
         topics = [name for name in of_question if name in weights().topics or name in {"taste", "deadline", "state"}]
         both = tuple(dict.fromkeys((*(name for name in one.fired if name != "short"), *topics, "answered")))
         return Kept(one.said, both, score(both), asked=asked)
@@ -162,7 +156,7 @@ class _Reader:
             return whole
         parts = clauses(sentence)
         for cut in range(len(parts) - 1, 0, -1):
-            head, tail = "".join(parts[:cut]).rstrip(" ,;:，；、："), "".join(parts[cut:]).strip()
+            head, tail = "".join(parts[:cut]).rstrip(MARKS), "".join(parts[cut:]).strip()
             for part in (head, tail):
                 one = self.read(part)
                 if one.score >= weights().threshold and not {"question", "request", "dangling"} & set(one.fired):
@@ -183,14 +177,14 @@ def signals(sentence: str, language: Language, *, to_agent: bool, implied: bool 
         fired -= {"standing", "request"}
     if {"standing", "remember"} & fired:
         fired -= {"request", "dangling", "only_you", "question"}
-    if _ASKS.search(sentence):
+    if ASKS.search(sentence):
         fired.add("question")
     you = "second_person" in fired
     if implied and language.implied_self and not you and not {"question", "request", "dangling"} & fired:
         fired.add("first_person")
     if you and "first_person" not in fired:
         fired.add("only_you")
-    fired |= _shape(bare, language)
+    fired |= shape_of(bare, language)
     known = weights().signals
     return tuple(name for name in known if name in fired)
 
@@ -202,43 +196,20 @@ def without_lead(sentence: str, language: Language) -> str:
         match = lead.match(bare.lower())
         if match is None or not match.end():
             break
-        bare = bare[match.end() :].lstrip(" ,.!;:-–—…、，。！")
+        bare = bare[match.end() :].lstrip(MARKS)
     return bare
-
-
-def is_question(sentence: str, language: Language) -> bool:
-    """Whether a sentence ends or begins as a question."""
-    return _ASKS.search(sentence) is not None or language.has("question", sentence.lower())
-
-
-def length(text: str, language: Language) -> int:
-    """Words, or letters in a language without spaces."""
-    return len(text.split()) if language.spaced else sum(one.isalnum() for one in text)
-
-
-def _shape(bare: str, language: Language) -> set[str]:
-    holds = {
-        "digit": _NUMERAL.search(bare) is not None,
-        "identifier": _IDENTIFIER.search(bare) is not None,
-        "full_name": language.capital_names and _FULL_NAME.search(bare) is not None,
-        "quoted": _QUOTED.search(bare) is not None,
-        "name": (_NAME if language.spaced else _LATIN).search(bare) is not None
-        and (language.capital_names or not language.spaced),
-        "short": length(bare, language) < (SHORT_WORDS if language.spaced else SHORT_LETTERS),
-    }
-    return {name for name, held in holds.items() if held}
 
 
 def _outcome(sentence: str, language: Language, heard: str) -> Kept | None:
     """What an agent says that was done: with a figure, or with an identifier that was not named to it just before."""
     low = sentence.lower()
-    if is_question(sentence, language) or language.has("pending", low):
+    if is_question(sentence, language) or language.has("pending", low) or COMMAND.search(sentence):
         return None
-    shape = _shape(sentence, language)
-    named = [match.group() for match in _IDENTIFIER.finditer(sentence)]
+    shape = shape_of(sentence, language)
+    named = [match.group() for match in IDENTIFIER.finditer(sentence)]
     reports = "identifier" in shape and not all(name in heard for name in named)
     if language.has("past", low) or language.has("change", low):
-        reports = reports or len(_FIGURE.findall(sentence)) > 1
+        reports = reports or len(FIGURE.findall(sentence)) > 1
     done = language.has("outcome", low) and not shape.isdisjoint(("digit", "identifier", "quoted"))
     if not (done or reports):
         return None

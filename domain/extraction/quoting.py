@@ -3,8 +3,8 @@
     Maya: "Ich bin gegen Erdnüsse allergisch."
     Maya, asked "Wann haben Sie Geburtstag?": "Am 3. Mai."
 
-The words stay those of the speaker, so that no grammar is guessed, and search finds them in their own language. Quotation
-marks keep later rules, which read English, from changing them.
+The words stay those of the speaker, so that no grammar is guessed, and search finds them in their own language.
+Quotation marks keep later rules, which read English, from changing them.
 
 Must not know: why a sentence was kept.
 """

@@ -77,10 +77,7 @@ class RulesExtractor:
                 continue
             at = by_seq[event.seq]
             if spoken[at] != DEFAULT:
-                if (other := language(spoken[at])) is None:
-                    unread[spoken[at]] += 1
-                    continue
-                for one in quoting.candidates(talk[at], text, other, context, to_agent=to_agent):
+                for one in _quoted(talk[at], text, spoken[at], context, unread, to_agent=to_agent):
                     _add(found, one)
                 continue
             weigh = cache(partial(worth, talk, at))
@@ -96,6 +93,17 @@ class RulesExtractor:
             _add(found, result)
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
         return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes, unread=unread)
+
+
+def _quoted(
+    speech: Speech, text: str, code: str, context: ExtractionContext, unread: Counter[str], *, to_agent: bool
+) -> list[Candidate]:
+    """The candidates of a turn in another language than English; without rules for it there are none, counted."""
+    known = language(code)
+    if known is None:
+        unread[code] += 1
+        return []
+    return quoting.candidates(speech, text, known, context, to_agent=to_agent)
 
 
 def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[Statement]:
