@@ -40,6 +40,7 @@ ANSWER_WORDS, ANSWER_LETTERS = 8, 16
 """An answer up to these is read together with its question."""
 
 _STANDING = frozenset(("always", "directive"))
+_NOT_OF_PEOPLE = frozenset(("lead", "outcome", "pending"))
 _PRECISE = frozenset(("digit", "identifier", "name", "quoted"))
 
 
@@ -146,6 +147,8 @@ class _Reader:
             return one
         of_question = signals(asked.rstrip(MARKS), self.language, to_agent=False, implied=False)
         topics = [name for name in of_question if name in weights().topics or name in {"taste", "deadline", "state"}]
+        if not topics and "digit" not in one.fired:
+            return one
         both = tuple(dict.fromkeys((*(name for name in one.fired if name != "short"), *topics, "answered")))
         return Kept(one.said, both, score(both), asked=asked)
 
@@ -168,7 +171,7 @@ def signals(sentence: str, language: Language, *, to_agent: bool, implied: bool 
     """The names of the signals that fire in a sentence, in a fixed order."""
     bare = without_lead(sentence, language)
     low = bare.lower()
-    fired = {name for name in language.signals if name != "lead" and language.has(name, low)}
+    fired = {name for name in language.signals if name not in _NOT_OF_PEOPLE and language.has(name, low)}
     if length(bare, language) > (REACTION_WORDS if language.spaced else REACTION_LETTERS):
         fired.discard("reaction")
     if to_agent and fired >= _STANDING and "self_habit" not in fired:

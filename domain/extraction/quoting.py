@@ -9,6 +9,7 @@ Quotation marks keep later rules, which read English, from changing them.
 Must not know: why a sentence was kept.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
@@ -16,8 +17,8 @@ from zoneinfo import ZoneInfo
 from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import Candidate, ExtractionContext
 from slowwave_server.domain.dates import Mention, annotate, local_day
-from slowwave_server.domain.extraction.entities import entities
-from slowwave_server.domain.extraction.foreign import Kept, kept, score
+from slowwave_server.domain.extraction.entities import MAX_ENTITIES, entities
+from slowwave_server.domain.extraction.foreign import Kept, kept
 from slowwave_server.domain.extraction.languages import Language, weights
 from slowwave_server.domain.extraction.languages.dating import mentions
 from slowwave_server.domain.extraction.speech import Speech
@@ -26,7 +27,9 @@ from slowwave_server.domain.periods import Tense
 
 MAX_PER_EVENT = 6
 _AHEAD = frozenset(("plan", "deadline", "decision"))
-_BEHIND = frozenset(("past", "change", "outcome"))
+_NOT_ONE_DAY = frozenset(("past", "change", "outcome", "standing", "habit", "correction"))
+"""Signals beside which a day without a year or a bare weekday may be over, or may come again and again."""
+_LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{1,30}(?: [A-Z0-9][A-Za-z0-9.+-]{0,30}){0,3}")
 _TYPES: dict[str, MemoryType] = {
     "instruction": "instruction",
     "decision": "decision",
@@ -78,10 +81,8 @@ def _content(one: Kept, name: str, named: tuple[Mention, ...]) -> str:
 
 
 def _tense(fired: Sequence[str]) -> Tense:
-    ahead, behind = not _AHEAD.isdisjoint(fired), not _BEHIND.isdisjoint(fired)
-    if ahead == behind:
-        return "unclear"
-    return "future" if ahead else "past"
+    """Where a day without a year lies: ahead, if the sentence surely plans something, else it stays as it was said."""
+    return "unclear" if _AHEAD.isdisjoint(fired) or not _NOT_ONE_DAY.isdisjoint(fired) else "future"
 
 
 def _type(fired: Sequence[str], *, past: bool) -> MemoryType:
@@ -98,16 +99,17 @@ def _type(fired: Sequence[str], *, past: bool) -> MemoryType:
 
 
 def _importance(fired: Sequence[str]) -> float:
-    """How much a statement matters, by what its signals say and a little by how clear they are."""
+    """How much a statement matters, by what its signals say."""
     known = weights()
     told = sum(known.signals[name].importance for name in set(fired) if name in known.signals)
-    clear = 0.05 * max(0.0, min(2.0, score(fired) - known.threshold))
-    return round(min(0.95, max(0.05, known.importance + told + clear)), 2)
+    return round(min(0.95, max(0.05, known.importance + told)), 2)
 
 
 def _entities(said: str, name: str, language: Language) -> tuple[str, ...]:
     """The speaker and the names in a sentence; in a language whose nouns have capitals, only names of several words."""
-    others = entities(said, ())
+    if not language.spaced:
+        return tuple(dict.fromkeys((name, *_LATIN_NAME.findall(said))))[:MAX_ENTITIES]
+    others = [other for other in entities(said, ()) if not (said.startswith(other) and other[-1].isdigit())]
     if not language.capital_names:
-        others = tuple(other for other in others if " " in other or any(map(str.isdigit, other)))
-    return tuple(dict.fromkeys((name, *others)))[:10]
+        others = [other for other in others if " " in other and not said.startswith(other)]
+    return tuple(dict.fromkeys((name, *others)))[:MAX_ENTITIES]

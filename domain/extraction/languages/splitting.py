@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 
 from slowwave_server.domain.extraction.languages import Language
-from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, MAX_WORD, normalise
+from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, MAX_WORD
 
+_PLAIN = str.maketrans({"’": "'", "ʼ": "'", "\u00a0": " ", "\u202f": " ", "\r": "\n", "\x00": " "})
+"""Quotation marks stay: they are the speaker's."""
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"'»)\]]{0,3}(?=\s|$)|\n+")
 _END_UNSPACED = re.compile(r"(?<![。．！？!?…])[。．！？!?…]+[」』”\"）)]{0,3}|(?<=[^\d\s])\.(?=\s|$)|\n+")
 _LAST_WORD = re.compile(r"([^\s(«\"]{1,12})\.$")
@@ -19,7 +21,7 @@ _CLAUSE = re.compile(r"(?<!\d)[,;:](?=\s)|\s[–—-](?=\s)|[，；、：]")
 
 def sentences(text: str, language: Language) -> Iterator[str]:
     """The sentences of a text in order, trimmed, without marks of lists and of emphasis."""
-    for raw in _cut(normalise(text), language):
+    for raw in _cut(text.translate(_PLAIN), language):
         sentence = _BULLET.sub("", _MARKED.sub("", " ".join(raw.split())))
         if not any(map(str.isalnum, sentence)):
             continue
