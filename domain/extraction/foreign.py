@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from slowwave_server.domain.extraction.languages import Language, weights
+from slowwave_server.domain.extraction.languages.dating import is_dated
 from slowwave_server.domain.extraction.languages.shapes import (
     ASKS,
     COMMAND,
@@ -187,7 +188,7 @@ def signals(sentence: str, language: Language, *, to_agent: bool, implied: bool 
         fired.add("first_person")
     if you and "first_person" not in fired:
         fired.add("only_you")
-    fired |= shape_of(bare, language)
+    fired |= shape_of(bare, language) | ({"dated"} if is_dated(bare, language.code) else set())
     known = weights().signals
     return tuple(name for name in known if name in fired)
 

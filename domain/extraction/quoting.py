@@ -53,7 +53,12 @@ def _candidate(one: Kept, speech: Speech, language: Language, context: Extractio
     event, name = speech.event, speech.speaker.name
     named = mentions(one.said, local_day(event.happened_at, context.time_zone), language.code, _tense(one.fired))
     over = [mention.first for mention in named if mention.past]
-    fired = (*one.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()), language.code)
+    fired = (
+        *one.fired,
+        *(("dated",) if named and "dated" not in one.fired else ()),
+        *(("agent",) if speech.is_agent else ()),
+        language.code,
+    )
     kind = _type(fired, past=bool(over))
     valid_from = event.happened_at
     if over and kind in {"event", "fact"}:

@@ -26,6 +26,7 @@ from slowwave_server.domain.periods import (
 )
 
 MAX_MENTIONS = 20
+_ANY_DAY = date(2001, 1, 3)
 _Resolver = Callable[[re.Match[str], date, Tense], Period | None]
 _ISO = re.compile(r"(?<![\d-])\d{4}-\d{2}-\d{2}(?![\d-])")
 
@@ -38,18 +39,23 @@ class _Rule:
 
 def mentions(text: str, today: date, code: str, tense: Tense) -> tuple[Mention, ...]:
     """The dates that a text names, in order, without those that are uncertain or impossible."""
+    matches = [(match, rule) for rule in _rules(code) for match in rule.pattern.finditer(text)]
     taken: list[tuple[int, int]] = []
     found: list[Mention] = []
-    for rule in _rules(code):
-        for match in rule.pattern.finditer(text):
-            start, end = match.span()
-            if any(start < last and end > first for first, last in taken):
-                continue
-            taken.append((start, end))  # a longer form that means nothing certain hides the shorter ones in it
-            meant = _resolved(rule, match, today, tense)
-            if meant is not None:
-                found.append(Mention(start, end, meant.label, meant.first, meant.last < today))
+    for match, rule in sorted(matches, key=lambda one: (one[0].start() - one[0].end(), one[0].start())):
+        start, end = match.span()
+        if any(start < last and end > first for first, last in taken):
+            continue  # a longer form that means nothing certain hides the shorter ones in it
+        taken.append((start, end))
+        meant = _resolved(rule, match, today, tense)
+        if meant is not None:
+            found.append(Mention(start, end, meant.label, meant.first, meant.last < today))
     return tuple(sorted(found, key=lambda one: one.start)[:MAX_MENTIONS])
+
+
+def is_dated(text: str, code: str) -> bool:
+    """Whether a text names another day than that on which it is said."""
+    return any(mention.first != _ANY_DAY for mention in mentions(text, _ANY_DAY, code, "future"))
 
 
 def _resolved(rule: _Rule, match: re.Match[str], today: date, tense: Tense) -> Period | None:
@@ -61,7 +67,7 @@ def _resolved(rule: _Rule, match: re.Match[str], today: date, tense: Tense) -> P
 
 @cache
 def _rules(code: str) -> tuple[_Rule, ...]:
-    """The rules of a language, longer forms first."""
+    """The rules of a language."""
     spoken = language(code)
     if spoken is None:
         return ()
@@ -72,7 +78,7 @@ def _rules(code: str) -> tuple[_Rule, ...]:
 def _of_words(spoken: Language) -> Iterator[_Rule]:
     """Words such as "morgen" and "letzte Woche"; null: the words are no date, such as "jeden Morgen"."""
     words: dict[str, list[object] | None] = spoken.dates["words"]
-    for phrase, meaning in sorted(words.items(), key=lambda item: -len(item[0])):
+    for phrase, meaning in words.items():
         pattern = _compiled(expression(phrase, spaced=spoken.spaced, loose=spoken.loose_accents), spoken)
         yield _Rule(pattern, _shift(None if meaning is None else (str(meaning[0]), int(str(meaning[1])))))
 
@@ -97,7 +103,7 @@ def _of_numbers(spoken: Language) -> Iterator[_Rule]:
     for sign, forms in ((-1, data["ago"]), (1, data["ahead"])):
         for form in forms:
             yield _Rule(_compiled(_filled(form, groups, spoken), spoken), _counted(spoken, sign))
-    for form in sorted(data["day_of_month"], key=len, reverse=True):
+    for form in data["day_of_month"]:
         yield _Rule(_compiled(_filled(form, groups, spoken), spoken), _day_of_month(spoken))
 
 
@@ -128,7 +134,7 @@ def _of_weekdays(spoken: Language) -> Iterator[_Rule]:
     """Forms with a weekday, each with its meaning: coming, latest, last week, next week, unclear, bare, none."""
     days = [form for forms in spoken.dates["weekdays"] for form in forms.split("|")]
     group = {"{}": rf"(?P<weekday>{_either(days, spoken)})"}
-    for form, meaning in sorted(spoken.dates["weekday"].items(), key=lambda item: -len(item[0])):
+    for form, meaning in spoken.dates["weekday"].items():
         yield _Rule(_compiled(_filled(form, group, spoken), spoken), _weekday(spoken, meaning))
 
 
