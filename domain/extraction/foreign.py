@@ -132,7 +132,7 @@ class _Reader:
         first = signals(before, self.language, to_agent=self.to_agent, implied=False)
         if len(before) + len(one.said) > MAX_JOINED or {"question", "request"} & set(first):
             return one
-        both = tuple(dict.fromkeys((*fired, *(name for name in first if name not in {"short", "dangling"}))))
+        both = tuple(dict.fromkeys((*fired, *(name for name in first if name not in {"short", "long", "dangling"}))))
         return Kept(_beside(before, one.said, self.language), both, score(both))
 
     def answer(self, one: Kept, asked: str) -> Kept:
@@ -217,7 +217,7 @@ def _outcome(sentence: str, language: Language, heard: str) -> Kept | None:
     done = language.has("outcome", low) and not shape.isdisjoint(("digit", "identifier", "quoted"))
     if not (done or reports):
         return None
-    fired = ("outcome", *sorted(shape - {"short"}))
+    fired = ("outcome", *sorted(shape - {"short", "long"}))
     return Kept(sentence, fired, score(fired))
 
 

@@ -14,7 +14,7 @@ from slowwave_server.domain.extraction.languages.dating import mentions
 FOLDER = files("slowwave_server.domain.extraction.languages")
 UNWEIGHED = {"lead", "second_person", "self_habit", "always", "directive", "pending"}
 """Signals that others are made of."""
-OF_SHAPE = {"digit", "identifier", "name", "full_name", "dated", "quoted", "answers", "only_you", "short"}
+OF_SHAPE = {"digit", "identifier", "name", "full_name", "dated", "quoted", "answers", "only_you", "short", "long"}
 """Signals that no word fires."""
 
 DATES = {"words", "weekdays", "weekday", "units", "numbers", "ago", "ahead", "months", "day_of_month"}

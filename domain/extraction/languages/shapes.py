@@ -9,6 +9,8 @@ from slowwave_server.domain.extraction.languages import Language
 
 SHORT_WORDS, SHORT_LETTERS = 3, 6
 """A sentence below these says little by itself, in a language with spaces and in one without."""
+LONG_WORDS, LONG_LETTERS = 6, 12
+"""A sentence from these on usually tells something."""
 MARKS = " ,.!?;:-–—…、，。！？；："
 """Spaces and punctuation at the edges of a clause."""
 COMMAND = re.compile(r"\s--?[A-Za-z]\b")
@@ -41,6 +43,7 @@ def shape_of(bare: str, language: Language) -> set[str]:
         "quoted": _QUOTED.search(bare) is not None,
         "name": (_NAME if language.spaced else _LATIN).search(bare) is not None
         and (language.capital_names or not language.spaced),
+        "long": length(bare, language) >= (LONG_WORDS if language.spaced else LONG_LETTERS),
         "short": length(bare, language) < (SHORT_WORDS if language.spaced else SHORT_LETTERS),
     }
     return {name for name, held in holds.items() if held}
