@@ -44,7 +44,7 @@ TAILS = 8
 BUDGET = 1500
 BOUND_MS = 10.0
 ENCODINGS = ("cl100k_base", "o200k_base")
-FACETS = ("wanted", "decided", "executed", "state", "said")
+FACETS = ("wanted", "decided", "executed", "state", "ended", "said")
 
 Connection = psycopg.Connection[TupleRow]
 

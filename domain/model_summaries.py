@@ -28,7 +28,7 @@ from slowwave_server.domain.summaries.lines import FACETS, Line, in_order
 from slowwave_server.domain.summaries.reading import TASK, cleaned
 from slowwave_server.domain.summaries.weights import weight_of
 
-VERSION = "summarize/1"
+VERSION = "summarize/2"
 MAX_LINES = 16
 _LONGEST = 300
 _SHARED = 0.5

@@ -24,6 +24,7 @@ _DIGEST_CHARACTERS = 16
 _NEEDED: Mapping[str, type | tuple[type, ...]] = {"facet": str, "text": str}
 _OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
     "speaker": str, "session": str, "seq": int, "weight": (int, float), "at": str,
+    "run": str,
 }  # fmt: skip
 
 

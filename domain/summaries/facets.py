@@ -7,6 +7,7 @@ Must not know: how sentences are weighed, and who else said what.
 import re
 from collections.abc import Collection
 
+from slowwave_server.domain.extraction.decisions import lets
 from slowwave_server.domain.extraction.kinds import kind_of
 from slowwave_server.domain.summaries.lines import Facet
 
@@ -34,17 +35,22 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _DECIDES = re.compile(
-    r"\b(?:i|we)(?:'ve| have)? (?:finally |just |both )?(?:decided|approved?)\b|"
+    r"\b(?:i|we)(?:'ve| have)? (?:(?:finally|just|both|also|already|now|then|therefore) ){0,2}(?:decided|approved?|"
+    r"chose|chosen|opted)\b|"
+    r"\b(?:i|we)(?:'ll| will|'d like to| would like to|'m going to| am going to| want to) (?:just )?(?:go|proceed|"
+    r"stick) with\b|\b(?:i|we)(?:'ll| will) (?:take|choose|pick) (?:the|option|number)\b|"
     r"\b(?:we|you|it|they) (?:should|must) (?:always|never)\b|"
     r"\b(?:i|we)(?: will not|'ll not| won't) (?:use|do|need|take|buy|book|ship|deploy|release|support)\b|"
-    r"^(?:then |so |ok(?:ay)?,? ){0,2}let's (?:not |just ){0,2}(?:take|do|move|postpone|skip|ship|make it|choose|pick|"
+    r"^(?:then |so |ok(?:ay)?,? ){0,2}let's (?:not |just ){0,2}(?:take|do|move|postpone|skip|ship|make it|choose|"
+    r"pick|"
     r"book|buy|leave|stay|wait)\b",
     re.IGNORECASE,
 )
 _WANTS = re.compile(
     r"\b(?:i|we) (?:really |just |also )?(?:want|need|hope|wish|would like|would love)\b|\b(?:i'd|we'd) "
-    r"(?:really )?(?:like|love)\b|\bmy (?:goal|dream|plan|aim) is\b|\b(?:i'm|we're|i am|we are) (?:looking for|hoping)"
-    r"\b",
+    r"(?:really )?(?:like|love)\b|\bmy (?:goal|dream|plan|aim) is\b|"
+    r"\b(?:i'm|we're|i am|we are) (?:looking (?:for|to)|hoping|trying to|planning to|interested in|calling to|"
+    r"here to|ready to)\b",
     re.IGNORECASE,
 )
 
@@ -60,7 +66,7 @@ def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent:
     """What a statement (no question, no request) as it was said answers. to_agent: a person tells it an agent, whom
     their decisions bind; among people "I decided to run" is what somebody tells of themselves.
     """
-    if "decision" in fired or "rule" in fired or (to_agent and _DECIDES.search(sentence) is not None):
+    if "decision" in fired or "rule" in fired or (to_agent and (_DECIDES.search(sentence) or lets(sentence))):
         return "decided"
     if "outcome" in fired:
         return "state"

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
-Facet = Literal["wanted", "decided", "executed", "state", "said"]
+Facet = Literal["wanted", "decided", "executed", "state", "ended", "said"]
 FACETS: tuple[Facet, ...] = get_args(Facet)
 """What a line answers, in the order in which they are shown."""
 
 HEADINGS: dict[Facet, str] = {
     "wanted": "Wanted",
     "decided": "Decided",
-    "executed": "Executed",
-    "state": "State",
+    "executed": "Done",
+    "state": "How it ended",
+    "ended": "How it ended",
     "said": "Said",
 }
+"""What is blocked, refused or still open stands above how each conversation ended, under one heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class Line:
     """One sentence of a summary.
 
     text: one line, the speaker in the third person, without secrets; at: aware time of the event; seq: its place in
-    `session`; weight: how much it matters beside other lines, higher is more.
+    `session`; weight: how much it matters beside other lines, higher is more; run: the id of the run whose milestone it
+    is, if its task has one.
     """
 
     facet: Facet
@@ -36,6 +39,7 @@ class Line:
     seq: int
     at: datetime
     weight: float
+    run: str | None = None
 
     @property
     def place(self) -> tuple[datetime, str, int, str]:
@@ -43,7 +47,8 @@ class Line:
         return (self.at, self.session, self.seq, self.text)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON object with the names of the fields; `at` as ISO time in UTC."""
+        """JSON object with the names of the fields; `at` as ISO time in UTC; `run` only if there is one."""
+        run = {} if self.run is None else {"run": self.run}
         return {
             "facet": self.facet,
             "text": self.text,
@@ -52,7 +57,7 @@ class Line:
             "seq": self.seq,
             "at": self.at.astimezone(UTC).isoformat(),
             "weight": self.weight,
-        }
+        } | run
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Line":
@@ -68,6 +73,7 @@ class Line:
             int(data["seq"]),
             datetime.fromisoformat(data["at"]).astimezone(UTC),
             float(data["weight"]),
+            data.get("run"),
         )
 
 
@@ -91,17 +97,17 @@ def in_order(lines: Iterable[Line]) -> tuple[Line, ...]:
 def as_markdown(lines: Iterable[Line]) -> str:
     """The lines under the headings of their facets; "" where there is none."""
     parts: list[str] = []
-    facet: Facet | None = None
+    heading = ""
     for line in in_order(lines):
-        if line.facet != facet:
-            facet = line.facet
-            parts += [f"{'' if not parts else chr(10)}### {HEADINGS[facet]}"]
+        if HEADINGS[line.facet] != heading:
+            heading = HEADINGS[line.facet]
+            parts += [f"{'' if not parts else chr(10)}### {heading}"]
         parts.append(f"- {line.text}")
     return "\n".join(parts)
 
 
-HEADING_WORDS = 2
-"""A heading's sign and its word, as `str.split` counts."""
+HEADING_WORDS = max(len(heading.split()) for heading in HEADINGS.values()) + 1
+"""The most words of a heading with its sign, as `str.split` counts."""
 
 
 def words_of(line: Line) -> int:

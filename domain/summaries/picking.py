@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from slowwave_server.domain.summaries.lines import Line
+from slowwave_server.domain.summaries.lines import Facet, Line
 from slowwave_server.domain.summaries.ranking import Item, choose, terms
-from slowwave_server.domain.summaries.weights import EARLY_STATE, LEAST, SUPERSEDED, SURE
+from slowwave_server.domain.summaries.weights import EARLY_STATE, LEAST, SHARES, SUPERSEDED, SURE
 
 _MILESTONE = re.compile(r"Run (queued|finished|failed|blocked): (.*)", re.DOTALL)
 _OF_OUTCOMES = terms(
@@ -35,15 +35,19 @@ def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, ope
     # A day of which nothing weighs enough gets its best lines all the same.
     able = [line for line in telling if line.weight >= LEAST] or telling
     items = [
-        Item(line.weight - _too_early(line, at / len(able)), said[line], line.facet, cost(line))
+        Item(line.weight - _too_early(line, at / len(able)), said[line], line.facet, cost(line), line.session)
         for at, line in enumerate(able)
     ]
-    best: dict[str, int] = {}
-    for at, item in enumerate(items):
-        rival = best.get(item.kind)
-        if item.kind != "said" and item.weight >= SURE and (rival is None or item.weight > items[rival].weight):
-            best[item.kind] = at
-    return [able[at] for at in choose(items, budget, opening=opening, first=best.values())]
+    sure = [at for facet in SHARES for at in _of_facet(items, facet, int(SHARES[facet] * budget), opening)]
+    return [able[at] for at in choose(items, budget, opening=opening, first=sure)]
+
+
+def _of_facet(items: Sequence[Item], facet: Facet, budget: int, opening: int) -> list[int]:
+    """The lines of a facet that come before what was said: the best, and as many as its share of the budget holds."""
+    places = [at for at, item in enumerate(items) if item.kind == facet and item.weight >= SURE]
+    best = sorted(places, key=lambda at: (-items[at].weight, at))[:1]
+    chosen = choose([items[at] for at in places], budget, opening=opening)
+    return [*best, *(places[at] for at in chosen if places[at] not in best)]
 
 
 def _key(line: Line) -> tuple[object, ...]:
@@ -74,9 +78,13 @@ def _without_repeats(lines: Sequence[Line]) -> list[Line]:
 
 def _settled(lines: Sequence[Line]) -> list[Line]:
     """Of each task its last outcome tells how things stand; an earlier failure is history, an earlier start nothing.
+    Of each conversation its last ending tells how it ended.
 
-    lines: by time. Milestones are compared by their words, as nothing else names their task.
+    lines: by time. Milestones are of one run if they have the same id of a run; without one, they are compared by their
+    words, as nothing else names their task.
     """
+    last = {line.session: line for line in lines if line.facet == "ended"}
+    lines = [line for line in lines if line.facet != "ended" or last[line.session] is line]
     later: list[_Told] = []
     kept: list[Line] = []
     for line in reversed(lines):
@@ -84,7 +92,7 @@ def _settled(lines: Sequence[Line]) -> list[Line]:
         if found is None:
             kept.append(line)
             continue
-        told = _Told(found[2].casefold().rstrip(". "), terms(found[2]) - _OF_OUTCOMES)
+        told = _Told(found[2].casefold().rstrip(". "), terms(found[2]) - _OF_OUTCOMES, line.run)
         ended_so = found[1] == "finished"
         if not any(told.is_of(other) or (not ended_so and told.is_named_as(other)) for other in later):
             later.append(told)
@@ -100,9 +108,12 @@ class _Told:
 
     text: str
     task: frozenset[str]
+    run: str | None
 
     def is_of(self, other: "_Told") -> bool:
-        """Whether both tell of one task: mostly the same words, or the one goes on with why it ended so."""
+        """Whether both tell of one run: by its id; else mostly the same words, or the one goes on with why it ended."""
+        if self.run is not None and other.run is not None:
+            return self.run == other.run
         short, long = sorted((self.text, other.text), key=len)
         rest = long.removeprefix(short).lstrip()
         goes_on = rest != long and _GOES_ON.match(rest) is not None
@@ -112,6 +123,8 @@ class _Told:
 
     def is_named_as(self, other: "_Told") -> bool:
         """Whether both name their task before a colon, and it is the same."""
+        if self.run is not None and other.run is not None:
+            return False
         name = self._name()
         return name is not None and name == other._name()  # noqa: SLF001 - of its own kind
 

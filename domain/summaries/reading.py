@@ -4,8 +4,9 @@ dates resolved, each with the question that it answers and its signals.
 Must not know: how many sentences a summary takes, and how they compare.
 """
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from slowwave_server.domain.dates import annotate, local_day, mentions
@@ -16,12 +17,20 @@ from slowwave_server.domain.extraction.person import Speaker, third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, normalise, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
+from slowwave_server.domain.extraction.standalone import content_words
+from slowwave_server.domain.extraction.tools import Call, calls
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.summaries.endings import ending
 from slowwave_server.domain.summaries.facets import facet_of, tells_outcome
 from slowwave_server.domain.summaries.lines import Facet
+from slowwave_server.domain.summaries.prose import plain
 from slowwave_server.domain.summaries.requests import asked_to
 from slowwave_server.domain.summaries.segments import MAX_EVENT_CHARACTERS
+from slowwave_server.domain.summaries.stance import stance_of
+from slowwave_server.domain.summaries.talk import is_aside, is_empty, last_refusals, of_agent, of_person
+from slowwave_server.domain.summaries.tool_lines import done as done_by
+from slowwave_server.domain.summaries.tool_lines import failed, failures, hands_over
 
 TASK = "task"
 """The speaker of a milestone that bears no name."""
@@ -29,6 +38,11 @@ TASK = "task"
 _DONE = re.compile(
     r"^(?:done|understood|noted|certainly|of course|sure thing|will do|no worries)\s?[,.!:;-]\s*(?=\w)", re.IGNORECASE
 )
+_MAY_BE = re.compile(
+    r"\b(?:could|can|may|might|would|should|for example|typically|usually|if|whenever)\b", re.IGNORECASE
+)
+_TOLD = 0.8
+"""Share of its content words from which a line says what the ending says."""
 # Half a word at the cut, where there is another before or behind it.
 _SHORTENED_END = re.compile(r"(?<=\s)\S{1,80}\Z")
 _SHORTENED_START = re.compile(r"\A\S{1,80}(?=\s)")
@@ -36,29 +50,115 @@ _SHORTENED_START = re.compile(r"\A\S{1,80}(?=\s)")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence as a summary would show it. fired: its signals, and what else the weights know it by."""
+    """One sentence as a summary would show it. fired: its signals, and what else the weights know it by; run: the id
+    of the run whose milestone it is.
+    """
 
     facet: Facet
     text: str
     speaker: str
     event: Event
     fired: tuple[str, ...]
+    run: str | None = None
 
 
 def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequence[Event] = ()) -> list[Sentence]:
     """The sentences of a segment in order. Raises ZoneInfoNotFoundError for an unknown zone."""
     clean = [cleaned(event) for event in events if event.kind != "tool"]
-    talk = {speech.event.seq: speech for speech in speeches(clean, map(cleaned, preceding), agent)}
-    with_agent = any(speech.is_agent for speech in talk.values()) or all(event.kind != "assistant" for event in clean)
+    talk = list(speeches(clean, map(cleaned, preceding), agent))
+    by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
+    with_agent = any(speech.is_agent for speech in talk) or all(event.kind != "assistant" for event in clean)
+    at_work = any(speech.is_agent for speech in talk) or any(
+        event.kind == "assistant" and name_of(event, agent) == agent for event in preceding
+    )
+    done = list(calls(event for event in events if event.kind == "tool"))
+    refusals = last_refusals(talk)
     found: list[Sentence] = []
     for event in clean:
         if is_noise(event) or is_chatter(event.content):
             continue
         if event.kind == "task":
             found.append(_milestone(event, agent))
-        elif event.seq in talk:
-            found += _spoken(talk[event.seq], time_zone, with_agent=with_agent)
-    return found
+        elif event.seq in by_seq:
+            at = by_seq[event.seq]
+            spoken = _spoken(talk[at], time_zone, with_agent=with_agent, at_work=at_work, is_last=_is_last(talk, at))
+            found += _at_work(talk, at, list(spoken), done, refusals) if at_work else spoken
+    if at_work:
+        found += _of_calls(done, {event.seq: event for event in events}, agent)
+        if (end := ending(talk, done, agent)) is not None:
+            found = [
+                *_besides(_opened(found), end.text),
+                Sentence("ended", end.text, end.speaker, end.event, ("ended",)),
+            ]
+    return sorted(found, key=lambda one: one.event.seq)
+
+
+def _opened(found: Sequence[Sentence]) -> list[Sentence]:
+    """The same sentences; what was wanted first is known for it: a conversation begins with its purpose."""
+    at = next((place for place, one in enumerate(found) if one.facet == "wanted"), None)
+    return [replace(one, fired=(*one.fired, "opening")) if place == at else one for place, one in enumerate(found)]
+
+
+def _besides(found: Sequence[Sentence], end: str) -> Iterator[Sentence]:
+    """The sentences that say more than the ending does, and what was wanted; it matters less if the ending has it."""
+    told = set(content_words(end))
+    for one in found:
+        said = set(content_words(one.text))
+        repeated = len(said & told) >= _TOLD * len(said) and "opening" not in one.fired
+        if not repeated or not (one.facet in {"said", "state", "wanted"} or "taken" in one.fired):
+            yield one
+        elif one.facet == "wanted":
+            yield replace(one, fired=(*one.fired, "retold"))
+
+
+def _is_last(talk: Sequence[Speech], at: int) -> bool:
+    """Whether an agent's turn is its last one: what it asks for is not answered by a later turn of the talk."""
+    return not any(speech.is_agent for speech in talk[at + 1 :])
+
+
+def _at_work(
+    talk: Sequence[Speech], at: int, spoken: Sequence[Sentence], done: Sequence[Call], refusals: Collection[int]
+) -> Iterator[Sentence]:
+    """What a turn between a person and an agent tells: its sentences that stand alone, and what the turn amounts to."""
+    speech = talk[at]
+    names = (speech.speaker.name, speech.speaker.addressee or speech.speaker.name)
+    if speech.is_agent:
+        after = next((one for one in talk[at + 1 :] if not one.is_agent), None)
+        told = list(of_agent(speech, accepted=after is not None and _agrees(after), with_tools=bool(done)))
+        kept = [one for one in spoken if _is_of_work(one) and not is_empty(one.text, names)]
+        told = [one for one in told if one.fired != ("refused",) or speech.event.seq in refusals]
+    else:
+        end = talk[at + 1].event.seq if at + 1 < len(talk) else math.inf
+        by_tool = any(speech.event.seq < call.seqs[0] < end and call.changes_state for call in done)
+        told = list(of_person(speech, decided_by_tool=by_tool))
+        kept = [one for one in spoken if not is_empty(one.text, names, least=2 if one.facet == "said" else 1)]
+    said = {one.text for one in kept}
+    yield from kept
+    settled = any(one.facet == "decided" for one in kept)
+    for one in told:
+        if one.text not in said and not (settled and "taken" in one.fired):
+            yield Sentence(one.facet, one.text, speech.speaker.name, speech.event, one.fired)
+
+
+def _is_of_work(one: Sentence) -> bool:
+    """Whether an agent's sentence tells what it did, how things stand, or what it waits for."""
+    if "request" in one.fired:
+        return True
+    return (one.facet == "executed" or "outcome" in one.fired) and _MAY_BE.search(one.text) is None
+
+
+def _agrees(speech: Speech) -> bool:
+    stance = stance_of(plain(speech.event.content))
+    return stance is not None and stance.verb == "agreed"
+
+
+def _of_calls(done: Sequence[Call], events: Mapping[int, Event], agent: str) -> Iterator[Sentence]:
+    """What tools changed, and what they could not change."""
+    for call in done:
+        if call.changes_state and call.is_identified and call.error is None and not hands_over(call):
+            yield Sentence("executed", redact(done_by(call, agent)).text, agent, events[call.seqs[-1]], ("tool",))
+    for call in failures(done):
+        yield Sentence("state", redact(failed(call, agent)).text, agent, events[call.seqs[-1]], ("tool",))
 
 
 def cleaned(event: Event) -> Event:
@@ -76,20 +176,30 @@ def _milestone(event: Event, agent: str) -> Sentence:
     cut = told if len(told) <= MAX_SENTENCE else told[:MAX_SENTENCE].rsplit(" ", 1)[0] + " …"
     facet: Facet = "executed" if outcome == "run_finished" else "state"
     name = name_of(event, agent) if event.name else TASK
-    return Sentence(facet, f"{outcome.replace('_', ' ').capitalize()}: {cut}", name, event, ("milestone", outcome))
+    text = f"{outcome.replace('_', ' ').capitalize()}: {cut}"
+    return Sentence(facet, text, name, event, ("milestone", outcome), _run_of(event))
 
 
-def _spoken(speech: Speech, time_zone: str, *, with_agent: bool) -> Iterator[Sentence]:
+def _run_of(event: Event) -> str | None:
+    """The id of the run of a milestone, if its task named one."""
+    run = event.metadata.get("run")
+    return str(run) if isinstance(run, (str, int)) and run != "" else None
+
+
+def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, is_last: bool) -> Iterator[Sentence]:
+    """The sentences of a turn. at_work: an agent speaks, too; is_last: of the agent's turns."""
     for at, spoken in enumerate(sentences(speech.event.content)):
         said = _DONE.sub("", without_vocative(spoken, speech.speaker.addressee))
         seen = Seen()
         if at == 0:
             seen = Seen.after(speech.before)
             said = said if speech.is_agent else _answer(speech.before, said) or said
-        if not is_chatter(said):
+        if not is_chatter(said) and not (at_work and not speech.is_agent and is_aside(said)):
             fired = signals(said, seen)
             outcome = ("outcome",) if tells_outcome(said, fired) else ()
-            yield _sentence(speech, said, (*fired, *outcome), time_zone, with_agent=with_agent)
+            one = _sentence(speech, said, (*fired, *outcome), time_zone, with_agent=with_agent)
+            if is_last or not ("agent" in one.fired and "request" in one.fired):
+                yield one
 
 
 def _answer(before: str | None, sentence: str) -> str | None:

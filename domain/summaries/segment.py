@@ -14,7 +14,7 @@ from slowwave_server.domain.summaries.picking import pick
 from slowwave_server.domain.summaries.reading import Sentence, read
 from slowwave_server.domain.summaries.weights import weight_of
 
-SUMMARIZER = "rules/1"
+SUMMARIZER = "rules/2"
 """Name and version. Segments that another version made are made anew."""
 MAX_SEGMENT_LINES = 40
 
@@ -40,10 +40,18 @@ def _line(sentence: Sentence, session: str) -> Line:
     event = sentence.event
     weight = weight_of(sentence.fired, sentence.facet)
     return Line(
-        sentence.facet, sentence.text, sentence.speaker, session, event.seq, event.happened_at.astimezone(UTC), weight
+        sentence.facet,
+        sentence.text,
+        sentence.speaker,
+        session,
+        event.seq,
+        event.happened_at.astimezone(UTC),
+        weight,
+        sentence.run,
     )
 
 
 def _redacted(line: Line) -> Line:
     """What was said is without secrets already; names were not looked at, and words that were rewritten changed."""
-    return replace(line, text=redact(line.text).text, speaker=redact(line.speaker).text)
+    run = None if line.run is None else redact(line.run).text
+    return replace(line, text=redact(line.text).text, speaker=redact(line.speaker).text, run=run)

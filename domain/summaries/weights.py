@@ -17,10 +17,15 @@ _LEAST, _MOST = -3.0, 3.0
 
 SIGNALS: dict[str, float] = {
     "dated": 0.3, "answers": 0.3, "question": -1.0, "request": 2.5, "milestone": 3.0, "agent": -0.5, "outcome": 1.2,
+    "retold": -1.5, "opening": 1.5, "tool": 3.5, "achieved": 2.2, "delivered": 1.6, "accepted": 2.6, "taken": 1.8,
+    "refused": 2.6, "ended": 5.0,
 }  # fmt: skip
 TO_AGENT = 1.0
 """A person's question to an agent is what they want; between people it mostly keeps the talk going."""
 FACETS: dict[Facet, float] = {"decided": 1.0, "executed": 0.8}
+
+SHARES: dict[Facet, float] = {"ended": 0.35, "executed": 0.2, "wanted": 0.2, "decided": 0.15, "state": 0.1}
+"""The part of a summary that the lines of each facet are sure of, in the order in which they come."""
 
 SUPERSEDED = 0.0
 """The weight of a run's outcome that a later one of the same run replaced."""
@@ -28,7 +33,8 @@ EARLY_STATE = 0.6
 """What tells how things stood at the beginning of the day loses so much, at its end nothing: the last
 outcome counts."""
 SURE = 0.5
-"""What weighs as much answers its question: the best such line of each facet comes before all others."""
+"""What weighs as much answers its question: such lines come before what was said, as far as the share of their facet
+goes; the best one of each facet comes in any case."""
 LEAST = -0.9
 """What weighs less is not worth a line, however much room there is."""
 

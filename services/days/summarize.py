@@ -132,7 +132,7 @@ class _Made:
     read: int = 0
 
     def by(self, summarizer: Summarizer) -> str:
-        """What made the parts: "model …", or "model …; 2 of 5 parts by rules/1 …", the summariser of now first."""
+        """What made the parts: "model …", or "model …; 2 of 5 parts by rules/2 …", the summariser of now first."""
         names = sorted(self.makers, key=lambda name: (name != summarizer.name, name))
         if not names:
             return summarizer.name

@@ -198,7 +198,7 @@ def test_lines_of_another_summariser_are_made_anew(diary: Diary) -> None:
     diary.summarize(TODAY, summarizer=Interrupted(name="older/1"))
     diary.say("s2", "Something new.")
     assert diary.summarize(TODAY).read == 4
-    assert {row.summarizer for row in diary.sql("SELECT summarizer FROM slowwave.day_segments")} == {"rules/1"}
+    assert {row.summarizer for row in diary.sql("SELECT summarizer FROM slowwave.day_segments")} == {"rules/2"}
 
 
 def test_events_that_retention_took_away_are_still_told_by_their_segments(diary: Diary) -> None:

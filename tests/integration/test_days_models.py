@@ -27,7 +27,7 @@ LINES = (
     "We decided to keep Postgres for the archive.",
     "My sister Lena works as a nurse in Oslo.",
 )
-MODEL = "model summarize/1 test oracle-1"
+MODEL = "model summarize/2 test oracle-1"
 CAP = BudgetReached("memory.llm.daily_token_budget", datetime(2024, 5, 11, tzinfo=UTC))
 WISHED = Days(daily_summary_use_model=True)
 
@@ -70,7 +70,7 @@ def test_a_model_summarises_a_day_once_and_the_summary_says_so(diary: Diary) -> 
 
 
 def test_the_rules_stand_in_for_a_model_and_their_name_says_why(diary: Diary) -> None:
-    failed, waiting = f"rules/1 for {MODEL}", f"rules/1 until {MODEL}"
+    failed, waiting = f"rules/2 for {MODEL}", f"rules/2 until {MODEL}"
     replies: dict[str, tuple[Reply, str]] = {
         "maya": (lambda _p: ModelFailed("no JSON", tokens=9), failed),
         "jonas": (lambda _p: {"lines": [{"facet": "said", "text": "Priya owns 9 cats.", "seq": 1}]}, failed),
@@ -94,7 +94,7 @@ def test_i7_what_the_rules_made_for_want_of_budget_is_made_again_when_there_is_s
     spent = [0, 1, 1]
     scarce = Oracle(lambda prompt: CAP if spent.pop(0) else echo(prompt))
     assert finalized(diary, scarce).finalized == 1
-    assert diary.summaries(YESTERDAY)[-1].summarizer == f"{MODEL}; 1 of 2 parts by rules/1 until {MODEL}"
+    assert diary.summaries(YESTERDAY)[-1].summarizer == f"{MODEL}; 1 of 2 parts by rules/2 until {MODEL}"
     assert diary.summaries(YESTERDAY)[-1].made_by == "model"
     assert [report.outcome for report in finalized(diary, scarce).days] == ["unchanged"], "the cap still holds"
     rich = Oracle(echo)

@@ -83,7 +83,11 @@ def test_a_coding_day_answers_the_four_questions() -> None:
     assert "Run finished: Deploy checkout 4.2.1 to staging" in executed
     state = texts(found, "state")
     assert "Run blocked: Nightly import of the price list" in state
-    assert "helper: The ticket for the tax API is still open." in state
+    (ended,) = texts(found, "ended")
+    assert ended == (
+        'The user said last: "From now on always run migrations before the deploy." '
+        'helper answered: "The ticket for the tax API is still open."'
+    )
     assert "helper: All tests pass now." in state
 
 
@@ -197,6 +201,8 @@ def test_every_line_names_its_event_and_its_words_stand_there() -> None:
     source = {event.seq: event for event in events(*CODING)}
     added = {"user", "the", "asked", "to", "helper", "has", "run", "finished", "failed", "blocked", "queued", "and"}
     for line in lines(*CODING):
+        if line.facet == "ended":
+            continue  # it tells of several events
         event = source[line.seq]
         assert line.at == event.happened_at
         assert line.session == "s1"

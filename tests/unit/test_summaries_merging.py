@@ -89,6 +89,20 @@ def test_a_run_that_failed_after_it_had_finished_has_failed() -> None:
     assert {line.facet for line in merge_lines([[late, early]], max_words=100).lines} == {"executed"}
 
 
+def test_the_id_of_a_run_tells_which_milestone_ends_it() -> None:
+    queued = _line(1, "Run queued: nightly import", facet="state", weight=3.0, run="import-7")
+    other = _line(2, "Run queued: nightly import", facet="state", weight=3.0, run="import-8")
+    ended = _line(3, "Run finished: 40 rows were read", facet="executed", weight=3.0, run="import-7")
+    assert merge_lines([[queued, other], [ended]], max_words=100).lines == (ended, other)
+
+
+def test_of_each_conversation_the_last_ending_is_kept() -> None:
+    first = _line(1, 'Maya asked last: "Is the ferry booked?" No answer followed.', facet="ended", weight=5.0)
+    last = _line(9, 'Maya closed: "Thanks, that is all for the ferry."', facet="ended", weight=5.0)
+    other = _line(4, "helper delivered the list of hotels.", "t", facet="ended", weight=5.0)
+    assert merge_lines([[first], [other], [last]], max_words=100).lines == (other, last)
+
+
 def test_what_was_asked_for_does_not_hide_that_it_was_done() -> None:
     asked = _line(1, "Maya asked to add a test for the tax service.")
     done = _line(2, "helper has added a test for the tax service.", facet="executed")
@@ -99,7 +113,7 @@ def test_what_was_asked_for_does_not_hide_that_it_was_done() -> None:
 def test_each_question_gets_an_answer_before_much_that_was_said() -> None:
     said = [_line(seq, f"Maya likes {word} {word}s very much.", facet="said", weight=2.9) for seq, word in _named(60)]
     answers = [
-        _line(70 + at, f"Maya settles matter {facet}.", facet=facet, weight=0.6) for at, facet in enumerate(FACETS[:4])
+        _line(70 + at, f"Maya settles matter {facet}.", facet=facet, weight=0.6) for at, facet in enumerate(FACETS[:5])
     ]
     summary = merge_lines([said, answers], max_words=80)
     assert {line.facet for line in summary.lines} == set(FACETS)
@@ -155,7 +169,9 @@ def _named(count: int) -> list[tuple[int, str]]:
     return [(seq, f"{chr(97 + seq % 26)}{chr(97 + seq // 26)}ork") for seq in range(1, count + 1)]
 
 
-def _line(seq: int, text: str, session: str = "s", *, facet: str = "wanted", weight: float = 1.0) -> Line:
+def _line(
+    seq: int, text: str, session: str = "s", *, facet: str = "wanted", weight: float = 1.0, run: str | None = None
+) -> Line:
     at = (AT + timedelta(minutes=seq)).isoformat()
     return Line.from_json(
         {
@@ -166,5 +182,6 @@ def _line(seq: int, text: str, session: str = "s", *, facet: str = "wanted", wei
             "seq": seq,
             "at": at,
             "weight": weight,
+            "run": run,
         }
     )

@@ -156,12 +156,12 @@ def _made(told: "Told") -> str:
 def _show_lines(told: "Told") -> None:
     from slowwave_server.domain.summaries.lines import HEADINGS
 
-    out, facet = console(), None
+    out, heading = console(), None
     for line in told.lines:
-        if line["facet"] != facet:
-            facet = line["facet"]
+        if HEADINGS.get(line["facet"], line["facet"]) != heading:
+            heading = HEADINGS.get(line["facet"], line["facet"])
             out.print()
-            out.print(styled(HEADINGS.get(facet, facet), "bold"))
+            out.print(styled(heading, "bold"))
         out.print(f"- {safe(line['text'])}", soft_wrap=True)
         if trace := _trace(line):
             out.print(styled(f"  {trace}", "dim"), soft_wrap=True)

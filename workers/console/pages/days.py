@@ -83,10 +83,12 @@ def _compared(older: DayStory | None, told: Told) -> list[Differing]:
 
 def _by_facet(lines: Iterable[Differing]) -> list[tuple[str, list[Differing]]]:
     """Under the headings that summaries have, in the order in which they stand."""
-    return [
-        (str(HEADINGS.get(facet, facet)), list(group))
-        for facet, group in groupby(lines, lambda one: one.line.get("facet", "said"))
-    ]
+
+    def heading(one: Differing) -> str:
+        facet = one.line.get("facet", "said")
+        return str(HEADINGS.get(facet, facet))
+
+    return [(title, list(group)) for title, group in groupby(lines, heading)]
 
 
 ROUTES: list[Page] = [reads("/days", book), reads("/days/show", show)]

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from slowwave.recall.hits import Hit
 from slowwave.recall.rendering import one_line
 
-FACETS = frozenset(("wanted", "decided", "executed", "state", "said"))
+LABELS = {facet: facet for facet in ("wanted", "decided", "state", "ended", "said")} | {"executed": "done"}
+"""How a context calls the question that a line answers, by the name of its facet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Utterance:
 class DayLine(NamedTuple):
     """A line of a day's summary; a tuple, since a context is made of hundreds.
 
-    content: in the third person, who said it included; facet: wanted, decided, executed, state or said; session,
+    content: in the third person, who said it included; facet: one of those of LABELS; session,
     seq, at: the event behind it, None where nobody knows; weight: the higher, the sooner it is shown where not all of
     them can be.
     """
@@ -104,7 +105,7 @@ class Day:
         """A line of its summary, with its mark."""
         origin = "" if line.id is None else f" {one_line(line.id)}"
         mark = f"[day {self.day.isoformat()} v{self.version}{origin}]"
-        facet = line.facet if line.facet in FACETS else one_line(line.facet)
+        facet = LABELS.get(line.facet) or one_line(line.facet)
         return f"- {_place(self.scope)}{facet}: {one_line(line.content)} {mark}"
 
 

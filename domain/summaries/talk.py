@@ -1,0 +1,156 @@
+"""What turns of talk between a person and an agent tell beside their sentences: what was chosen and agreed on, what was
+delivered and refused.
+
+Must not know: how a sentence by itself is read, and how lines are chosen.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from slowwave_server.domain.extraction.acts import act_of
+from slowwave_server.domain.extraction.decisions import chosen_option
+from slowwave_server.domain.extraction.outcomes import is_outcome
+from slowwave_server.domain.extraction.outline import Outline
+from slowwave_server.domain.extraction.person import third_person
+from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.extraction.standalone import content_words, is_named
+from slowwave_server.domain.summaries.lines import Facet
+from slowwave_server.domain.summaries.prose import all_of, asked_before, is_courtesy, plain, quoted, titled
+from slowwave_server.domain.summaries.refusals import refusal
+from slowwave_server.domain.summaries.stance import stance_of, weight_of_words
+
+MAX_POINTS = 3
+_LONGEST_HEAD = 6
+"""Words."""
+MAX_OUTCOMES = 3
+"""Of one turn."""
+MAX_REFUSALS = 2
+"""Of one talk."""
+_OF_A_REFUSAL = 3
+"""Content words of a refusal that says what is refused."""
+_SAME = 0.3
+"""Share of common words from which two refusals refuse the same."""
+_OF_US = re.compile(r"\b(?:i|i've|we|we've|your)\b", re.IGNORECASE)
+_OF_OLD = re.compile(
+    r"\b(?:was|were) (?:\w+ly )?(?:created|booked|made|placed|purchased|ordered) (?:on|in|at)\b", re.IGNORECASE
+)
+_ASKS_FOR = re.compile(r"\b(?:provide|share|specify|give me|what|which|who|when|how|where)\b", re.IGNORECASE)
+"""A question for something that one tells rather than agrees to."""
+_DECIDED = re.compile(
+    r"\b(?:let'?s|go (?:with|ahead)|decided?|choose|chose|pick|stick with|keep|take|use|instead|option|number)\b",
+    re.IGNORECASE,
+)
+_VAGUE = frozenset(
+    "able alternative alternatives ask asked assist available check clarify connect details done explain find "
+    "fix going help information issue look matter move next option options order out people person possible "
+    "proceed provide question questions ready really show situation solution something sort start step steps "
+    "still tell today try work".split()
+)
+"""Words that name nothing by themselves: a request of such words stands on what was said before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One thing that a turn tells, worded as a line. fired: what the weights know it by."""
+
+    facet: Facet
+    text: str
+    fired: tuple[str, ...]
+
+
+def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[Told]:
+    """What a person's turn chose or agreed to. decided_by_tool: a tool did it right after, and its line says it."""
+    name, heard = speech.speaker.name, speech.before or ""
+    parts = plain(speech.event.content)
+    for part in parts:
+        option = chosen_option(part, heard)
+        if option is not None and not set(content_words(option)) <= set(content_words(part)):
+            yield Told("decided", f"{name} chose: {option.rstrip('.')}.", ("accepted",))
+            return
+    stance = stance_of(parts)
+    if decided_by_tool or not heard or stance is None:
+        return
+    handed = titled(heard) if stance.verb == "agreed" else None
+    if handed is not None:
+        yield Told("decided", f"{name} agreed on {_shown(handed)}.", ("accepted",))
+        return
+    about = asked_before(heard, stance.quote)
+    if about and _ASKS_FOR.search(about):
+        return
+    if about or weight_of_words(stance.quote) > 1:
+        yield Told("decided", f"{name} {stance.verb}{about}: {quoted(stance.quote)}", ("taken",))
+
+
+def outcomes(text: str, *, with_tools: bool) -> list[str]:
+    """The sentences of an agent's turn that say what was done. Without tools, only those that speak of the two who
+    talk: a text that was handed over reports all kinds of things.
+    """
+    found = [part for part in all_of(text) if is_outcome(part) and refusal(part) is None and not _OF_OLD.search(part)]
+    return [part for part in found if with_tools or _OF_US.search(part)]
+
+
+def of_agent(speech: Speech, *, accepted: bool, with_tools: bool) -> Iterator[Told]:
+    """What an agent's turn did, delivered and refused. accepted: the next turn agrees, which is a decision by itself;
+    with_tools: the talk has calls of tools.
+    """
+    name, text = speech.speaker.name, speech.event.content
+    done = outcomes(text, with_tools=with_tools)
+    for part in done[:MAX_OUTCOMES]:
+        yield Told("executed", with_name(third_person(part, speech.speaker), name), ("achieved",))
+    if (refused := next(_refused(speech), None)) is not None:
+        yield Told("state", f"{name} refused: {quoted(refused)}", ("refused",))
+    handed = titled(text)
+    if handed is not None and handed.is_specific and not accepted and not done:
+        yield Told("executed", f"{name} delivered {_shown(handed)}.", ("delivered",))
+
+
+def is_empty(text: str, names: Sequence[str], *, least: int = 1) -> bool:
+    """Whether a line says nothing by itself: a request without an object, or fewer content words than `least`."""
+    bare = text
+    for name in names:
+        bare = bare.replace(name, " ").replace(name.lower(), " ")
+    said = {word for word in content_words(bare) if word not in _VAGUE}
+    return len(said) < least and not is_named(bare)
+
+
+def is_aside(sentence: str) -> bool:
+    """Whether a person only thanks, reacts or goes along: how the talk ended tells what they agreed to."""
+    if is_courtesy(sentence):
+        return True
+    return act_of(sentence, by_agent=False) in {"accept", "chat"} and _DECIDED.search(sentence) is None
+
+
+def last_refusals(talk: Sequence[Speech]) -> frozenset[int]:
+    """The numbers of the turns whose refusal is told: the last one, and the last that refused something else."""
+    told: list[tuple[int, frozenset[str]]] = []
+    for speech in reversed(talk):
+        found = next(_refused(speech), None) if speech.is_agent else None
+        words = frozenset(content_words(found or ""))
+        if found is not None and all(len(words & other) < _SAME * len(words | other) for _, other in told):
+            told.append((speech.event.seq, words))
+    return frozenset(seq for seq, _ in told[:MAX_REFUSALS])
+
+
+def _refused(speech: Speech) -> Iterator[str]:
+    for part in plain(speech.event.content):
+        if refusal(part) is not None and weight_of_words(part) >= _OF_A_REFUSAL:
+            yield part
+
+
+def with_name(text: str, name: str) -> str:
+    """The line with its speaker before it, unless it names them."""
+    inside = "the user" if name == "The user" else name
+    return text if inside in text or name in text else f"{name}: {text}"
+
+
+def _shown(handed: Outline) -> str:
+    points = "; ".join(_head(point) for point in (*handed.points[:MAX_POINTS], *handed.figures[:1]))
+    return f'"{handed.title}"' + (f": {points}" if points else "")
+
+
+def _head(point: str) -> str:
+    """A point, or what it is called if the rest only explains it."""
+    head, _, rest = point.partition(": ")
+    plain_name = rest and 1 < head.count(" ") + 1 <= _LONGEST_HEAD and not any(map(str.isdigit, head))
+    return head if plain_name else point.rstrip(" .…")
