@@ -42,6 +42,7 @@ CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "text": odd.often(odd.texts),
         "at": odd.often(st.one_of(st.none(), odd.moments)),
         "key": odd.often(key),
+        "run": odd.often(key),
     },
     "session_idle": who,
     "session_compacted": who,

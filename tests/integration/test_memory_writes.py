@@ -111,6 +111,17 @@ def test_task_events_carry_what_happened(memory: Memory, database_url: str) -> N
         memory.task_event("maya", "s", unknown, "x")
 
 
+def test_task_event_records_the_id_of_its_run(memory: Memory, database_url: str) -> None:
+    memory.task_event("maya", "s", "run_queued", "Nightly import", run="import-7")
+    memory.task_event("maya", "s", "run_failed", "No room on the disk.")
+    query = "SELECT metadata->>'event', metadata->>'run' FROM slowwave.events ORDER BY seq"
+    assert rows(database_url, query) == [("run_queued", "import-7"), ("run_failed", None)]
+    wrong: list[Any] = ["", "x" * 201, 7]
+    for run in wrong:
+        with pytest.raises(InvalidMessage, match="run must be the id of a run"):
+            memory.task_event("maya", "s", "run_queued", "x", run=run)
+
+
 def test_scopes_rooms_and_threads_are_kept(memory: Memory, database_url: str) -> None:
     memory.turn_completed("maya", "s", TURN, scope="room:kitchen", room_id="r-1", thread_id="t-1")
     query = "SELECT kind, k.name, room_id, thread_id FROM slowwave.sessions s JOIN slowwave.scopes k ON k.id = scope_id"

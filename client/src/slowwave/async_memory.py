@@ -81,9 +81,10 @@ class AsyncMemory:
         *,
         at: datetime | str | None = None,
         key: str | None = None,
+        run: str | None = None,
     ) -> Receipt:
         """See `Memory.task_event`."""
-        return await self._run(self.memory.task_event, agent, session, event, text, at=at, key=key)
+        return await self._run(self.memory.task_event, agent, session, event, text, at=at, key=key, run=run)
 
     async def session_idle(self, agent: str, session: str) -> Receipt:
         """See `Memory.session_idle`."""

@@ -14,7 +14,7 @@ from slowwave.errors import InvalidMessage, ScopeConflict, shown
 from slowwave.event_json import EventJson
 from slowwave.identity import check_name
 from slowwave.memory_types import MemoryType
-from slowwave.messages import TASK_EVENTS, Message, TaskEvent, check_key, message_events, turn_events
+from slowwave.messages import TASK_EVENTS, Message, TaskEvent, check_key, check_run, message_events, turn_events
 from slowwave.postgres import Statement
 from slowwave.settings import Settings, load_settings
 from slowwave.spool import spooled
@@ -129,11 +129,17 @@ class Memory:
         *,
         at: datetime | str | None = None,
         key: str | None = None,
+        run: str | None = None,
     ) -> Receipt:
-        """Record a milestone of a task: run_queued, run_finished, run_failed or run_blocked. Raises as a turn does."""
+        """Record a milestone of a task: run_queued, run_finished, run_failed or run_blocked. Raises as a turn does.
+
+        run: the id of the run. In the summary of a day, a later milestone of the same run replaces an earlier one; runs
+        without an id are told apart by their text.
+        """
         if event not in TASK_EVENTS:
             raise InvalidMessage(f"event must be one of {', '.join(TASK_EVENTS)}, not {shown(event)}")
-        message = {"role": "task", "content": text, "at": at, "metadata": {"event": event}}
+        metadata: dict[str, str] = {"event": event} if run is None else {"event": event, "run": check_run(run)}
+        message = {"role": "task", "content": text, "at": at, "metadata": metadata}
         events = message_events(message, f"{self.store.new_key() if key is None else check_key(key)}:0")
         return self._record(agent, session, events)
 

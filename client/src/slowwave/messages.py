@@ -160,6 +160,17 @@ def check_key(key: Any) -> str:
     return key
 
 
+def check_run(run: Any) -> str:
+    """Answer the id of a task's run unchanged: 1 to 200 characters. Raises InvalidMessage."""
+    if not isinstance(run, str) or not 0 < len(run) <= MAX_KEY_CHARACTERS:
+        raise InvalidMessage(
+            f"run must be the id of a run, text of 1 to {MAX_KEY_CHARACTERS} characters, not {shown(run)}"
+        )
+    if clean_text(run) != run:
+        raise InvalidMessage("run can't hold NUL or half of a surrogate pair")
+    return run
+
+
 def _careful(fields: Any) -> tuple[str, Kind | None, Any]:
     """What the quick way stumbled over: say what is wrong, or read on if only the content is missing."""
     if not isinstance(fields, Mapping):
