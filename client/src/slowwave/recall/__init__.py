@@ -14,6 +14,7 @@ from psycopg import Connection
 
 from slowwave.recall.briefing import Context, Format
 from slowwave.recall.finding import search_steps
+from slowwave.recall.fitting import fitted
 from slowwave.recall.gathering import context_steps, wanted_of
 from slowwave.recall.hits import Hit
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
@@ -21,7 +22,7 @@ from slowwave.recall.questions import Questions, QuestionVector
 from slowwave.recall.scopes import reader
 from slowwave.recall.steps import run
 from slowwave.recall.tokens import estimate
-from slowwave.recall.trimming import budget_of, trimmed
+from slowwave.recall.trimming import budget_of
 
 __all__ = [
     "Context",
@@ -89,4 +90,4 @@ def context(
     wanted = wanted_of(session, query, days, now)
     budget = budget_of(max_tokens, format, count_tokens)
     found = run(connection, context_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
-    return found if budget is None else trimmed(found, budget)
+    return fitted(found, budget)

@@ -24,7 +24,7 @@ INTRODUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an agent should know. No memory stands in two of its lists.
+    """What an agent should know. No memory stands in two of its lists, nor beside a summary that says the same.
 
     days: the last `span` local days with something to show, newest first; memories: by relevance where there was a
     query that found some, else by importance and age; recent: memories of the last `span` days, newest first;

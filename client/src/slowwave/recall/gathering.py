@@ -18,7 +18,6 @@ from slowwave.recall.finding import check_question, find_steps, library_steps
 from slowwave.recall.hits import Hit, hit_of
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
 from slowwave.recall.masking import mask
-from slowwave.recall.once import said_once
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.rendering import shorten
 from slowwave.recall.scopes import Reader, scope_label
@@ -84,17 +83,13 @@ def context_steps(
     weighed = _rows(row["memories"], "valid_from")
     memories = relevant or [hit_of(memory, memory["weight"], labels) for memory in weighed[:MEMORIES]]
     unsummarised = _rows(row["unsummarised"], "happened_at")
-    return said_once(
-        Context(
-            days=_days(row["summaries"] or (), unsummarised, labels),
-            memories=tuple(memories),
-            recent=_recent(weighed, memories, labels),
-            conflicts=_contradictions(_rows(row["conflicts"], "valid_from"), labels),
-            elsewhere=tuple(
-                _utterance(said, labels, LINE_CHARACTERS) for said in _rows(row["unflushed"], "happened_at")
-            ),
-            span=wanted.days,
-        )
+    return Context(
+        days=_days(row["summaries"] or (), unsummarised, labels),
+        memories=tuple(memories),
+        recent=_recent(weighed, memories, labels),
+        conflicts=_contradictions(_rows(row["conflicts"], "valid_from"), labels),
+        elsewhere=tuple(_utterance(said, labels, LINE_CHARACTERS) for said in _rows(row["unflushed"], "happened_at")),
+        span=wanted.days,
     )
 
 

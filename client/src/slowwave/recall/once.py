@@ -1,39 +1,101 @@
 """What was said once is shown once: lines of a context that repeat another part of it are left out.
 
-A contradiction wins over the memories in it, a memory over a line of a summary with the same words, both over what was
-said in these words, and what is being said right now over the same line of the day.
+The summary of a day stays whole: a memory yields to a line of a summary that says the same, and what was said in these
+words yields to both. A contradiction wins over all of them, and what is being said right now over the same line of the
+day. Two texts say the same if their words are equal; or if they come from the same event and share most words.
 
 Must not know: how much room there is.
 """
 
-from dataclasses import replace
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
 from slowwave.recall.briefing import Context
-from slowwave.recall.lines import wording
+from slowwave.recall.hits import Hit
+from slowwave.recall.lines import Day, Utterance, wording
+
+_SHARE = 0.75
+"""Of its longer words: from so many on, a text says what another text from the same event says."""
+_WORD = re.compile(r"\w{4,}")
+_STEM = 6
+"""Characters of a word that are compared: "moves" and "moved" are one."""
+_MARK = re.compile(r"\b(?=\w*\d)(?=\w*[A-Z])\w{4,}\b")
+Source = tuple[str, int]
 
 
 def said_once(context: Context) -> Context:
     """The same context, each memory and each wording in one of its lists."""
     sides = [side for conflict in context.conflicts for side in conflict.sides]
     disputed = {side.id for side in sides}
-    memories = tuple(hit for hit in context.memories if hit.id not in disputed)
-    remembered = {wording(hit.content) for hit in (*memories, *sides)}
-    summarised = [[wording(line.content) for line in day.lines] for day in context.days]
-    in_summary = {words for day in summarised for words in day}
-    recent = tuple(hit for hit in context.recent if hit.id not in disputed and wording(hit.content) not in in_summary)
-    known = remembered | in_summary | {wording(hit.content) for hit in recent}
-    elsewhere = tuple(line for line in context.elsewhere if wording(line.content) not in known)
-    live = {(line.agent, line.session, line.seq) for line in context.elsewhere}
-    days = []
-    for day, words in zip(context.days, summarised, strict=True):
-        lines = day.lines
-        if not remembered.isdisjoint(words):
-            lines = tuple(line for line, said in zip(lines, words, strict=True) if said not in remembered)
+    in_dispute = {wording(side.content) for side in sides}
+    days = [_without(day, in_dispute) for day in context.days]
+    told = _Told()
+    for line in (line for day in days for line in day.lines):
+        told.add(line.content, () if line.session is None or line.seq is None else ((line.session, line.seq),))
+    memories = _fresh(context.memories, disputed, told)
+    recent = _fresh(context.recent, disputed, told)
+    for hit in (*sides, *memories, *recent):
+        told.add(hit.content, hit.sources)
+    elsewhere = tuple(line for line in context.elsewhere if not told.has(line.content, _source(line)))
+    live = {(line.agent, *_source(line)[0]) for line in context.elsewhere}
+    shown = []
+    for day in days:
         unsummarised = tuple(
             line
             for line in day.unsummarised
-            if (line.agent, line.session, line.seq) not in live and wording(line.content) not in known
+            if (line.agent, *_source(line)[0]) not in live and not told.has(line.content, _source(line))
         )
-        if lines or unsummarised:
-            days.append(replace(day, lines=lines, unsummarised=unsummarised))
-    return replace(context, days=tuple(days), memories=memories, recent=recent, elsewhere=elsewhere)
+        if day.lines or unsummarised:
+            shown.append(replace(day, unsummarised=unsummarised))
+    return replace(context, days=tuple(shown), memories=memories, recent=recent, elsewhere=elsewhere)
+
+
+class _Told:
+    """What is shown so far: whole wordings, and the words of each event that is told of."""
+
+    def __init__(self) -> None:
+        self._wordings: set[str] = set()
+        self._of: dict[Source, list[_Words]] = {}
+
+    def add(self, text: str, sources: Iterable[Source]) -> None:
+        self._wordings.add(wording(text))
+        for source in sources:
+            self._of.setdefault(source, []).append(_Words.of(text))
+
+    def has(self, text: str, sources: Iterable[Source]) -> bool:
+        """Whether a text from these events is shown already."""
+        if wording(text) in self._wordings:
+            return True
+        near = [words for source in sources for words in self._of.get(source, ())]
+        return bool(near) and any(_Words.of(text).are_in(words) for words in near)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The longer words of a text, and its identifiers."""
+
+    stems: frozenset[str]
+    marks: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> "_Words":
+        stems = (word.rstrip("s")[:_STEM] for word in _WORD.findall(text.casefold()))
+        return cls(frozenset(stems), frozenset(_MARK.findall(text)))
+
+    def are_in(self, other: "_Words") -> bool:
+        """Whether another text from the same event says this: most words, and every identifier."""
+        return self.marks <= other.marks and len(self.stems & other.stems) >= max(1, _SHARE * len(self.stems))
+
+
+def _without(day: Day, disputed: Collection[str]) -> Day:
+    lines = tuple(line for line in day.lines if wording(line.content) not in disputed)
+    return day if len(lines) == len(day.lines) else replace(day, lines=lines)
+
+
+def _fresh(hits: Iterable[Hit], disputed: Collection[str], told: _Told) -> tuple[Hit, ...]:
+    return tuple(hit for hit in hits if hit.id not in disputed and not told.has(hit.content, hit.sources))
+
+
+def _source(line: Utterance) -> tuple[Source]:
+    return ((line.session, line.seq),)

@@ -1,0 +1,40 @@
+"""A context that says nothing twice and keeps its budget.
+
+A memory that a line of a summary repeats is left out. If that line then finds no room, the memory comes back: what is
+known is lost only for want of room, never because another part was to say it.
+
+Must not know: where a context is read, what a line costs.
+"""
+
+from dataclasses import replace
+
+from slowwave.recall.briefing import Context
+from slowwave.recall.once import said_once
+from slowwave.recall.trimming import Budget, trimmed
+
+_TRIES = 4
+
+
+def fitted(context: Context, budget: Budget | None) -> Context:
+    """The context with each thing said once, and as much of it as the budget has room for."""
+    once = said_once(context)
+    if budget is None:
+        return once
+    known = trimmed(once, budget)
+    for _ in range(_TRIES):
+        # Judge again which memories the summaries repeat, by the lines that found room.
+        shown = {(day.day, day.agent, day.scope): day.lines for day in known.days}
+        days = tuple(replace(day, lines=shown.get((day.day, day.agent, day.scope), ())) for day in context.days)
+        again = said_once(replace(context, days=days))
+        if len(again.memories) + len(again.recent) == len(once.memories) + len(once.recent):
+            break
+        once = again
+        left_out = _lines(said_once(context))
+        known = trimmed(once, budget)
+        known = replace(known, left_out=max(0, left_out - _lines(known)))
+    return known
+
+
+def _lines(context: Context) -> int:
+    of_days = sum(len(day.lines) + len(day.unsummarised) for day in context.days)
+    return of_days + len(context.memories) + len(context.recent) + len(context.conflicts) + len(context.elsewhere)
