@@ -43,15 +43,27 @@ _PRAISE = re.compile(
     r"totally|completely|so|spot|exactly|very)|(?:excellent|great|good|fantastic|perfect|wonderful|smart|absolutely|"
     r"understood|certainly|of course|sure|proper|wow)\b[^.]{0,60}$|i(?:'m| am) (?:so |really |very |"
     r"truly )*(?:glad|happy|"
-    r"thrilled|delighted|sorry|excited)|i (?:totally |completely |fully )?(?:understand|hear you|apologi[sz]e))",
+    r"thrilled|delighted|sorry|excited)|i (?:totally |completely |fully )?(?:agree|understand|hear you|"
+    r"apologi[sz]e))",
+    re.IGNORECASE,
+)
+_SETTLES = re.compile(
+    r"\b(?:to confirm|confirmed|we'll proceed|i(?:'ve| have) (?:\w+ )?(?:added|updated|noted|confirmed|adjusted|"
+    r"removed|saved|"
+    r"recorded|suspended|scheduled)|(?:is|are|remains?) (?:now |all |completely |fully )?(?:confirmed|set|"
+    r"locked in|suspended|"
+    r"paused|scheduled|saved|finali[sz]ed))\b",
     re.IGNORECASE,
 )
 _THANKS = re.compile(
     r"\b(?:thanks?|thank you|appreciate|bye|goodbye|that'?s (?:all|it|everything)|nothing else|take care)\b",
     re.IGNORECASE,
 )
-_ASKS_NOTHING = re.compile(r"\b(?:i'?ll|i will|if i|reach out|get back)\b", re.IGNORECASE)
-_NO_PLAN = re.compile(r"\b(?:let you know|be happy|never|reach out|see you|if i need|be sure to)\b", re.IGNORECASE)
+_NO_PLAN = re.compile(
+    r"\b(?:let you know|be happy|never|go with|proceed|use (?:the|my)|take (?:the|option)|reach out|see you|if i need|"
+    r"be sure to)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +208,8 @@ def _answer(agent: str, text: str, parts: Sequence[str], *, with_tools: bool) ->
     if (handed := titled(text)) is not None:
         return f'{agent} delivered "{handed.title}".'
     answered = [part for part in parts if not part.endswith("?") and weight_of_words(part) > 1]
-    found = next((part for part in answered if not _PRAISE.search(part)), answered[0] if answered else None)
+    plainly = [part for part in answered if not _PRAISE.search(part)] or answered
+    found = next((part for part in plainly if _SETTLES.search(part)), plainly[0] if plainly else None)
     if found is None:
         found = next((part for part in all_of(text) if weight_of_words(part) > 1), None)  # nothing but a list
     return f"{agent} answered: {quoted(found)}" if found else ""

@@ -22,6 +22,8 @@ EVEN = 0.8
 NEW_SHARE = 0.2
 """A sentence with fewer new words than this share says what another of its kind said."""
 
+_SPREAD = (math.sqrt(5) - 1) / 2
+"""Items of the same score come in the order of their multiples of it, modulo 1: spread over the day, not its first."""
 _STOPWORDS = FUNCTION_WORDS | PREPOSITIONS | NEGATORS
 _STRIP = ".,;:!?…()[]{}\"'`*_-\N{EN DASH}\N{EM DASH}<>/\\|#~=+"
 
@@ -57,14 +59,14 @@ def choose(items: Sequence[Item], budget: int, *, opening: int = 0, first: Itera
     for at in first:
         choice.take(at)
     # With nothing chosen the scores are exact, so the best one needs no second look.
-    heap = [(-choice.score(at), at, len(choice.chosen)) for at in range(len(items))]
+    heap = [(-choice.score(at), at * _SPREAD % 1, at, len(choice.chosen)) for at in range(len(items))]
     heapq.heapify(heap)
     while heap:
-        _, at, seen = heapq.heappop(heap)
+        _, place, at, seen = heapq.heappop(heap)
         if at in choice.chosen or not choice.fits(at):
             continue
         if seen < len(choice.chosen):
-            heapq.heappush(heap, (-choice.score(at), at, len(choice.chosen)))
+            heapq.heappush(heap, (-choice.score(at), place, at, len(choice.chosen)))
             continue
         choice.take(at)
     return list(choice.chosen)

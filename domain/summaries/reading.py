@@ -8,8 +8,9 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from slowwave_server.domain.dates import annotate, local_day, mentions
+from slowwave_server.domain.dates import Mention, annotate, local_day, mentions
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.answers import statement
 from slowwave_server.domain.extraction.edges import trim, without_vocative
@@ -17,7 +18,7 @@ from slowwave_server.domain.extraction.person import Speaker, third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, normalise, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
-from slowwave_server.domain.extraction.standalone import content_words
+from slowwave_server.domain.extraction.standalone import content_words, flaw
 from slowwave_server.domain.extraction.tools import Call, calls
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
@@ -38,9 +39,11 @@ TASK = "task"
 _DONE = re.compile(
     r"^(?:done|understood|noted|certainly|of course|sure thing|will do|no worries)\s?[,.!:;-]\s*(?=\w)", re.IGNORECASE
 )
+_PLEASE = re.compile(r",? please(?=\.$)", re.IGNORECASE)
 _MAY_BE = re.compile(
     r"\b(?:could|can|may|might|would|should|for example|typically|usually|if|whenever)\b", re.IGNORECASE
 )
+_HALF_A_YEAR = 183
 _TOLD = 0.8
 """Share of its content words from which a line says what the ending says."""
 # Half a word at the cut, where there is another before or behind it.
@@ -105,7 +108,8 @@ def _besides(found: Sequence[Sentence], end: str) -> Iterator[Sentence]:
     for one in found:
         said = set(content_words(one.text))
         repeated = len(said & told) >= _TOLD * len(said) and "opening" not in one.fired
-        if not repeated or not (one.facet in {"said", "state", "wanted"} or "taken" in one.fired):
+        yields = one.facet in {"said", "state", "wanted"} or not {"taken", "achieved"}.isdisjoint(one.fired)
+        if not repeated or not yields:
             yield one
         elif one.facet == "wanted":
             yield replace(one, fired=(*one.fired, "retold"))
@@ -132,6 +136,7 @@ def _at_work(
         by_tool = any(speech.event.seq < call.seqs[0] < end and call.changes_state for call in done)
         told = list(of_person(speech, decided_by_tool=by_tool))
         kept = [one for one in spoken if not is_empty(one.text, names, least=2 if one.facet == "said" else 1)]
+        kept = [one for one in kept if one.facet != "said" or flaw(one.text, names=names) is None]
     said = {one.text for one in kept}
     yield from kept
     settled = any(one.facet == "decided" for one in kept)
@@ -188,7 +193,8 @@ def _run_of(event: Event) -> str | None:
 
 def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, is_last: bool) -> Iterator[Sentence]:
     """The sentences of a turn. at_work: an agent speaks, too; is_last: of the agent's turns."""
-    for at, spoken in enumerate(sentences(speech.event.content)):
+    parts = plain(speech.event.content) if at_work and speech.is_agent else sentences(speech.event.content)
+    for at, spoken in enumerate(parts):
         said = _DONE.sub("", without_vocative(spoken, speech.speaker.addressee))
         seen = Seen()
         if at == 0:
@@ -210,7 +216,7 @@ def _answer(before: str | None, sentence: str) -> str | None:
 
 def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str, *, with_agent: bool) -> Sentence:
     event, speaker = speech.event, speech.speaker
-    named = mentions(said, local_day(event.happened_at, time_zone))
+    named = _clear(mentions(said, local_day(event.happened_at, time_zone)), said, event.happened_at)
     whole = annotate(said, named)
     to_agent = with_agent and not speech.is_agent
     what = asked_to(trim(whole) or whole, bids=to_agent and {"decision", "rule"}.isdisjoint(fired))
@@ -224,10 +230,17 @@ def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str,
     else:
         past = any(mention.past for mention in named)
         facet = facet_of(said, fired, is_agent=speech.is_agent, to_agent=to_agent, past_date=past)
-        text = third_person(whole, speaker)
+        text = _PLEASE.sub("", third_person(whole, speaker))
         text = text if speaker.inside(speaker.name) in text or speaker.name in text else f"{speaker.name}: {text}"
     extra = {"dated": bool(named), "agent": speech.is_agent, "request": what is not None, "to_agent": to_agent}
     return Sentence(facet, text, speaker.name, event, (*fired, *(name for name, holds in extra.items() if holds)))
+
+
+def _clear(named: tuple[Mention, ...], said: str, at: datetime) -> tuple[Mention, ...]:
+    """The dates that are known: of a day without its year, not one that is more than half a year away."""
+    return tuple(
+        one for one in named if str(one.first.year) in said or abs((one.first - at.date()).days) <= _HALF_A_YEAR
+    )
 
 
 def _asked_to(what: str, speaker: Speaker) -> str:

@@ -17,7 +17,8 @@ _CAN_YOU = re.compile(
 _BID = re.compile(rf"^{_POLITE}(?P<what>[a-z].{{3,}}?)(?:,? please)?\s*[.!]*$", re.IGNORECASE)
 _NOT = re.compile(r"^(?:don't|do not|never) ", re.IGNORECASE)
 _NO_BID = re.compile(
-    r"^(?:let|let's|let us|have|enjoy|keep it|take care|be|get well|come on|look|forget it|imagine|believe|guess|feel|"
+    r"^(?:let|let's|let us|have|enjoy|keep it|take care|be|get well|come on|look|forget it|imagine|believe|guess|"
+    r"feel|"
     r"think|like|want|mind|care|prefer|love|say you|go ahead|tell me (?:more|about it))\b",
     re.IGNORECASE,
 )

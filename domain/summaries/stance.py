@@ -15,7 +15,8 @@ from slowwave_server.domain.extraction.standalone import content_words
 MUCH = 14
 """Content words beyond which a sentence says no more to a reader."""
 _LOOKED_AT = 5
-"""Sentences of a turn in which its stance stands."""
+_LAST = 2
+"""The first and the last sentences of a turn, in which its stance stands."""
 
 _AGREES = re.compile(
     r"\b(?:(?:sounds?|looks?) (?:\w+ ){0,2}(?:good|great|perfect|right|solid|amazing|like a (?:\w+ )?plan)|"
@@ -26,6 +27,14 @@ _AGREES = re.compile(
     r"necessary)))\b",
     re.IGNORECASE,
 )
+_CHOOSES = re.compile(
+    r"\blet'?s (?:plan|do|go|start|stick|keep|take|book|use|confirm|proceed|make)\b|\bmakes? the most sense\b|"
+    r"\boption \w+ "
+    r"(?:is|makes|sounds|works|looks)\b|\bi(?:'ll| will) (?:go with|take|choose)\b",
+    re.IGNORECASE,
+)
+_FINALLY = re.compile(r"^finally\b", re.IGNORECASE)
+"""Relief ("Finally!"), or the last of several points."""
 _NOT_DECLINED = re.compile(
     r"^no (?:long|need|adjust\w*|tweak\w*|changes?|time|more|further|questions?|wast\w*|stress|issues?|rush|other|"
     r"additional)\b|\bnot (?:too|that|so) \w+",
@@ -43,14 +52,20 @@ class Stance:
 
 def stance_of(parts: Sequence[str]) -> Stance | None:
     """The stance of a turn by its sentences; None if it takes none."""
-    fair = [part for part in parts[:_LOOKED_AT] if not _NOT_DECLINED.search(part)]
+    ends = [*parts[:_LOOKED_AT], *parts[_LOOKED_AT:][-_LAST:]]
+    fair = [part for part in ends if not _NOT_DECLINED.search(part) and not _FINALLY.search(part)]
     acts = acts_of(fair, by_agent=False)
-    agreeing = [part for part, act in zip(fair, acts, strict=True) if act == "accept" or _AGREES.search(part)]
+    agreeing = [part for part, act in zip(fair, acts, strict=True) if act == "accept" or _agrees(part)]
     declining = [part for part, act in zip(fair, acts, strict=True) if act == "reject"]
     if agreeing and (accepts(list(fair)) or (not declining and "correct" not in acts)):
         plain = [part for part in agreeing if not part.endswith("?")]
-        return Stance("agreed", max(plain, key=weight_of_words)) if plain else None
+        chosen = [part for part in plain if _CHOOSES.search(part)] or plain
+        return Stance("agreed", max(chosen, key=weight_of_words)) if chosen else None
     return Stance("declined", declining[0]) if declining and declining[0] == fair[0] else None
+
+
+def _agrees(part: str) -> bool:
+    return _AGREES.search(part) is not None or _CHOOSES.search(part) is not None
 
 
 def weight_of_words(sentence: str) -> int:

@@ -118,7 +118,7 @@ def is_aside(sentence: str) -> bool:
     """Whether a person only thanks, reacts or goes along: how the talk ended tells what they agreed to."""
     if is_courtesy(sentence):
         return True
-    return act_of(sentence, by_agent=False) in {"accept", "chat"} and _DECIDED.search(sentence) is None
+    return act_of(sentence, by_agent=False) == "accept" and _DECIDED.search(sentence) is None
 
 
 def last_refusals(talk: Sequence[Speech]) -> frozenset[int]:

@@ -163,7 +163,7 @@ def test_what_is_told_an_agent_in_short_words_is_asked_decided_or_done() -> None
         "Priya and others should never go below two hosts.",
     ]
     assert texts(found, "executed") == [
-        "helper: Fixed the cache key in `ci.yml`.",
+        "helper: Fixed the cache key in ci.yml.",
         "helper bumped the version to 3.2.",
     ]
 
