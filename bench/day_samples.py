@@ -9,7 +9,7 @@ Run: python -m bench.day_samples --set tau|realmem --seed 7 --number 10 --out FI
 import argparse
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -22,6 +22,7 @@ MAX_WORDS = 220
 """The default of `memory.days.max_summary_words`."""
 SHOWN_TURN = 1500
 SHOWN_TOOL = 600
+END_MARK = "###STOP###"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,12 @@ class SampleDay:
 
 
 def tau_days() -> list[SampleDay]:
-    """Each dialogue as a day."""
-    found = tau_data.dialogues(data_file(tau_data.FILE))
-    return [SampleDay(dialogue.name, ((dialogue.name, dialogue.events),)) for dialogue in found]
+    """Each dialogue as a day, without the mark by which the simulated customer ends it."""
+    days: list[SampleDay] = []
+    for dialogue in tau_data.dialogues(data_file(tau_data.FILE)):
+        said = (replace(event, content=event.content.replace(END_MARK, "").strip()) for event in dialogue.events)
+        days.append(SampleDay(dialogue.name, ((dialogue.name, tuple(event for event in said if event.content)),)))
+    return days
 
 
 def realmem_days() -> list[SampleDay]:

@@ -68,11 +68,12 @@ _NO_PLAN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How it ended, in one line. event: the last one that tells it."""
+    """How it ended, in one line. event: the last one that tells it; turns: the numbers of all of them."""
 
     text: str
     event: Event
     speaker: str
+    turns: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def ending(talk: Sequence[Speech], calls: Sequence[Call], agent: str) -> Ending 
         return None
     turns = [turn for turn in (last.asked, *last.answers, last.farewell) if turn is not None]
     end = turns[-1] if turns else talk[-1]
-    return Ending(" ".join(told), end.event, end.speaker.name)
+    return Ending(" ".join(told), end.event, end.speaker.name, frozenset(turn.event.seq for turn in turns))
 
 
 def _last(talk: Sequence[Speech]) -> _Last:

@@ -70,8 +70,15 @@ def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent:
         return "decided"
     if "outcome" in fired:
         return "state"
-    if "result" in fired or (is_agent and _DONE.search(sentence) is not None):
+    if _tells_done(sentence, fired, is_agent=is_agent, to_agent=to_agent):
         return "executed"
     if not is_agent and _WANTS.search(sentence) is not None:
         return "wanted"
     return "state" if kind_of(sentence, fired, past_date=past_date) == "task" else "said"
+
+
+def _tells_done(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent: bool) -> bool:
+    """Whether it tells what was done. A person who talks to an agent about a result may only value it."""
+    if is_agent:
+        return "result" in fired or _DONE.search(sentence) is not None
+    return "result" in fired and (not to_agent or _DONE.search(sentence) is not None or "digit" in fired)

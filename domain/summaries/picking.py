@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from slowwave_server.domain.summaries.lines import Facet, Line
+from slowwave_server.domain.summaries.lines import Line
 from slowwave_server.domain.summaries.ranking import Item, choose, terms
 from slowwave_server.domain.summaries.weights import EARLY_STATE, LEAST, SHARES, SUPERSEDED, SURE
 
@@ -38,16 +38,21 @@ def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, ope
         Item(line.weight - _too_early(line, at / len(able)), said[line], line.facet, cost(line), line.session)
         for at, line in enumerate(able)
     ]
-    sure = [at for facet in SHARES for at in _of_facet(items, facet, int(SHARES[facet] * budget), opening)]
-    return [able[at] for at in choose(items, budget, opening=opening, first=sure)]
+    return [able[at] for at in choose(items, budget, opening=opening, first=_sure(items, budget, opening))]
 
 
-def _of_facet(items: Sequence[Item], facet: Facet, budget: int, opening: int) -> list[int]:
-    """The lines of a facet that come before what was said: the best, and as many as its share of the budget holds."""
-    places = [at for at, item in enumerate(items) if item.kind == facet and item.weight >= SURE]
-    best = sorted(places, key=lambda at: (-items[at].weight, at))[:1]
-    chosen = choose([items[at] for at in places], budget, opening=opening)
-    return [*best, *(places[at] for at in chosen if places[at] not in best)]
+def _sure(items: Sequence[Item], budget: int, opening: int) -> list[int]:
+    """The lines that come before what was said: the best one of each facet, then what the share of each facet holds."""
+    best: list[int] = []
+    others: list[int] = []
+    for facet, share in SHARES.items():
+        places = [at for at, item in enumerate(items) if item.kind == facet and item.weight >= SURE]
+        if places:
+            top = max(range(len(places)), key=lambda at: items[places[at]].weight)
+            chosen = choose([items[at] for at in places], int(share * budget), opening=opening, first=(top,))
+            best.append(places[top])
+            others += [places[at] for at in chosen]
+    return best + others
 
 
 def _key(line: Line) -> tuple[object, ...]:

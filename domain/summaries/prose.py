@@ -15,7 +15,6 @@ MAX_QUOTE = 170
 """Characters of what is quoted of one turn."""
 
 _SET_APART = re.compile(r"^\s*(?:[-*•>|#]|\d{1,2}[.)]\s|\*\*[^*\n]{1,100}\*\*:?\s*$|[-=_]{3,})")
-_STOP = re.compile(r"#{2,}\s?\w{2,20}\s?#{2,}")
 _VOCATIVE = re.compile(
     r"^(?:(?:my (?:guy|man|friend|dear|brother)|bro|man|dude|boss|oga|abeg)\b[\s,!.:-]+)+", re.IGNORECASE
 )
@@ -53,12 +52,12 @@ _EMPTY_WORDS = frozenset(
 
 def plain(text: str) -> list[str]:
     """The sentences of a turn that stand in no list, heading or table, without marks, in order."""
-    return list(_sentences(line for line in _STOP.sub("", text).split("\n") if not _SET_APART.match(line)))
+    return list(_sentences(line for line in text.split("\n") if not _SET_APART.match(line)))
 
 
 def all_of(text: str) -> list[str]:
     """The sentences of a turn with those of its lists, without marks, in order."""
-    return list(_sentences(_STOP.sub("", text).split("\n")))
+    return list(_sentences(text.split("\n")))
 
 
 def is_courtesy(sentence: str) -> bool:

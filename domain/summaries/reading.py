@@ -22,7 +22,7 @@ from slowwave_server.domain.extraction.standalone import content_words, flaw
 from slowwave_server.domain.extraction.tools import Call, calls
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
-from slowwave_server.domain.summaries.endings import ending
+from slowwave_server.domain.summaries.endings import Ending, ending
 from slowwave_server.domain.summaries.facets import facet_of, tells_outcome
 from slowwave_server.domain.summaries.lines import Facet
 from slowwave_server.domain.summaries.prose import plain
@@ -90,7 +90,7 @@ def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequ
         found += _of_calls(done, {event.seq: event for event in events}, agent)
         if (end := ending(talk, done, agent)) is not None:
             found = [
-                *_besides(_opened(found), end.text),
+                *_besides(_opened(found), end),
                 Sentence("ended", end.text, end.speaker, end.event, ("ended",)),
             ]
     return sorted(found, key=lambda one: one.event.seq)
@@ -102,14 +102,19 @@ def _opened(found: Sequence[Sentence]) -> list[Sentence]:
     return [replace(one, fired=(*one.fired, "opening")) if place == at else one for place, one in enumerate(found)]
 
 
-def _besides(found: Sequence[Sentence], end: str) -> Iterator[Sentence]:
+def _besides(found: Sequence[Sentence], end: Ending) -> Iterator[Sentence]:
     """The sentences that say more than the ending does, and what was wanted; it matters less if the ending has it."""
-    told = set(content_words(end))
+    told = set(content_words(end.text))
     for one in found:
         said = set(content_words(one.text))
-        repeated = len(said & told) >= _TOLD * len(said) and "opening" not in one.fired
-        yields = one.facet in {"said", "state", "wanted"} or not {"taken", "achieved"}.isdisjoint(one.fired)
-        if not repeated or not yields:
+        whole = not {"opening", "tool"}.isdisjoint(one.fired)
+        repeated = not whole and len(said & told) >= _TOLD * len(said)
+        planned = one.facet == "state" and "agent" not in one.fired and one.event.seq in end.turns
+        yields = one.facet in {"said", "state", "wanted"} or not {
+            "taken",
+            "achieved",
+        }.isdisjoint(one.fired)
+        if not (planned and one.event.is_spoken) and not (repeated and yields):
             yield one
         elif one.facet == "wanted":
             yield replace(one, fired=(*one.fired, "retold"))

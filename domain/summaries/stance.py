@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from slowwave_server.domain.extraction.acts import acts_of
+from slowwave_server.domain.extraction.acts import Act, acts_of
 from slowwave_server.domain.extraction.decisions import accepts
 from slowwave_server.domain.extraction.standalone import content_words
 
@@ -33,6 +33,15 @@ _CHOOSES = re.compile(
     r"(?:is|makes|sounds|works|looks)\b|\bi(?:'ll| will) (?:go with|take|choose)\b",
     re.IGNORECASE,
 )
+_YES = re.compile(
+    r"^(?:(?:oh|well|hmm|okay|ok|great|perfect|thanks|thank you|understood|alright|in that case)[\s,.!]+)*(?:yes|"
+    r"yeah|yep|yup|"
+    r"sure|correct|confirmed|absolutely|definitely|please (?:do|go ahead|proceed))\b(?!,? (?:but|not))",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(r"\b(?:cancel|drop|skip|forget|ignore|discard|scrap) (?:it|that|this)\b", re.IGNORECASE)
+"""What is to be done rather than what is declined, unless a no stands before it."""
+_NO = re.compile(r"^(?:(?:oh|well|hmm|ok|okay)[\s,.!]+)*(?:no|nope|not)\b", re.IGNORECASE)
 _FINALLY = re.compile(r"^finally\b", re.IGNORECASE)
 """Relief ("Finally!"), or the last of several points."""
 _NOT_DECLINED = re.compile(
@@ -53,19 +62,28 @@ class Stance:
 def stance_of(parts: Sequence[str]) -> Stance | None:
     """The stance of a turn by its sentences; None if it takes none."""
     ends = [*parts[:_LOOKED_AT], *parts[_LOOKED_AT:][-_LAST:]]
-    fair = [part for part in ends if not _NOT_DECLINED.search(part) and not _FINALLY.search(part)]
-    acts = acts_of(fair, by_agent=False)
-    agreeing = [part for part, act in zip(fair, acts, strict=True) if act == "accept" or _agrees(part)]
-    declining = [part for part, act in zip(fair, acts, strict=True) if act == "reject"]
-    if agreeing and (accepts(list(fair)) or (not declining and "correct" not in acts)):
+    heard = [part for part in ends if not _FINALLY.search(part)]
+    agreeing = [part for part, act in zip(heard, _acts(heard), strict=True) if act == "accept" or _agrees(part)]
+    fair = [part for part in heard if not _NOT_DECLINED.search(part) and not _YES.search(part)]
+    acts = _acts(fair)
+    declining = [part for part, act in zip(fair, acts, strict=True) if act == "reject" and not _only_asks(part)]
+    if agreeing and (accepts(fair) or (not declining and "correct" not in acts)):
         plain = [part for part in agreeing if not part.endswith("?")]
         chosen = [part for part in plain if _CHOOSES.search(part)] or plain
         return Stance("agreed", max(chosen, key=weight_of_words)) if chosen else None
-    return Stance("declined", declining[0]) if declining and declining[0] == fair[0] else None
+    return Stance("declined", declining[0]) if declining and declining[0] == heard[0] else None
+
+
+def _acts(parts: Sequence[str]) -> list[Act]:
+    return acts_of(parts, by_agent=False)
+
+
+def _only_asks(part: str) -> bool:
+    return _REQUEST.search(part) is not None and _NO.search(part) is None
 
 
 def _agrees(part: str) -> bool:
-    return _AGREES.search(part) is not None or _CHOOSES.search(part) is not None
+    return any(pattern.search(part) is not None for pattern in (_YES, _AGREES, _CHOOSES))
 
 
 def weight_of_words(sentence: str) -> int:

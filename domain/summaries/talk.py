@@ -41,6 +41,8 @@ _DECIDED = re.compile(
     r"\b(?:let'?s|go (?:with|ahead)|decided?|choose|chose|pick|stick with|keep|take|use|instead|option|number)\b",
     re.IGNORECASE,
 )
+_OF_SOMETHING = re.compile(r"\basked (?:not )?to \w+(?: \w+)? (?:it|that|this|them|those|these)\.$", re.IGNORECASE)
+"""A request about something that it does not name."""
 _VAGUE = frozenset(
     "able alternative alternatives ask asked assist available check clarify connect details done explain find "
     "fix going help information issue look matter move next option options order out people person possible "
@@ -110,6 +112,8 @@ def is_empty(text: str, names: Sequence[str], *, least: int = 1) -> bool:
     bare = text
     for name in names:
         bare = bare.replace(name, " ").replace(name.lower(), " ")
+    if _OF_SOMETHING.search(text):
+        return True
     said = {word for word in content_words(bare) if word not in _VAGUE}
     return len(said) < least and not is_named(bare)
 
