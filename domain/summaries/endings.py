@@ -30,7 +30,8 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 _NO_REQUEST = re.compile(
-    r"^(?:i|we)(?:'ll| will|'m| am|'re| are|'ve| have| just)\b|^(?:(?:so|and|but|then) )?(?:i|"
+    r"^(?:it|that|this|there)(?:'s| is| was)\b|^(?:i|we)(?:'ll| will|'m| am|'re| are|'ve| have| just)\b|^(?:(?:so|"
+    r"and|but|then) )?(?:i|"
     r"we) (?:just )?want to make "
     r"sure",
     re.IGNORECASE,
@@ -60,7 +61,8 @@ _THANKS = re.compile(
     re.IGNORECASE,
 )
 _NO_PLAN = re.compile(
-    r"\b(?:let you know|be happy|never|go with|proceed|use (?:the|my)|take (?:the|option)|reach out|see you|if i need|"
+    r"\b(?:let you know|be happy|never|go with|proceed|use (?:the|my)|take (?:the|option)|reach out|see you|"
+    r"if i need|"
     r"be sure to)\b",
     re.IGNORECASE,
 )
@@ -114,7 +116,7 @@ def ending(talk: Sequence[Speech], calls: Sequence[Call], agent: str) -> Ending 
 
 def _last(talk: Sequence[Speech]) -> _Last:
     end = len(talk)
-    while end and not _substance(talk[end - 1]):
+    while end and not _substance(talk[end - 1]) and not _answers(talk[end - 1]):
         end -= 1
     if end > 1 and _is_farewell(talk[end - 1]):
         end -= 1
@@ -134,7 +136,17 @@ def _is_farewell(speech: Speech) -> bool:
     """Whether a person thanks and asks for nothing more."""
     parts = all_of(speech.event.content)
     thanks = any(_THANKS.search(part) for part in parts)
-    return not speech.is_agent and thanks and not any(map(_is_request, parts, acts_of(parts, by_agent=False)))
+    if speech.is_agent or not thanks or any(map(_is_request, parts, acts_of(parts, by_agent=False))):
+        return False
+    return not _answers(speech)
+
+
+def _answers(speech: Speech) -> bool:
+    """Whether a person takes a stance to the agent's question before: "Yes, please. Thank you!" is no courtesy."""
+    if speech.is_agent or stance_of(all_of(speech.event.content)) is None:
+        return False
+    asked = plain(speech.before or "")
+    return bool(asked) and asked[-1].endswith("?") and not is_courtesy(asked[-1])
 
 
 def _is_request(part: str, act: Act) -> bool:

@@ -41,7 +41,7 @@ _DONE = re.compile(
 )
 _PLEASE = re.compile(r",? please(?=\.$)", re.IGNORECASE)
 _MAY_BE = re.compile(
-    r"\b(?:could|can|may|might|would|should|for example|typically|usually|if|whenever)\b", re.IGNORECASE
+    r"\b(?:could|can|may|might|would|should|for example|typically|usually|if|whenever|next steps?)\b", re.IGNORECASE
 )
 _HALF_A_YEAR = 183
 _TOLD = 0.8

@@ -44,7 +44,15 @@ _REQUEST = re.compile(r"\b(?:cancel|drop|skip|forget|ignore|discard|scrap) (?:it
 _NO = re.compile(r"^(?:(?:oh|well|hmm|ok|okay)[\s,.!]+)*(?:no|nope|not)\b", re.IGNORECASE)
 _FINALLY = re.compile(r"^finally\b", re.IGNORECASE)
 """Relief ("Finally!"), or the last of several points."""
+_DECLINES = re.compile(
+    r"\bno,? thank|\b(?:don't|do not|won't|wouldn't|rather not|prefer not) \w+|\bneither\b|\btoo (?:much|many|"
+    r"expensive|long|late|"
+    r"complicated)\b|\bunacceptable\b|\bnot what i\b|\b(?:doesn't|does not|won't|will not) work\b",
+    re.IGNORECASE,
+)
+"""Among the answers that say no, those that turn something down."""
 _NOT_DECLINED = re.compile(
+    r"^(?:oh,? )?no,? (?:this|that|it|the \w+)\b.*\b(?:good|great|fine|perfect|all|everything|concludes|enough)\b|"
     r"^no (?:long|need|adjust\w*|tweak\w*|changes?|time|more|further|questions?|wast\w*|stress|issues?|rush|other|"
     r"additional)\b|\bnot (?:too|that|so) \w+",
     re.IGNORECASE,
@@ -55,7 +63,7 @@ _NOT_DECLINED = re.compile(
 class Stance:
     """What a turn says to what came before it. quote: the sentence that says so."""
 
-    verb: Literal["agreed", "declined"]
+    verb: Literal["agreed", "declined", "answered"]
     quote: str
 
 
@@ -71,7 +79,9 @@ def stance_of(parts: Sequence[str]) -> Stance | None:
         plain = [part for part in agreeing if not part.endswith("?")]
         chosen = [part for part in plain if _CHOOSES.search(part)] or plain
         return Stance("agreed", max(chosen, key=weight_of_words)) if chosen else None
-    return Stance("declined", declining[0]) if declining and declining[0] == heard[0] else None
+    if not declining or declining[0] != heard[0]:
+        return None
+    return Stance("declined" if _DECLINES.search(declining[0]) else "answered", declining[0])
 
 
 def _acts(parts: Sequence[str]) -> list[Act]:

@@ -71,7 +71,7 @@ def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[Told]:
             yield Told("decided", f"{name} chose: {option.rstrip('.')}.", ("accepted",))
             return
     stance = stance_of(parts)
-    if decided_by_tool or not heard or stance is None:
+    if decided_by_tool or not heard or stance is None or stance.verb == "answered":
         return
     handed = titled(heard) if stance.verb == "agreed" else None
     if handed is not None:

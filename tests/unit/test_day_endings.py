@@ -95,6 +95,17 @@ def test_refusals_are_told_and_a_hand_over_ends_the_talk() -> None:
     assert texts(found, "executed") == []
 
 
+def test_yes_to_a_question_is_no_farewell() -> None:
+    assert (
+        ended(
+            ("user", "I missed the ferry because of your delay and want more than $50."),
+            ("assistant", "More needs the consent of a person. Would you like me to forward the case F4711?"),
+            ("user", "Yes, please. Thank you!"),
+        )
+        == 'The user agreed (to "Would you like me to forward the case F4711?"): "Yes, please." No answer followed.'
+    )
+
+
 PLAN = (
     "Here is the plan.\n\n## Bergen Weekend Itinerary\n- **Friday:** Night ferry from Hirtshals\n"
     "- **Saturday:** Funicular and fish market\n\nHow does this look?"
@@ -149,6 +160,8 @@ def test_i_also_decided_stands_under_decided() -> None:
         ("Let's plan on option 1.", "agreed"),
         ("No adjustments needed, it covers everything.", "agreed"),
         ("No, that is too expensive.", "declined"),
+        ("No, I haven't found it yet.", "answered"),
+        ("No, this plan is good.", None),
         ("Yes, please cancel it.", "agreed"),
         ("Cancel it, please.", None),
         ("Finally some people work elsewhere.", None),
