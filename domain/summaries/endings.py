@@ -192,7 +192,7 @@ def _plan(name: str, said: Sequence[str], told: str) -> list[str]:
 def _of_agent(last: _Last, later: Sequence[Call], agent: str) -> list[str]:
     """The agent's last word, and its question if nobody answered it."""
     if not last.answers:
-        asked = last.asked is not None and any(map(_is_request, *_read(last.asked)))
+        asked = last.asked is not None and (_answers(last.asked) or any(map(_is_request, *_read(last.asked))))
         return ["No answer followed."] if asked and last.farewell is None and not later else []
     text = "\n".join(speech.event.content for speech in last.answers)
     parts = [part for part in plain(text) if not is_courtesy(part)]
