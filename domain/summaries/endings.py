@@ -14,8 +14,8 @@ from slowwave_server.domain.extraction.acts import Act, acts_of
 from slowwave_server.domain.extraction.speech import UNNAMED_USER, Speech
 from slowwave_server.domain.extraction.tools import Call
 from slowwave_server.domain.summaries.prose import all_of, asked_before, is_courtesy, plain, quoted, titled
-from slowwave_server.domain.summaries.refusals import refusal
-from slowwave_server.domain.summaries.stance import stance_of, weight_of_words
+from slowwave_server.domain.summaries.refusals import refuses
+from slowwave_server.domain.summaries.stance import Stance, stance_of, weight_of_words
 from slowwave_server.domain.summaries.talk import outcomes
 from slowwave_server.domain.summaries.tool_lines import done, hands_over, reason_of
 
@@ -167,7 +167,8 @@ def _of_person(last: _Last) -> list[str]:
     acts = acts_of(said, by_agent=False)
     asked = [part for part, act in zip(said, acts, strict=True) if _is_request(part, act)]
     request = max(asked, key=weight_of_words, default=None)
-    if (stance := stance_of(parts)) is not None:
+    stance = stance_of(parts)
+    if stance is not None and (request is None or _is_clear(stance, before)):
         verb, quote = str(stance.verb), stance.quote
     elif request is not None:
         verb, quote = "asked last", request
@@ -179,6 +180,11 @@ def _of_person(last: _Last) -> list[str]:
     if request is not None and request != quote:
         told += f" {name} asked: {quoted(request)}"
     return [told, *_plan(name, said, told)]
+
+
+def _is_clear(stance: Stance, before: str) -> bool:
+    """Whether a reader can tell what a stance is about."""
+    return weight_of_words(stance.quote) > 1 or titled(before) is not None or asked_before(before, stance.quote) != ""
 
 
 def _plan(name: str, said: Sequence[str], told: str) -> list[str]:
@@ -214,7 +220,7 @@ def _answer(agent: str, text: str, parts: Sequence[str], *, with_tools: bool) ->
     for verb, found in (
         ("said", next((part for part in parts if _HANDS_OVER.search(part)), None)),
         ("reported", next(iter(reports), None)),
-        ("refused", next((part for part in parts if refusal(part) is not None), None)),
+        ("refused", next((part for part in parts if refuses(part)), None)),
     ):
         if found is not None:
             return f"{agent} {verb}: {quoted(found)}"

@@ -11,7 +11,7 @@ from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.standalone import content_words
 from slowwave_server.domain.noise import is_chatter
 
-MAX_QUOTE = 170
+MAX_QUOTE = 140
 """Characters of what is quoted of one turn."""
 
 _SET_APART = re.compile(r"^\s*(?:[-*•>|#]|\d{1,2}[.)]\s|\*\*[^*\n]{1,100}\*\*:?\s*$|[-=_]{3,})")
@@ -41,6 +41,7 @@ _NO_TITLE = re.compile(
     r"^(?:[a-z]|(?:for|it|here|this|these|that|quick|let|to|if|in|as|with|before|once|some|your|my|our)\b)|"
     r"[!?]|\b(?:is|are|here|below|i|you|your|we|let's)\b"
 )
+_OPEN_QUESTION = re.compile(r"^(?:and |so |but )?(?:what|which|who|when|where|how|why)\b", re.IGNORECASE)
 _SHORT = 4
 """Content words below which an answer needs its question to be understood."""
 _EMPTY_WORDS = frozenset(
@@ -80,11 +81,11 @@ def quoted(sentence: str) -> str:
 
 
 def asked_before(before: str, answer: str) -> str:
-    """The question that a short answer answers, in brackets; "" if the answer says enough."""
+    """The question that a short answer answers by yes or no, in brackets; "" if the answer says enough."""
     if len(set(content_words(answer))) >= _SHORT:
         return ""
     asked = [part for part in plain(before) if part.endswith("?") and not is_courtesy(part)]
-    return f" (to {quoted(asked[-1])})" if asked else ""
+    return f" (to {quoted(asked[-1])})" if asked and not _OPEN_QUESTION.search(asked[-1]) else ""
 
 
 def titled(text: str) -> Outline | None:

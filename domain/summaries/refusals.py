@@ -13,24 +13,21 @@ _REFUSES = re.compile(
     r"ability)|(?:i|we) (?:don't|do not) (?:currently )?have \w+(?:\w|-|,| ){0,40} access|"
     r"(?:can't|cannot|can not) be (?:modified|changed|cancell?ed|refunded|removed|added|upgraded|processed|waived|"
     r"used|combined|made|done|issued|transferred|reversed|edited|extended|shared)|non-?refundable|"
-    r"(?:is|are|was|were|isn't|aren't|it's)(?: not|) (?:n't )?(?:not )?(?:eligible|entitled|allowed|permitted|"
-    r"possible|refundable|covered)(?= )|does(?: not|n't) (?:allow|permit|qualify|cover|support|offer|include)|"
+    r"(?:not|isn't|aren't|wasn't|weren't) (?:\w+ ){0,2}(?:eligible|entitled|allowed|permitted|possible|refundable|"
+    r"covered)\b|"
+    r"does(?: not|n't) (?:allow|permit|qualify|cover|support|offer|include)|"
     r"do(?: not|n't) (?:allow|permit|qualify|cover|support|offer)|only assist with|against (?:our|the) policy)\b",
     re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:not|n't|no|non|cannot|unable|only|against|without|neither|nor)\b|n't\b|non-?refundable", re.IGNORECASE
 )
 _NONE = re.compile(
     r"\?\s*$|^(?:if|once|when|while|although|even if|unless|as long as)\b|\b(?:can't|cannot|couldn't) (?:wait|stress|"
     r"emphasi[sz]e|agree more|recommend|imagine|believe|go wrong|say|overstate|be happier|find|locate|see|verify|"
-    r"access your)\b|unable to (?:find|locate|see|verify)|why (?:we|you|it)\b|\bor (?:can't|cannot)\b",
+    r"access your)\b|unable to (?:find|locate|see|verify)|why (?:we|you|it)\b|\bi wonder\b|\b(?:that|what|"
+    r"which) (?:i|we) (?:can't|cannot)\b|\bor (?:can't|cannot)\b",
     re.IGNORECASE,
 )
 
 
-def refusal(sentence: str) -> str | None:
-    """The sentence of an agent if it refuses something, else None."""
-    if _NONE.search(sentence) or _REFUSES.search(sentence) is None or _NEGATED.search(sentence) is None:
-        return None
-    return sentence
+def refuses(sentence: str) -> bool:
+    """Whether a sentence of an agent refuses something."""
+    return _REFUSES.search(sentence) is not None and _NONE.search(sentence) is None

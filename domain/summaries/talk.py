@@ -17,7 +17,7 @@ from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.standalone import content_words, is_named
 from slowwave_server.domain.summaries.lines import Facet
 from slowwave_server.domain.summaries.prose import all_of, asked_before, is_courtesy, plain, quoted, titled
-from slowwave_server.domain.summaries.refusals import refusal
+from slowwave_server.domain.summaries.refusals import refuses
 from slowwave_server.domain.summaries.stance import stance_of, weight_of_words
 
 MAX_POINTS = 3
@@ -88,7 +88,7 @@ def outcomes(text: str, *, with_tools: bool) -> list[str]:
     """The sentences of an agent's turn that say what was done. Without tools, only those that speak of the two who
     talk: a text that was handed over reports all kinds of things.
     """
-    found = [part for part in all_of(text) if is_outcome(part) and refusal(part) is None and not _OF_OLD.search(part)]
+    found = [part for part in all_of(text) if is_outcome(part) and not refuses(part) and not _OF_OLD.search(part)]
     return [part for part in found if with_tools or _OF_US.search(part)]
 
 
@@ -138,7 +138,7 @@ def last_refusals(talk: Sequence[Speech]) -> frozenset[int]:
 
 def _refused(speech: Speech) -> Iterator[str]:
     for part in plain(speech.event.content):
-        if refusal(part) is not None and weight_of_words(part) >= _OF_A_REFUSAL:
+        if refuses(part) and weight_of_words(part) >= _OF_A_REFUSAL:
             yield part
 
 

@@ -24,7 +24,7 @@ TO_AGENT = 1.0
 """A person's question to an agent is what they want; between people it mostly keeps the talk going."""
 FACETS: dict[Facet, float] = {"decided": 1.0, "executed": 0.8}
 
-SHARES: dict[Facet, float] = {"ended": 0.35, "executed": 0.2, "wanted": 0.2, "decided": 0.15, "state": 0.1}
+SHARES: dict[Facet, float] = {"ended": 0.45, "executed": 0.2, "wanted": 0.15, "decided": 0.1, "state": 0.1}
 """The part of a summary that the lines of each facet are sure of, in the order in which they come."""
 
 SUPERSEDED = 0.0
