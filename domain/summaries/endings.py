@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.acts import Act, acts_of
+from slowwave_server.domain.extraction.by_people import own_words
 from slowwave_server.domain.extraction.speech import UNNAMED_USER, Speech
 from slowwave_server.domain.extraction.tools import Call
 from slowwave_server.domain.summaries.prose import all_of, asked_before, is_courtesy, plain, quoted, titled
@@ -173,7 +174,8 @@ def _of_person(last: _Last) -> list[str]:
     elif request is not None:
         verb, quote = "asked last", request
     else:
-        verb, quote = "said last", max(said, key=weight_of_words)
+        own = own_words(said, len(last.asked.event.content)) or said[:1]
+        verb, quote = "said last", max(own, key=weight_of_words)
     handed = titled(before) if verb == "agreed" else None
     about = f' on "{handed.title}"' if handed is not None else asked_before(before, quote)
     told = f"{name} {verb}{about}: {quoted(quote)}"

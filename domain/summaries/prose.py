@@ -38,7 +38,7 @@ _OFFERS = re.compile(
     r"^(?:and )?(?:is there )?anything else\b|^do you (?:need|have) any(?:thing)? (?:other|else|more)\b", re.IGNORECASE
 )
 _NO_TITLE = re.compile(
-    r"^(?:[a-z]|(?:for|it|here|this|these|that|quick|let|to|if|in|as|with|before|once|some|your|my|our)\b)|"
+    r"^(?:[a-z]|(?:for|it|here|this|these|that|quick|just|let|to|if|in|as|with|before|once|some|your|my|our)\b)|"
     r"[!?]|\b(?:is|are|here|below|i|you|your|we|let's)\b"
 )
 _OPEN_QUESTION = re.compile(r"^(?:and |so |but )?(?:what|which|who|when|where|how|why)\b", re.IGNORECASE)
@@ -59,6 +59,11 @@ def plain(text: str) -> list[str]:
 def all_of(text: str) -> list[str]:
     """The sentences of a turn with those of its lists, without marks, in order."""
     return list(_sentences(text.split("\n")))
+
+
+def without_address(sentence: str) -> str:
+    """A sentence without "My friend, …" before it."""
+    return _VOCATIVE.sub("", sentence).strip()
 
 
 def is_courtesy(sentence: str) -> bool:
@@ -99,6 +104,6 @@ def titled(text: str) -> Outline | None:
 def _sentences(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         for sentence in sentences(clean(line)):
-            bare = _VOCATIVE.sub("", sentence).strip()
+            bare = without_address(sentence)
             if bare:
                 yield bare[:1].upper() + bare[1:]

@@ -13,6 +13,7 @@ from datetime import datetime
 from slowwave_server.domain.dates import Mention, annotate, local_day, mentions
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.answers import statement
+from slowwave_server.domain.extraction.by_people import own_words
 from slowwave_server.domain.extraction.edges import trim, without_vocative
 from slowwave_server.domain.extraction.person import Speaker, third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, normalise, sentences
@@ -25,7 +26,7 @@ from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.summaries.endings import Ending, ending
 from slowwave_server.domain.summaries.facets import facet_of, tells_outcome
 from slowwave_server.domain.summaries.lines import Facet
-from slowwave_server.domain.summaries.prose import plain
+from slowwave_server.domain.summaries.prose import plain, without_address
 from slowwave_server.domain.summaries.requests import asked_to
 from slowwave_server.domain.summaries.segments import MAX_EVENT_CHARACTERS
 from slowwave_server.domain.summaries.stance import stance_of
@@ -198,8 +199,11 @@ def _run_of(event: Event) -> str | None:
 
 def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, is_last: bool) -> Iterator[Sentence]:
     """The sentences of a turn. at_work: an agent speaks, too; is_last: of the agent's turns."""
-    parts = plain(speech.event.content) if at_work and speech.is_agent else sentences(speech.event.content)
-    for at, spoken in enumerate(parts):
+    content = speech.event.content
+    parts = plain(content) if at_work and speech.is_agent else list(sentences(content))
+    pasted = set(parts) - set(own_words(parts, len(content))) if at_work and not speech.is_agent else set()
+    for at, part in enumerate(parts):
+        spoken = without_address(part) if at_work else part
         said = _DONE.sub("", without_vocative(spoken, speech.speaker.addressee))
         seen = Seen()
         if at == 0:
@@ -209,7 +213,8 @@ def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, 
             fired = signals(said, seen)
             outcome = ("outcome",) if tells_outcome(said, fired) else ()
             one = _sentence(speech, said, (*fired, *outcome), time_zone, with_agent=with_agent)
-            if is_last or not ("agent" in one.fired and "request" in one.fired):
+            waits = "agent" in one.fired and "request" in one.fired
+            if (is_last or not waits) and not (part in pasted and one.facet == "said"):
                 yield one
 
 
