@@ -14,6 +14,7 @@ from slowwave_server.domain.extraction.acts import Act, acts_of
 from slowwave_server.domain.extraction.by_people import own_words
 from slowwave_server.domain.extraction.speech import UNNAMED_USER, Speech
 from slowwave_server.domain.extraction.tools import Call
+from slowwave_server.domain.noise import is_chatter
 from slowwave_server.domain.summaries.prose import all_of, asked_before, is_courtesy, plain, quoted, titled
 from slowwave_server.domain.summaries.refusals import refuses
 from slowwave_server.domain.summaries.stance import Stance, stance_of, weight_of_words
@@ -237,7 +238,7 @@ def _answer(agent: str, text: str, parts: Sequence[str], *, with_tools: bool) ->
 
 
 def _of_farewell(last: _Last) -> list[str]:
-    if last.farewell is None:
+    if last.farewell is None or is_chatter(last.farewell.event.content):
         return []
     parts, name = all_of(last.farewell.event.content), last.farewell.speaker.name
     told = f"{name} closed: {quoted(' '.join(parts))}"
