@@ -18,6 +18,7 @@ from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.standalone import content_words, flaw, is_about_talk, is_unreal
+from slowwave_server.domain.extraction.taken_back import taken_back
 from slowwave_server.domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, keep_score
 from slowwave_server.domain.noise import without_machinery
 from slowwave_server.domain.redaction import redact
@@ -87,6 +88,8 @@ def _best(found: Iterable[Statement]) -> list[Statement]:
 
 
 def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> Statement | None:
+    if (ended := taken_back(speech, sentence)) is not None:
+        return ended
     if standing.is_instruction(sentence):
         return _instruction(speech, sentence)
     if (chosen := _chosen(speech, sentence, heard)) is not None:

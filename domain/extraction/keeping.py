@@ -29,7 +29,7 @@ OF_GROUP = frozenset("change dated habit i_am_a i_have_done rule the_x_is".split
 """Signals of which another statement there has one. All else is discussion."""
 UNSURE = frozenset("answers_in_short hedge hypothetical i_cannot i_think unreal".split())
 """Signals that nothing kept of a group's talk has."""
-ALWAYS = frozenset(("standing", "remember", "rule"))
+ALWAYS = frozenset(("standing", "remember", "rule", "ends"))
 """Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
 Made = tuple[Statement, Candidate]
 

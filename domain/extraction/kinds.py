@@ -15,6 +15,13 @@ _PLAN = re.compile(
     r"intend|promise|have|need) to\b|\bremind me\b",
     re.IGNORECASE,
 )
+_UNDER_WAY = re.compile(
+    r"\b(?:i'm|im|i am|we're|we are|i've been|i have been|we've been|we have been) "
+    r"(?:\w+ly |still |now |just |also |busy ){0,3}"
+    r"(?:trying to|attempting to|working on|struggling to|looking into|(?:fixing|debugging|building|preparing|drafting|"
+    r"setting up|migrating|refactoring|investigating|implementing|organi[sz]ing|finishing) (?:the|a|an|my|our|this)\b)",
+    re.IGNORECASE,
+)
 _PAST_OF_SELF = re.compile(
     r"\b(?:i|we) (?:\w+ly |just |also |finally )?(?:\w{2,14}ed|went|got|saw|met|bought|took|made|found|won|lost|had|"
     r"did|gave|began|"
@@ -28,7 +35,8 @@ def kind_of(sentence: str, fired: Collection[str], *, past_date: bool) -> Memory
     """The type of a sentence as it was said. past_date: it names a day or time that is over."""
     if "decision" in fired:
         return "decision"
-    if "commitment" in fired or (_PLAN.search(sentence) is not None and not past_date):
+    planned = _PLAN.search(sentence) is not None or _UNDER_WAY.search(sentence) is not None
+    if "commitment" in fired or (planned and not past_date):
         return "task"
     if past_date and "past" in fired:
         return "event"

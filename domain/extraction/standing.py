@@ -5,6 +5,8 @@ Must not know: whether the instruction was followed.
 
 import re
 
+from slowwave_server.domain.extraction.imperatives import GERUND_PATTERN, VERB_PATTERN
+
 _ALWAYS = re.compile(
     r"\b(?:always|never|from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|there|it|"
     r"the|a)\b|any time (?:i|we)|at all times|"
@@ -35,8 +37,42 @@ _TO_AGENT = re.compile(
     r"whenever [^,]{3,80}|when(?:ever)? i [^,]{3,60}|if i [^,]{3,60}|for (?:all|every|any) [^,]{3,60})[\s,]+)?"
     r"(?:always|never|please|you|don't|do not|make sure|ensure|use|keep|avoid|stop|call me|address me|refer to me|"
     r"only|no |"
-    r"answer|reply|respond|write|include|add|show|send|give|put|run|ask|tell|check|start|end|format|list|round|cite|"
-    r"mention|remind|treat|limit|prefer|speak|be|do|let)\b",
+    r"give|treat|limit|prefer|be|do|let|" + VERB_PATTERN + r")\b",
+    re.IGNORECASE,
+)
+_SENDS = (
+    r"(?:send|share|paste|upload|give|ask|mention|write|say|post|forward|type|describe|show|report|request|use|need|call|"
+    r"email|message|text|submit|attach|drop|hand|quote|link|name|tell|want|start|open|finish|commit|push|merge|create|add)"
+)
+_MAKES = (
+    r"(?:write|generate|create|draft|answer|reply|respond|send|make|summari[sz]e|translate|give|produce|suggest|review|"
+    r"book|schedule|edit|format|name|list|explain|recommend|propose|quote|cite|plan|search|find|compare|calculate|code|"
+    r"fix|refactor|commit|deploy|test|order|email|prepare|update|report|show|share|mention|convert)"
+)
+_ROUTINE = re.compile(
+    r"^(?:(?:ok|okay|and|also|but|so|then|please|just|well|great|perfect|good|yes|no|oh|hey|one more thing|remember|"
+    r"note|important)[\s,:.!-]+){0,4}(?:(?:whenever|every time|each time|any ?time) (?:(?:i|we) [a-z]|"
+    r"there(?:'s| is| are)|(?:somebody|someone|a|an|any|the|my|our|one of) \S+ |you (?:have to |need to |want to )?"
+    + _MAKES
+    + r"\b)|"
+    r"(?:when|if) (?:(?:i|we) (?:ever )?" + _SENDS + r"|you (?:have to |need to )?" + _MAKES + r")\b|"
+    r"for (?:every|each|any|all) (?:\w+ ){1,4}(?:i|we|you) \w+)"
+    r"[^,;:.!?]{0,100},\s*(?:then |please |always |just |also |make sure (?:to|you) |you (?:must|should|have to|"
+    r"need to) )*"
+    r"(?:don't |do not |never |always )?(?:" + VERB_PATTERN + r"|give|keep|make|let|treat|limit|do|be)\b"
+    r"(?! (?:is|are|was|were|has|have|will|would|can)\b)",
+    re.IGNORECASE,
+)
+"""A condition that comes again and again, and what to do then: "Whenever I send a recipe, convert it to metric"."""
+_STOPS = re.compile(
+    r"^(?:(?:ok|okay|and|also|but|so|then|please|just|now)[\s,:.!-]+){0,3}stop (?:" + GERUND_PATTERN + r") "
+    r"(?!(?:this|that|it|so|and|around|me)\b)(?:(?!\band (?:just|" + VERB_PATTERN + r")\b)[^;:])*$",
+    re.IGNORECASE,
+)
+"""What an agent is to do no more: "Stop converting recipes"."""
+_THIS_TIME = re.compile(
+    r"\b(?:today|tonight|tomorrow|right away|immediately|this (?:time|week|one)|for now|me to|let me know|call me "
+    r"(?:when|back)|remind me)\b",
     re.IGNORECASE,
 )
 _OF_SELF = re.compile(r"\b(?:i|we)(?:'ve|'m|'re| am| have| had| are| was| were)? (?:always|never)\b", re.IGNORECASE)
@@ -49,7 +85,7 @@ _YOU_MUST = re.compile(
 _CHATTY = re.compile(
     r"\b(?:don't|do not|never) (?:worry|forget|mention it|know|think|mind|get me wrong|have|want|like|need|care|see|be "
     r"(?:sorry|afraid))\b|\bnever mind\b|\bmake sure (?:i|we)\b|\b(?:tell|ask|give|show|send) me (?:again|that|you|to|"
-    r"a|the)\b|\bfurther\b",
+    r"a|the)\b|\bfurther\b|\bnever give up\b|\bstop \w+ing(?: me)?(?: (?:questions|again))? and\b",
     re.IGNORECASE,
 )
 _ONCE = re.compile(
@@ -68,8 +104,10 @@ def is_instruction(sentence: str) -> bool:
     """Whether a sentence of a person tells an agent what to do every time, or how something must always be."""
     if sentence.endswith("?") or _CHATTY.search(sentence) or len(sentence) < 12:
         return False
-    if _ALWAYS.search(sentence) is not None and _OF_SELF.search(sentence) is None:
+    if _ROUTINE.match(sentence) is None and _ALWAYS.search(sentence) is not None and _OF_SELF.search(sentence) is None:
         return _TO_AGENT.match(sentence) is not None or _YOU_MUST.search(sentence) is not None
+    if _ROUTINE.match(sentence) is not None or _STOPS.match(sentence) is not None:
+        return _THIS_TIME.search(sentence) is None
     return (
         _MUST.search(sentence) is not None and _TO_AGENT.match(sentence) is not None and _ONCE.search(sentence) is None
     )
@@ -78,7 +116,7 @@ def is_instruction(sentence: str) -> bool:
 def told(sentence: str, speaker: str) -> str:
     """The instruction as a statement, such as "Maya instructs: always answer in German."."""
     body = _LEAD.sub("", sentence).strip()
-    if _TO_AGENT.match(body) is not None:  # else it may begin with a name
+    if _TO_AGENT.match(body) is not None or _ROUTINE.match(body) is not None:  # else it may begin with a name
         body = body[:1].lower() + body[1:] if not body[:2].isupper() else body
     body = body.rstrip(" .!") + "."
     return f"{speaker} instructs: {body}"

@@ -1,0 +1,225 @@
+"""Which memories a statement ends. In doubt none: a wrong end loses knowledge.
+
+    ending          what it ends
+    called off      the decision, task or instruction that names the thing
+    lifted          the instruction that says it
+    corrected       the memory that holds the old value, in the same matter or in the turn before
+    instruction     the older instruction on the same matter
+    an outcome      the open work that it settles
+
+Must not know: where memories are stored, and how an end is carried out.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.endings.instructions import prohibits, replaces
+from slowwave_server.domain.endings.recognise import Ending
+from slowwave_server.domain.endings.wording import ending_of, instruction_of, speaker_of
+from slowwave_server.domain.endings.words import distinctive, stems
+from slowwave_server.domain.endings.work import may_settle, settles, work_of
+from slowwave_server.domain.similarity import read
+
+OUTCOMES = frozenset({"result", "lesson", "event", "fact", "decision"})
+"""Types whose statements may tell the outcome of open work."""
+CALLED_OFF = frozenset({"decision", "task", "instruction", "result"})
+"""Types of what can be called off."""
+CORRECTED = frozenset({"decision", "task", "fact", "event", "result", "preference"})
+"""Types of what can be corrected."""
+_CHOSEN = frozenset({"decision", "task"})
+_LEAST_SHARE = 0.2
+"""Share of a memory's words that a thing must make up if it has a single distinctive word."""
+_TITLED = re.compile(r'^[^"\n]{1,90} (?:agreed on|delivered) "(?P<title>[^"\n]{3,120})"')
+_ENTIRE = re.compile(
+    r"^(?:a |an |the |on |at |in |to |by |for |from |seat |room |gate |platform |version |number |no\. |['\"])+",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    r"^(?:\d+|[$€£]?\d[\d.,:]*\W*\w*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|"
+    r"july|august|september|october|november|december|today|tomorrow|tonight|noon|midnight|morning|evening)$",
+    re.IGNORECASE,
+)
+_FOR_WEAK = 2
+"""Words of context that a correction of a plain number or a day must share with a memory; of a name one is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """A memory with the events (session, seq) that say it."""
+
+    memory: Known
+    events: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A memory that a newer one ends. reason: without words of either, since a forget would have to find them."""
+
+    older: Known
+    reason: str
+
+
+_Match = tuple[Sourced, frozenset[str], int]
+"""A memory that may be meant, the words that it is about, and how well it fits."""
+
+
+def may_end(content: str, kind: str) -> bool:
+    """Whether a memory can end others: cheap, and True for more than really do."""
+    if kind == "instruction" or ending_of(content) is not None:
+        return True
+    return kind in OUTCOMES and may_settle(content)
+
+
+def may_be_ended(content: str, kind: str) -> bool:
+    """Whether a memory is of a type that another one can end."""
+    return kind in CORRECTED | CALLED_OFF and ending_of(content) is None
+
+
+def ends(newer: Sourced, pool: Iterable[Sourced]) -> list[End]:
+    """What a memory ends, of those that were said before it. Less trusted witnesses only tell outcomes of work."""
+    memory = newer.memory
+    older = [one for one in pool if _can_end(memory, one.memory)]
+    ending = ending_of(memory.content)
+    if ending is not None:
+        return _ENDS[ending.act](newer, ending, older)
+    if memory.type == "instruction":
+        return _replaced(memory, older)
+    return _settled(memory, older) if memory.type in OUTCOMES else []
+
+
+def _can_end(newer: Known, older: Known) -> bool:
+    return (
+        newer.id != older.id
+        and older.live
+        and ending_of(older.content) is None
+        and older.reaffirmed_at <= newer.reaffirmed_at
+        # A tool may tell the outcome of a person's work; nobody who counts for less takes back what a person said.
+        and (older.type == "task" or TRUSTS.index(newer.trust) <= TRUSTS.index(older.trust))
+    )
+
+
+def _called_off(newer: Sourced, ending: Ending, older: Sequence[Sourced]) -> list[End]:
+    words = distinctive(ending.what)
+    every = stems(ending.what)
+
+    def match(one: Sourced) -> _Match | None:
+        memory = one.memory
+        if memory.type not in CALLED_OFF or (memory.type == "result" and not _TITLED.match(memory.content)):
+            return None
+        about = _about(memory)
+        if not words <= about or (memory.type != "instruction" and read(memory.content).polarity.denied):
+            return None
+        share = len(words) / len(about)
+        if share < _LEAST_SHARE and len(words) == 1:
+            return None
+        return one, about, len(every & stems(memory.content)) + _exactly(words, about)
+
+    return _meant(newer, older, match, "called off")
+
+
+def _lifted(newer: Sourced, ending: Ending, older: Sequence[Sourced]) -> list[End]:
+    words = distinctive(ending.what)
+    who = speaker_of(newer.memory.content)
+
+    def match(one: Sourced) -> _Match | None:
+        body = instruction_of(one.memory.content)
+        if one.memory.type != "instruction" or body is None or speaker_of(one.memory.content) != who:
+            return None
+        if ending.direction != "either" and prohibits(body) != (ending.direction == "prohibition"):
+            return None
+        about = distinctive(body)
+        return (one, about, _exactly(words, about)) if words <= about else None
+
+    return _meant(newer, older, match, "the instruction was lifted")
+
+
+def _corrected(newer: Sourced, ending: Ending, older: Sequence[Sourced]) -> list[End]:
+    old, new = (_ENTIRE.sub("", value) for value in (ending.what, ending.instead))
+    context = distinctive(ending.context)
+    holds_old, holds_new = map(_holding, (old, new))
+    weak = _WEAK.match(old) is not None
+
+    def match(one: Sourced) -> _Match | None:
+        content = one.memory.content
+        if one.memory.type not in CORRECTED or not holds_old.search(content) or holds_new.search(content):
+            return None
+        about = _about(one.memory)
+        shared = len(context & about)
+        near = not newer.events.isdisjoint(one.events)
+        chosen = ending.chooses and one.memory.type in _CHOSEN and not weak
+        if not near and not chosen and shared < (_FOR_WEAK if weak else 1):
+            return None
+        return one, about, shared + int(chosen)
+
+    return _meant(newer, older, match, "its value was corrected")
+
+
+def _holding(value: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(value)}(?![\w-])", re.IGNORECASE)
+
+
+def _replaced(newer: Known, older: Sequence[Sourced]) -> list[End]:
+    said, who = instruction_of(newer.content), speaker_of(newer.content)
+    if said is None:
+        return []
+    found = []
+    for one in older:
+        body = instruction_of(one.memory.content) if one.memory.type == "instruction" else None
+        if body is None or speaker_of(one.memory.content) != who or one.memory.reaffirmed_at == newer.reaffirmed_at:
+            continue
+        why = replaces(said, body)
+        if why is not None:
+            found.append(End(one.memory, why))
+    return found
+
+
+def _settled(newer: Known, older: Sequence[Sourced]) -> list[End]:
+    """The work that an outcome settles, if it is one matter: all of the same words, or none."""
+    found = [
+        (one.memory, work.object)
+        for one in older
+        if one.memory.type == "task"
+        and one.memory.reaffirmed_at < newer.reaffirmed_at
+        and (work := work_of(one.memory.content)) is not None
+        and settles(newer.content, work)
+    ]
+    most = max((len(about) for _, about in found), default=0)
+    largest = {about for _, about in found if len(about) == most}
+    if len(largest) != 1:
+        return []
+    return [End(memory, "its outcome was said") for memory, about in found if about in largest]
+
+
+def _meant(
+    newer: Sourced, older: Sequence[Sourced], match: Callable[[Sourced], _Match | None], reason: str
+) -> list[End]:
+    """The one thing that fits best. Those of the turn before come first; several equally good ones are a doubt."""
+    found = [fit for one in older if (fit := match(one)) is not None]
+    near = [fit for fit in found if not newer.events.isdisjoint(fit[0].events)]
+    found = near or found
+    best = max((fit[2] for fit in found), default=0)
+    top = [fit for fit in found if fit[2] == best]
+    if len({about for _, about, _ in top}) != 1:
+        return []
+    return [End(one.memory, reason) for one, _, _ in top]
+
+
+def _exactly(words: frozenset[str], about: frozenset[str]) -> int:
+    """What a memory has ahead of others that is about just these words."""
+    return int(words == about)
+
+
+def _about(memory: Known) -> frozenset[str]:
+    """The words of what a memory is about: of an outline its title, of an instruction its own words."""
+    titled = _TITLED.match(memory.content)
+    said = titled["title"] if titled is not None else instruction_of(memory.content) or memory.content
+    return distinctive(said)
+
+
+_ENDS: dict[str, Callable[[Sourced, Ending, Sequence[Sourced]], list[End]]] = {
+    "called_off": _called_off,
+    "lifted": _lifted,
+    "corrected": _corrected,
+}

@@ -1,0 +1,55 @@
+"""How a memory says that something ended, and how that is read back from its words.
+
+    called off      "The user called off: the newsletter plan."
+    lifted          'The user lifted an instruction: "You can use emojis again."'
+    corrected       'The user corrected: "It is seat 14C, not 12A."'
+
+The words are all that is stored, so an ending survives exports, rebuilds and edits of memory files.
+
+Must not know: which memory is meant.
+"""
+
+import re
+
+from slowwave_server.domain.endings.recognise import Act, Ending, recognise
+
+_VERBS: dict[Act, str] = {
+    "called_off": "called off",
+    "lifted": "lifted an instruction",
+    "corrected": "corrected",
+}
+_TOLD = re.compile(r"^(?P<who>[^:\n]{1,80}?) (?P<verb>called off|lifted an instruction|corrected): (?P<body>\S.*)$")
+_ADDED_DATE = re.compile(r" \((?:week of )?\d{4}-\d\d(?:-\d\d)?\)")
+
+
+def told(ending: Ending, speaker: str) -> str:
+    """The ending as a statement of its own."""
+    said = ending.said if ending.act == "called_off" else f'"{ending.said}"'
+    return f"{speaker} {_VERBS[ending.act]}: {said}."
+
+
+def ending_of(content: str) -> Ending | None:
+    """The ending that a memory tells in the words of `told`, or None."""
+    match = _TOLD.match(content)
+    if match is None:
+        return None
+    body = _ADDED_DATE.sub("", match["body"]).rstrip(" .").strip('"')
+    if match["verb"] == _VERBS["called_off"]:
+        return Ending("called_off", what=body, said=body)
+    found = recognise(body)
+    return found if found is not None and _VERBS[found.act] == match["verb"] else None
+
+
+def speaker_of(content: str) -> str:
+    """Who says an ending or an instruction, as its words name them; "" if the memory is neither."""
+    match = _TOLD.match(content) or _INSTRUCTS.match(content)
+    return "" if match is None else match["who"]
+
+
+def instruction_of(content: str) -> str | None:
+    """The words of an instruction without "Maya instructs:"; None for other statements."""
+    match = _INSTRUCTS.match(content)
+    return None if match is None else match["body"]
+
+
+_INSTRUCTS = re.compile(r"^(?P<who>[^:\n]{1,80}?) instructs: (?P<body>\S.*)$")

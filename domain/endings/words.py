@@ -1,0 +1,41 @@
+"""The words by which a statement about an end names its thing, and those that name nothing by themselves.
+
+Must not know: any second statement.
+"""
+
+import re
+
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.similarity.lexicon import stem
+
+_GENERIC = frozenset(
+    stem(word)
+    for word in (
+        "plan idea project proposal decision approach scheme thing stuff booking reservation option version draft list "
+        "step part session time day week month trip event meeting party launch strategy initiative concept rule "
+        "instruction requirement request preference note point way kind sort rest other same choice "
+        "use do make give take keep put get go have be send write add include show tell say ask try start stop set let "
+        "help want need please again always never instruct user include provide every "
+        "answer reply respond response message call"
+    ).split()
+)
+"""Stems that many statements share. A thing that has no other word is not named."""
+
+
+_COPIED = re.compile(r"\b(b?cc)(?:'d|-?ed|['-]?ing)\b", re.IGNORECASE)
+"""Forms of a verb that no dictionary has: "cc'ing"."""
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of all words of a text that carry content."""
+    return read(_COPIED.sub(r"\1", text)).distinct_stems
+
+
+def distinctive(text: str) -> frozenset[str]:
+    """The stems of a text by which a thing can be found again."""
+    return stems(text) - _GENERIC
+
+
+def naming(text: str) -> str:
+    """The distinctive words of a text as they are written, for a search."""
+    return " ".join(token.text for token in read(text).tokens if token.carries_content and token.stem not in _GENERIC)

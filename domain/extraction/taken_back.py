@@ -1,0 +1,34 @@
+"""What a person takes back: plans that they call off, instructions that they lift, values that they correct.
+
+Must not know: which memory is meant; `domain.endings` finds it among those of the scope.
+"""
+
+from slowwave_server.domain.endings.recognise import recognise
+from slowwave_server.domain.endings.wording import told
+from slowwave_server.domain.extraction import standing
+from slowwave_server.domain.extraction.making import Statement
+from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.extraction.weights import keep_score
+
+
+def taken_back(speech: Speech, sentence: str) -> Statement | None:
+    """The memory that says what a sentence ends, or None. A correction of the turn before has that as a source."""
+    ending = recognise(sentence)
+    # "From now on use Postgres instead of MySQL" stays an instruction, which replaces the older one by itself.
+    if ending is None or (ending.act != "lifted" and standing.is_instruction(sentence)):
+        return None
+    fired = (*signals(sentence, Seen()), "ends")
+    before = (speech.before_seq,) if ending.act == "corrected" and speech.before_seq is not None else ()
+    return Statement(
+        told(ending, speech.speaker.name),
+        fired,
+        keep_score(fired) + ENDS,
+        type="fact" if ending.act == "corrected" and not ending.chooses else "decision",
+        worded=True,
+        sources=before,
+    )
+
+
+ENDS = 2.0
+"""Log-odds that an ending gets beside those of its words: people rarely say one in passing."""
