@@ -25,6 +25,7 @@ from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.consolidation.batch import thresholds_of
 from slowwave_server.services.consolidation.neighbours import candidates, index_blocks, load
 from slowwave_server.services.consolidation.scope_lock import lock_scope
+from slowwave_server.services.consolidation.witnesses import WITNESSES
 from slowwave_server.services.memory_changes import Author, Stale, change_memory, changes_of_run
 from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
 
@@ -48,14 +49,7 @@ ELIGIBLE = """
 """
 """Which memories `m` may be curated, in SQL, by :now and :least (what one is worth, about)."""
 _NOTES = text(
-    "SELECT m.id, m.revision, m.status, m.confidence, m.importance, ("
-    "   SELECT count(*) FROM ("
-    "     SELECT x.session_id::text FROM slowwave.memory_sources x WHERE x.memory_id = m.id"
-    "     UNION SELECT coalesce(s.id::text, 'noted ' || coalesce(w.session, ''))"
-    "     FROM slowwave.memory_notes n JOIN slowwave.working_memory w ON w.id = n.working_id"
-    "     LEFT JOIN slowwave.sessions s ON s.agent_id = w.agent_id AND s.name = w.session WHERE n.memory_id = m.id"
-    "     UNION SELECT 'file ' || i.file FROM slowwave.memory_imports i WHERE i.memory_id = m.id) AS said"
-    "   ) AS witnesses"
+    f"SELECT m.id, m.revision, m.status, m.confidence, m.importance, ({WITNESSES}) AS witnesses"
     f" FROM slowwave.memories m WHERE m.scope_id = :scope AND {ELIGIBLE}"
     " ORDER BY m.importance * m.confidence DESC, m.id"
 ).execution_options(yield_per=_PAGE)

@@ -8,6 +8,8 @@
       │
     commit_flush: memories, ledger, passages, watermark
       │
+     end what the new memories end (a plan called off, an instruction lifted), in a run of its own
+       │
     release (and take the next session), then offer what was asked for meanwhile: the agent's next parked session, this
     one if it has more
 
@@ -37,6 +39,7 @@ from slowwave_server.domain.candidates import ExtractionContext, Extractor, Wind
 from slowwave_server.domain.failures import Action, Decision, FailureKind, TransientError, WindowTaken, decide
 from slowwave_server.domain.noise import ends_a_run
 from slowwave_server.domain.windows import PRECEDING_EVENTS, cut_window
+from slowwave_server.services.flush_endings import Flushed, end_after_flush, may_end_something
 from slowwave_server.services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
 
 T = TypeVar("T")
@@ -189,6 +192,9 @@ class Flusher:
         for note in extraction.notes:
             log.info("extraction of %s/%s: %s", ref.agent, ref.session, note)
         result = self._commit(Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now))
+        stored = result.window is not None and begun.scope_id is not None
+        if stored and may_end_something(extraction.candidates, result.repeated):
+            end_after_flush(self.engine, Flushed(begun.session_id, window.from_seq), self.clock())
         return replace(result, ended_run=result.window is not None and any(map(ends_a_run, window.events)))
 
     def _fail(

@@ -15,11 +15,14 @@ from slowwave.settings import Consolidation
 from slowwave_server.domain.blocking import claim_keys
 from slowwave_server.domain.consolidation.groups import Group, groups, survivor
 from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.promotion import Bounds, evidence_for
 from slowwave_server.domain.consolidation.values import Valued, settle_values, valued
 from slowwave_server.domain.similarity import Thresholds, read
 from slowwave_server.domain.triples import triples
 from slowwave_server.services.consolidation.effects import Effects
+from slowwave_server.services.consolidation.endings import Endings, settle_endings
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
+from slowwave_server.services.consolidation.witnesses import count_witnesses
 from slowwave_server.services.consolidation.world import MAX_COMPONENT, World
 from slowwave_server.services.memory_changes import Author, mark_checked
 from slowwave_server.services.triples import store_triples
@@ -73,6 +76,11 @@ def settle(batch: Batch, memories: Sequence[Known]) -> Effects:
     concerned = sorted({world.head(memory.id) for memory in memories}, key=lambda memory: world.known[memory].order)
     standing = [world.known[memory] for memory in concerned if world.known[memory].live]
     _settle_values(batch, effects, world, standing)
+    endings = Endings(batch.connection, batch.scope_id, world.pin, world.pinned)
+    fresh = load(batch.connection, batch.scope_id, [memory.id for memory in standing])
+    if settle_endings(effects, endings, [fresh[memory.id] for memory in standing]):
+        world.reload()
+        standing = [world.known[memory.id] for memory in standing]
     _compare(batch, effects, world, standing)
     if batch.settings.extract_triples:
         said = {memory.id: triples(read(memory.content)) for memory in standing}
@@ -147,7 +155,8 @@ def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Kn
                 continue
             judgement = world.judged(memory.id, other_id)
             if judgement.verdict == "conflict":
-                if not _ended_by_value(settled[memory.id], valued(other)):
+                ended = memory.id == other.superseded_by or other.id == memory.superseded_by
+                if not ended and not _ended_by_value(settled[memory.id], valued(other)):
                     newer, older = sorted((memory, other), key=lambda known: (known.reaffirmed_at, known.order))[::-1]
                     effects.dispute(newer, older, "; ".join(judgement.reasons))
             elif judgement.verdict in {"related", "synthesise"} and judgement.score >= batch.settings.link_threshold:
@@ -168,16 +177,19 @@ def _ended_by_value(one: Valued | None, other: Valued | None) -> bool:
 
 
 def promote(batch: Batch, effects: Effects, ids: set[UUID]) -> None:
-    """Make active what enough independent witnesses say; take that back where the witnesses turned out to be another's.
+    """Make active what has enough evidence; take that back where the evidence turned out to be another's.
 
     Nothing else counts, neither an end nor a conflict: else the order in which things became known would decide (I9).
     """
     known = sorted(load(batch.connection, batch.scope_id, ids).values(), key=lambda memory: memory.order)
-    enough = batch.settings.promote_confidence
-    weak = [memory.id for memory in known if memory.status == "active" and memory.confidence < enough]
+    witnesses = count_witnesses(batch.connection, [memory.id for memory in known])
+    bounds = Bounds(batch.settings.promote_confidence, batch.settings.promote_importance)
+    evidence = {memory.id: evidence_for(memory, witnesses.get(memory.id, 0), bounds) for memory in known}
+    weak = [memory.id for memory in known if memory.status == "active" and evidence[memory.id] is None]
     promoted = set(batch.connection.execute(_PROMOTED, {"ids": weak}).scalars()) if weak else set()
     for memory in known:
-        if memory.status in {"inbox", "episode"} and memory.confidence >= enough:
-            effects.promote(memory)
+        why = evidence[memory.id]
+        if memory.status in {"inbox", "episode"} and why is not None:
+            effects.promote(memory, why)
         elif memory.id in promoted:
             effects.demote(memory)

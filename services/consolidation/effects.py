@@ -21,10 +21,16 @@ from slowwave_server.services.memory_changes import Author, change_memory, note_
 from slowwave_server.services.memory_links import add_link, end_links
 from slowwave_server.services.merging import merge_into, part_again
 
+ENDED = "it ended: "
+"""How the reason of a change begins that ends a memory by the words of another one (domain.endings)."""
 _CORRECTED = text(
     "SELECT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = :id AND c.action = 'superseded'"
-    " AND c.flush_id IS NOT NULL AND c.after ->> 'superseded_by' = :by)"
+    f" AND (c.flush_id IS NOT NULL OR c.reason LIKE '{ENDED}%') AND c.after ->> 'superseded_by' = :by)"
 )
+
+
+def _is_earlier(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and (other is None or one < other)
 
 
 @dataclass
@@ -84,7 +90,7 @@ class Effects:
         if (older.superseded_by, older.valid_to) == (newer.id if newer else None, ended.valid_to):
             return
         fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
-        if newer is None and self._corrected(older):
+        if self._corrected(older) and not _is_earlier(ended.valid_to, older.valid_to):
             return
         if newer is None:
             self._change(older, fields, "holding", "nothing that is known ended it")
@@ -94,6 +100,16 @@ class Effects:
         end_links(self.connection, "supersedes", author=self.author, target=older.id)
         add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
         self._register(newer, older, ended.reason, f"{newer.id} was said later and holds")
+
+    def take_back(self, ended: Ended) -> None:
+        """End a memory because another one says so, or let it hold again where nothing that is known ends it."""
+        older, newer = ended.older, ended.newer
+        fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
+        action, reason = ("superseded", ended.reason) if newer else ("reopened", "nothing ends it any more")
+        self._change(older, fields, action, reason)
+        end_links(self.connection, "supersedes", author=self.author, target=older.id)
+        if newer is not None:
+            add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
 
     def _corrected(self, older: Known) -> bool:
         """Whether a conversation itself said that it ended: then no rival value is needed."""
@@ -149,9 +165,9 @@ class Effects:
             )
             self.counts["linked"] += 1
 
-    def promote(self, memory: Known) -> None:
-        """Make it an active memory."""
-        self._change(memory, {"status": "active"}, "promoted", f"confidence {memory.confidence:.2f}")
+    def promote(self, memory: Known, evidence: str) -> None:
+        """Make it an active memory. evidence: what speaks for it, in words."""
+        self._change(memory, {"status": "active"}, "promoted", f"confidence {memory.confidence:.2f}, {evidence}")
 
     def demote(self, memory: Known) -> None:
         """Take a promotion back."""
@@ -159,7 +175,7 @@ class Effects:
             memory,
             {"status": first_status(memory.type)},
             "demoted",
-            f"confidence {memory.confidence:.2f}, after a merge ended",
+            f"confidence {memory.confidence:.2f}, the evidence for it is gone",
         )
 
     def _register(self, newer: Known, older: Known, reason: str, resolution: str | None) -> int | None:

@@ -17,7 +17,12 @@ from sqlalchemy import Connection, text
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.domain.rebuilding import Plan, compare, together
+from slowwave_server.domain.similarity import Thresholds
+from slowwave_server.services.consolidation.effects import Effects
+from slowwave_server.services.consolidation.endings import Endings, settle_endings
+from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.scope_lock import lock_scope
+from slowwave_server.services.consolidation.world import World
 from slowwave_server.services.memory_changes import Author, change_memory, note_change, weigh
 from slowwave_server.services.merging import EVIDENCE, sync_copies
 from slowwave_server.services.reprocess import evidence
@@ -52,6 +57,10 @@ _UNSAID = text(
 _ENDED_BY = text(
     "SELECT m.id, m.revision FROM slowwave.memories m WHERE m.superseded_by = ANY(:ids) AND m.id <> ALL(:ids)"
     " ORDER BY m.id"
+)
+_SCOPES = text(
+    "SELECT m.scope_id, array_agg(m.id ORDER BY m.id) FROM slowwave.memories m WHERE m.id = ANY(:ids)"
+    " GROUP BY m.scope_id ORDER BY m.scope_id"
 )
 _CONFLICTS = text(
     "SELECT c.id, c.scope_id,"
@@ -104,6 +113,7 @@ def switch(connection: Connection, rebuild: int, *, author: Author, now: datetim
     made = _rest(connection, rebuild, plan, author, now)
     archived = _archive(connection, plan.rest, author, now)
     _follow(connection, archived, author, now)
+    _end(connection, made, author, now)
     for statement in (_REMEMBER, _LEDGER):
         connection.execute(statement, {"rebuild": rebuild})
     connection.execute(_DONE, {"rebuild": rebuild, "run": author.run_id})
@@ -153,6 +163,16 @@ def _archive(connection: Connection, memories: Iterable[UUID], author: Author, n
             connection, row.id, row.revision, fields, author=author, action="archived", reason=REASON, now=now
         )
     return {row.id for row in gone}
+
+
+def _end(connection: Connection, made: Collection[UUID], author: Author, now: datetime) -> None:
+    """What the new memories end, and what ends them, as behind a flush."""
+    scopes = connection.execute(_SCOPES, {"ids": list(made)}).all() if made else []
+    for scope_id, ids in scopes:
+        world = World(connection, scope_id, Thresholds())
+        known = sorted(load(connection, scope_id, ids).values(), key=lambda memory: memory.order)
+        endings = Endings(connection, scope_id, world.pin, world.pinned)
+        settle_endings(Effects(connection, scope_id, author, now), endings, known)
 
 
 def _follow(connection: Connection, archived: Collection[UUID], author: Author, now: datetime) -> None:

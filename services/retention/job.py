@@ -1,5 +1,5 @@
-"""The maintenance job `retention`: old events, old calls of models, old logs of sessions on this host, and the
-partitions that events lie in.
+"""The maintenance job `retention`: old events, open work that nobody speaks of any more, old calls of models, old logs
+of sessions on this host, and the partitions that events lie in.
 
 Must not know: when the job is due, Celery.
 """
@@ -11,6 +11,7 @@ from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunn
 from slowwave_server.services.retention.calls import CallRemoval, remove_old_answers, remove_old_calls
 from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.partitions import Kept, keep_partitions
+from slowwave_server.services.retention.work import expire_work
 from slowwave_server.services.session_logs import CleanUp, cleanup_session_logs_older_than
 
 
@@ -27,6 +28,8 @@ def run_retention(context: JobContext) -> JobOutcome:
     )
     calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     answers = 0 if context.dry_run else remove_old_answers(context.engine, now=now)
+    by = f"{context.job.id}, run {context.run.id}"
+    tasks = expire_work(context.engine, rules.task_days, now=now, by=by, dry_run=context.dry_run, go_on=go_on)
     kept_room = Kept() if context.dry_run else keep_partitions(context.engine)
     logs = CleanUp(0, 0)
     if rules.session_log_days:
@@ -37,6 +40,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         "sessions": removal.sessions,
         "days": removal.days,
         "busy": removal.busy,
+        "tasks_expired": tasks,
         "calls": calls.calls,
         "answers": answers,
         "partitions_made": kept_room.made,
@@ -45,16 +49,20 @@ def run_retention(context: JobContext) -> JobOutcome:
         "log_bytes": logs.bytes,
     }
     kept = rules.event_days == 0, rules.session_log_days == 0
-    summary = _summary(removal, calls, logs, kept, dry_run=context.dry_run)
+    summary = _summary(removal, calls, logs, kept, tasks, dry_run=context.dry_run)
     return JobOutcome(summary, stats, "completed" if removal.done and calls.done else "stopped")
 
 
-def _summary(removal: Removal, calls: CallRemoval, logs: CleanUp, kept: tuple[bool, bool], *, dry_run: bool) -> str:
+def _summary(
+    removal: Removal, calls: CallRemoval, logs: CleanUp, kept: tuple[bool, bool], tasks: int, *, dry_run: bool
+) -> str:
     would = " would go" if dry_run else " removed"
     events = f"{count_words(removal.events, 'event')} of {count_words(removal.days, 'day')}{would}"
     parts = ["events are kept for ever (memory.retention.event_days is 0)" if kept[0] else events]
     if removal.busy:
         parts.append(f"{count_words(removal.busy, 'session')} in use left to the next run")
+    if tasks:
+        parts.append(f"{count_words(tasks, 'open task')}{' would expire' if dry_run else ' expired'}")
     if calls.calls:
         parts.append(f"{count_words(calls.calls, 'call')} of models{would}")
     if not (removal.done and calls.done):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from slowwave_server.domain.changes import ChangeLine
 
 WIDTH = 300
-_ENDS = frozenset({"archived", "rejected", "merged", "superseded", "duplicate"})
+_ENDS = frozenset({"archived", "rejected", "merged", "superseded", "duplicate", "expired"})
 _DOUBTS = frozenset({"conflict", "review"})
 
 

@@ -147,6 +147,7 @@ class Consolidation(Section):
     merge_threshold: float = Field(0.9, ge=0, le=1)
     synthesize_threshold: float = Field(0.75, ge=0, le=1)
     promote_confidence: float = Field(0.7, ge=0, le=1)
+    promote_importance: float = Field(0.5, ge=0, le=1)
     max_memories_per_run: int = Field(5000, ge=1, le=1_000_000)
     max_archived_share: float = Field(0.3, gt=0, le=1)
 

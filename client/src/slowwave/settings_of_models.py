@@ -86,10 +86,11 @@ class Tools(Section):
 
 
 class Retention(Section):
-    """What is removed after so many days; 0: nothing is."""
+    """What is removed after so many days, and when open work ceases to be current (task_days); 0: never."""
 
     event_days: int = Field(0, ge=0, le=36_500)
     session_log_days: int = Field(30, ge=0, le=36_500)
+    task_days: int = Field(30, ge=0, le=36_500)
 
 
 class Console(Section):

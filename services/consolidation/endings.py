@@ -1,0 +1,186 @@
+"""Memories that others end: found in the scope, closed in the name of a run, reopened where the end does not hold.
+
+    a flush stored an ending  ─▶ what it ends, at once, in a run of its own
+    a pass looks at a memory  ─▶ what it ends, and what ends it, whatever arrived first (I9)
+    a rebuild was switched    ─▶ the same for the memories that are new
+
+An ending that a person undid stays undone.
+
+Must not know: which words end what (domain.endings).
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from uuid import UUID
+
+from sqlalchemy import Connection, TextClause, text
+
+from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.values import Ended
+from slowwave_server.domain.endings.targets import (
+    CALLED_OFF,
+    CORRECTED,
+    OUTCOMES,
+    Sourced,
+    ends,
+    may_be_ended,
+    may_end,
+)
+from slowwave_server.domain.endings.wording import ending_of
+from slowwave_server.domain.endings.words import naming
+from slowwave_server.domain.endings.work import work_of
+from slowwave_server.domain.review import ends_at
+from slowwave_server.services.consolidation.effects import ENDED, Effects
+from slowwave_server.services.consolidation.neighbours import load
+
+MOST = 400
+"""Memories of a type that are looked at for one ending, the newest first."""
+
+Pin = Callable[[Iterable[UUID]], None]
+Pinned = Callable[[UUID, UUID], bool]
+
+_LIVE = "m.scope_id = :scope AND m.type = ANY(:types) AND m.status IN ('inbox', 'episode', 'active')"
+_OF_TYPE = text(f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} ORDER BY m.valid_from DESC, m.id LIMIT :most")
+_OPEN_OF_TYPE = text(
+    f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND (m.valid_to IS NULL OR m.superseded_by = :by)"
+    " ORDER BY m.valid_from DESC, m.id LIMIT :most"
+)
+# Every lexeme of an index entry carries its scope.
+_WITH_WORDS = text(
+    f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND m.search @@ CAST(("
+    "  SELECT string_agg('''' || CAST(:scope AS text) || ':'"
+    "   || replace(replace(l.lexeme, '\\', '\\\\'), '''', '''''') || '''', ' & ')"
+    "  FROM unnest(to_tsvector('pg_catalog.english', :words)) AS l) AS tsquery)"
+    " ORDER BY m.valid_from DESC, m.id LIMIT :most"
+)
+_ENDINGS = text(
+    f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND m.search @@ CAST(:verbs AS tsquery)"
+    " AND m.content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): '"
+    " ORDER BY m.valid_from DESC, m.id LIMIT :most"
+)
+_VERBS = ("call", "lift", "correct")
+_EVENTS = text("SELECT x.memory_id, x.session_id, x.seq FROM slowwave.memory_sources x WHERE x.memory_id = ANY(:ids)")
+_ENDED_HERE = text(
+    "SELECT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = :id AND c.action = 'superseded'"
+    " AND c.reason LIKE :ended AND c.after ->> 'superseded_by' = :by)"
+)
+# Whether an expiry is the last thing that was decided about when a memory ended.
+_EXPIRED = text(
+    "SELECT DISTINCT ON (c.memory_id) CASE WHEN c.action = 'expired' THEN c.memory_id END"
+    " FROM slowwave.memory_changes c WHERE c.memory_id = ANY(:ids) AND c.after ? 'valid_to'"
+    " ORDER BY c.memory_id, c.id DESC"
+)
+
+
+class Endings:
+    """What ends what in one scope, in one transaction. pin, pinned: what was decided about pairs for good."""
+
+    def __init__(self, connection: Connection, scope_id: int, pin: Pin, pinned: Pinned) -> None:
+        self._connection = connection
+        self._scope_id = scope_id
+        self._pin = pin
+        self._pinned = pinned
+
+    def plan(self, memories: Sequence[Known]) -> list[Ended]:
+        """What becomes of others through these, and of these through others, in the order of event time."""
+        newer = {memory.id: memory for memory in memories if memory.live and may_end(memory.content, memory.type)}
+        newer |= {memory.id: memory for memory in self._enders(memories)}
+        planned: dict[UUID, Ended] = {}
+        for memory in sorted(newer.values(), key=lambda one: (one.reaffirmed_at, one.content_hash)):
+            for ended in self._ended_by(memory, planned):
+                planned[ended.older.id] = ended
+        return list(planned.values())
+
+    def _ended_by(self, memory: Known, planned: Collection[UUID]) -> list[Ended]:
+        pool = [one for one in self._pool(memory) if one.id not in planned and _holds_until(one, memory)]
+        if not pool:
+            return []
+        self._pin([memory.id, *(one.id for one in pool)])
+        newer, *older = self._sourced([memory, *pool])
+        found = {one.older.id: one for one in ends(newer, older) if not self._pinned(memory.id, one.older.id)}
+        new = [
+            Ended(one.older, memory, ends_at(one.older, memory), f"{ENDED}{one.reason}")
+            for one in found.values()
+            if one.older.superseded_by != memory.id
+        ]
+        again = [Ended(one) for one in pool if one.superseded_by == memory.id and one.id not in found]
+        return [*new, *(one for one in again if self._ended_here(one.older))]
+
+    def _pool(self, memory: Known) -> list[Known]:
+        """The memories that one may end, and those that it has ended."""
+        ending = ending_of(memory.content)
+        if ending is not None and ending.act == "called_off":
+            ids = self._with_words(naming(ending.what), CALLED_OFF)
+        elif ending is not None and ending.act == "corrected":
+            ids = self._with_words(ending.what, CORRECTED)
+        elif ending is not None or memory.type == "instruction":
+            ids = self._ids(_OF_TYPE, ["instruction"])
+        else:
+            ids = self._ids(_OPEN_OF_TYPE, ["task"], by=memory.id)
+        return self._load(ids, besides=memory.id)
+
+    def _enders(self, memories: Sequence[Known]) -> list[Known]:
+        """Memories that may end one of these."""
+        older = [memory for memory in memories if memory.live and may_be_ended(memory.content, memory.type)]
+        if not older:
+            return []
+        verbs = " | ".join(f"'{self._scope_id}:{verb}'" for verb in _VERBS)
+        ids = self._ids(_ENDINGS, ["decision", "fact"], verbs=verbs)
+        if any(memory.type == "instruction" for memory in older):
+            ids += self._ids(_OF_TYPE, ["instruction"])
+        for memory in older:
+            work = work_of(memory.content) if memory.type == "task" else None
+            if work is not None and work.object:
+                ids += self._with_words(work.words, OUTCOMES)
+        # Those too that ended one of these before it was said again.
+        ended_by = {memory.superseded_by for memory in older if memory.superseded_by is not None}
+        oldest = min(memory.reaffirmed_at for memory in older)
+        known = self._load({*ids, *ended_by}) if ids or ended_by else []
+        return [
+            one
+            for one in known
+            if (one.reaffirmed_at >= oldest or one.id in ended_by) and may_end(one.content, one.type)
+        ]
+
+    def _ended_here(self, older: Known) -> bool:
+        """Whether a memory ended by such words, and not by another value or on the word of a model."""
+        values = {"id": older.id, "ended": f"{ENDED}%", "by": str(older.superseded_by)}
+        return bool(self._connection.execute(_ENDED_HERE, values).scalar())
+
+    def _ids(self, query: TextClause, types: Iterable[str], **more: object) -> list[UUID]:
+        values = {"scope": self._scope_id, "types": sorted(types), "most": MOST, **more}
+        return list(self._connection.execute(query, values).scalars())
+
+    def _with_words(self, words: str, types: Iterable[str]) -> list[UUID]:
+        return self._ids(_WITH_WORDS, types, words=words) if words else []
+
+    def _load(self, ids: Iterable[UUID], besides: UUID | None = None) -> list[Known]:
+        known = load(self._connection, self._scope_id, set(ids) - {besides})
+        return sorted((one for one in known.values() if one.live), key=lambda one: one.order)
+
+    def _sourced(self, memories: Sequence[Known]) -> list[Sourced]:
+        events: dict[UUID, set[tuple[int, int]]] = {memory.id: set() for memory in memories}
+        for row in self._connection.execute(_EVENTS, {"ids": list(events)}):
+            events[row.memory_id].add((row.session_id, row.seq))
+        return [Sourced(memory, frozenset(events[memory.id])) for memory in memories]
+
+
+def _holds_until(one: Known, memory: Known) -> bool:
+    """Whether a memory still held when another was said, or ended by that one."""
+    return one.superseded_by == memory.id or one.valid_to is None or one.valid_to > memory.reaffirmed_at
+
+
+def settle_endings(effects: Effects, endings: Endings, memories: Sequence[Known]) -> bool:
+    """Carry out what these memories end and what ends them. Answers whether anything changed."""
+    planned = endings.plan(memories)
+    for ended in planned:
+        effects.take_back(ended)
+    return bool(planned)
+
+
+def expired(connection: Connection, memories: Sequence[Known]) -> list[Known]:
+    """Those of these memories that are open work and ended by its days alone: said again, it holds again."""
+    ended = [
+        one.id for one in memories if one.type == "task" and one.valid_to is not None and one.superseded_by is None
+    ]
+    found = set(connection.execute(_EXPIRED, {"ids": ended}).scalars()) if ended else set()
+    return [one for one in memories if one.id in found]
