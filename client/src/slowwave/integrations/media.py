@@ -40,7 +40,7 @@ def described(parts: Iterable[Mapping[str, Any]]) -> Described:
 def part_of(kind: str, media: object, *further: object) -> dict[str, Any]:
     """An object of a framework as a part. further: mappings of the framework or its host that may describe it, too."""
     holders = [{name: getattr(media, name, None) for name in _FIELDS}, *further]
-    told = {}
+    told: dict[str, str] = {}
     for holder in holders:
         if isinstance(holder, Mapping):
             told |= {name: text for name in _FIELDS if isinstance(text := holder.get(name), str) and name not in told}
