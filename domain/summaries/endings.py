@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.acts import Act, acts_of
-from slowwave_server.domain.extraction.by_people import own_words
-from slowwave_server.domain.extraction.speech import UNNAMED_USER, Speech
+from slowwave_server.domain.extraction.pasted import own_words
+from slowwave_server.domain.extraction.person import UNNAMED
+from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.tools import Call
 from slowwave_server.domain.noise import is_chatter
 from slowwave_server.domain.summaries.prose import all_of, asked_before, is_courtesy, plain, quoted, titled
@@ -175,7 +176,8 @@ def _of_person(last: _Last) -> list[str]:
     elif request is not None:
         verb, quote = "asked last", request
     else:
-        own = own_words(said, len(last.asked.event.content)) or said[:1]
+        mine = own_words(last.asked.event.content)
+        own = [part for part in said if part in mine] or said[:1]
         verb, quote = "said last", max(own, key=weight_of_words)
     handed = titled(before) if verb == "agreed" else None
     about = f' on "{handed.title}"' if handed is not None else asked_before(before, quote)
@@ -193,9 +195,7 @@ def _is_clear(stance: Stance, before: str) -> bool:
 def _plan(name: str, said: Sequence[str], told: str) -> list[str]:
     found = [part for part in said if _NEXT.search(part) and not part.endswith("?") and not _NO_PLAN.search(part)]
     fresh = [part for part in found if quoted(part)[1:-1] not in told]
-    return (
-        [f"Next, {name[:1].lower() + name[1:] if name == UNNAMED_USER else name}: {quoted(fresh[-1])}"] if fresh else []
-    )
+    return [f"Next, {name[:1].lower() + name[1:] if name == UNNAMED else name}: {quoted(fresh[-1])}"] if fresh else []
 
 
 def _of_agent(last: _Last, later: Sequence[Call], agent: str) -> list[str]:

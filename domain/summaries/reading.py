@@ -13,8 +13,8 @@ from datetime import datetime
 from slowwave_server.domain.dates import Mention, annotate, local_day, mentions
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.answers import statement
-from slowwave_server.domain.extraction.by_people import own_words
 from slowwave_server.domain.extraction.edges import trim, without_vocative
+from slowwave_server.domain.extraction.pasted import own_words
 from slowwave_server.domain.extraction.person import Speaker, third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, normalise, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
@@ -201,7 +201,7 @@ def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, 
     """The sentences of a turn. at_work: an agent speaks, too; is_last: of the agent's turns."""
     content = speech.event.content
     parts = plain(content) if at_work and speech.is_agent else list(sentences(content))
-    pasted = set(parts) - set(own_words(parts, len(content))) if at_work and not speech.is_agent else set()
+    pasted = set(parts) - set(own_words(content)) if at_work and not speech.is_agent else set()
     for at, part in enumerate(parts):
         spoken = without_address(part) if at_work else part
         said = _DONE.sub("", without_vocative(spoken, speech.speaker.addressee))
