@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from slowwave_server.domain.candidates import Candidate
+from slowwave_server.domain.consolidation.known import Known
 from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.endings.targets import may_end
 from slowwave_server.domain.similarity import Thresholds
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 
 TRIES = 3
 BY = "flush"
+TAKEN_BACK = frozenset({"decision", "task", "instruction"})
+"""Types that people take back most: what ended one of them may have been flushed before it."""
 _OF_FLUSH = text(
     "SELECT DISTINCT s.scope_id, c.memory_id FROM slowwave.flushes f JOIN slowwave.sessions s ON s.id = f.session_id"
     " JOIN slowwave.memory_changes c ON c.flush_id = f.id JOIN slowwave.memories m ON m.id = c.memory_id"
@@ -47,8 +50,13 @@ class Flushed:
 
 
 def may_end_something(candidates: Iterable[Candidate], repeated: int) -> bool:
-    """Whether a flush can have ended memories, or said one again that had ended. Cheap: most flushes do neither."""
-    return repeated > 0 or any(may_end(one.content, one.type) for one in candidates)
+    """Whether a flush can have ended memories, or stored what had ended before. Cheap: most flushes do neither."""
+    return repeated > 0 or any(_is_concerned(one) for one in candidates)
+
+
+def _is_concerned(one: Candidate | Known) -> bool:
+    """Whether a statement may end others, or may have been ended before it arrived (I9)."""
+    return one.type in TAKEN_BACK or may_end(one.content, one.type)
 
 
 def end_after_flush(engine: Engine, flushed: Flushed, now: datetime) -> int:
@@ -90,7 +98,7 @@ def _end(engine: Engine, flushed: Flushed, now: datetime) -> int:
 def _plan(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[Ended]:
     """What becomes of other memories through those of the flush, and of those that had ended before they were said."""
     known = load(connection, scope_id, ids).values()
-    concerned = [one for one in known if one.live and (one.valid_to is not None or may_end(one.content, one.type))]
+    concerned = [one for one in known if one.live and (one.valid_to is not None or _is_concerned(one))]
     if not concerned:
         return []
     world = World(connection, scope_id, Thresholds())
