@@ -126,7 +126,9 @@ _GOES = (
     r"(?P<chooses>(?:we|I)(?:'re|'m|'ll| are| am| will)? (?:go(?:ing)?|fly(?:ing)?|travel(?:ling|ing)?|tak(?:e|ing)|"
     r"us(?:e|ing)|meet(?:ing)?|book(?:ing)?|pick(?:ing)?|want|chose|choose|said|meant))(?: (?:with|to|for|in|on|at))?"
 )
-_MOVES = r"(?P<chooses>\b(?:[Ss]witch(?:ed|ing)?|[Mm]ov(?:e|ed|ing)|[Cc]hang(?:e|ed|ing)|[Mm]igrated?))\b"
+_MOVES = r"(?P<chooses>\b(?:[Ww]e|[Ii])(?:'ve| have)? (?:now |just )?(?:switched|moved|migrated))\b"
+_NO_ROUTE = r"(?:(?!flight|trip|train|route|ticket|bus|journey|ride)[^.;:!?]){0,40}?"
+"""Words between a change and its values: "my flight from Rome to Oslo" is no change of a value."""
 _TAKES = (
     r"(?P<chooses>\b(?:[Ll]et's|[Ww]e'll|[Ii]'ll|[Ww]e will|[Ww]e|[Ii]) (?:rather )?"
     r"(?:use|go with|take|pick|choose|book|fly to|go to|travel to|meet on|meet in|meet at|do))\b"
@@ -139,7 +141,7 @@ CORRECTS = tuple(
         rf"\b[Nn]ot {_OLD},? (?:but|it's|it is|make it|rather)(?: rather)? {_NEW}",
         rf"\b[Nn]ot {_OLD}[,;:]? {_GOES} {_NEW}",
         rf"{_NEW},? (?:and |but )?not {_OLD}{_AT_END}",
-        rf"{_MOVES}[^.;:!?]{{0,40}}? from {_OLD} to {_NEW}",
+        rf"{_MOVES}{_NO_ROUTE} from {_OLD} to {_NEW}",
         rf"{_TAKES}[^.;:!?]{{0,40}}?{_NEW}{_INSTEAD}{_OLD}",
         rf"\b[Uu]se {_NEW}{_INSTEAD}{_OLD}{_AT_END}",
     )

@@ -136,6 +136,8 @@ def test_correction_has_an_old_and_a_new_value(said: str, old: str, new: str) ->
         "Not bad, but London is better.",
         "I don't want to use it anymore.",
         "Create the summary instead of asking.",
+        "I'd like to change my flight from Rome to Oslo.",
+        "We moved the train from Rome to Oslo.",
     ],
 )
 def test_other_sentences_end_nothing(said: str) -> None:
