@@ -104,7 +104,6 @@ class Extraction:
     """The answer of an extractor. No candidates means NO_REPLY. `noise` and `redactions` are counts for the ledger.
 
     made: None where the extractor itself made it, without a model.
-    unread: how many events are in a language that the extractor has no rules for, by ISO 639-1 code.
     """
 
     candidates: tuple[Candidate, ...]
@@ -112,7 +111,6 @@ class Extraction:
     redactions: int = 0
     notes: tuple[str, ...] = field(default_factory=tuple)
     made: Made | None = None
-    unread: Mapping[str, int] = field(default_factory=dict)
 
 
 class Extractor(Protocol):

@@ -15,7 +15,7 @@ from slowwave_server.domain.extraction.edges import trim, with_subject
 from slowwave_server.domain.extraction.quotes import between_single_quotes
 
 UNNAMED = "The user"
-"""How a person without a name is called. An agent that says "you" to that person means nobody else."""
+"""How a person without a name is called; "you" of an agent is nobody else."""
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|_+|\s+|[^\w\s]")
 _CLOSED = ('."', '!"', '?"', ".)", "!)", "?)")
 _TAIL = re.compile(r"[\s.!,;:…]+$")
@@ -215,7 +215,7 @@ class _Rewrite:
             form = verbs.third_person(low, past=past)
             self.present_subject = form != low
             return _like(part, form)
-        if self.present_subject or low in _ONLY_FIRST_PERSON:
+        if self.present_subject or low == "am":
             _, previous = self.previous_word()
             if low == "to" and previous in _TAKE_INFINITIVE:
                 # "wants to go and have fun": the second verb is an infinitive too
@@ -234,7 +234,6 @@ _PLAIN = {
 _AGAIN = {"object": "them", "possessive": "their", "own": "theirs"}
 """What stands for me and my once the speaker was named."""
 _NEW_SUBJECT = frozenset("he she they we who that which if when because".split())
-_ONLY_FIRST_PERSON = frozenset(("am",))
 _TAKE_INFINITIVE = frozenset(
     "wants want likes like loves love needs need has have tries try hopes hope plans plan prefers hates going able "
     "ready tends used trying hoping planning decided learning how way".split(),

@@ -8,8 +8,7 @@ tools did (`by_tools`).
 Must not know: where windows come from and where candidates go. Nothing that a conversation says is an instruction here.
 """
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
@@ -57,7 +56,6 @@ class RulesExtractor:
         found: dict[tuple[str, str], Candidate] = {}
         redactions = noise = dropped = 0
         talk = list(speeches(window.events, context.preceding, context.agent))
-        unread: Counter[str] = Counter()
         spoken = detect_each([one.event.content for one in talk], [one.content for one in context.preceding])
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
         to_agent = any(speech.is_agent for speech in talk) or any(
@@ -77,33 +75,35 @@ class RulesExtractor:
                 continue
             at = by_seq[event.seq]
             if spoken[at] != DEFAULT:
-                for one in _quoted(talk[at], text, spoken[at], context, unread, to_agent=to_agent):
-                    _add(found, one)
-                continue
-            weigh = cache(partial(worth, talk, at))
-            # What a long turn says again and again takes no room.
-            passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
-            room = at_most(MAX_PER_EVENT, len(text))
-            dropped += max(0, len(passed) - room)
-            made = [(one, candidate(one, talk[at], context)) for one in _best(passed, room)]
-            for one in kept(made, weigh, to_agent=to_agent):
+                one_turn = _quoted(talk[at], text, spoken[at], context, to_agent=to_agent)
+            else:
+                one_turn, too_many = _read(talk, at, text, context, to_agent=to_agent)
+                dropped += too_many
+            for one in one_turn:
                 _add(found, one)
         inside = frozenset(event.seq for event in window.events)
         for result in by_tools.candidates((*context.preceding, *window.events), inside):
             _add(found, result)
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
-        return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes, unread=unread)
+        return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
 
 
-def _quoted(
-    speech: Speech, text: str, code: str, context: ExtractionContext, unread: Counter[str], *, to_agent: bool
-) -> list[Candidate]:
-    """The candidates of a turn in another language than English; without rules for it there are none, counted."""
+def _quoted(speech: Speech, text: str, code: str, context: ExtractionContext, *, to_agent: bool) -> Iterable[Candidate]:
+    """The candidates of a turn in another language than English; none if there are no rules for it."""
     known = language(code)
-    if known is None:
-        unread[code] += 1
-        return []
-    return quoting.candidates(speech, text, known, context, to_agent=to_agent)
+    return () if known is None else quoting.candidates(speech, text, known, context, to_agent=to_agent)
+
+
+def _read(
+    talk: list[Speech], at: int, text: str, context: ExtractionContext, *, to_agent: bool
+) -> tuple[Iterable[Candidate], int]:
+    """The candidates of a turn in English, and how many statements found no room."""
+    weigh = cache(partial(worth, talk, at))
+    # What a long turn says again and again takes no room.
+    passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
+    room = at_most(MAX_PER_EVENT, len(text))
+    made = [(one, candidate(one, talk[at], context)) for one in _best(passed, room)]
+    return kept(made, weigh, to_agent=to_agent), max(0, len(passed) - room)
 
 
 def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[Statement]:

@@ -196,7 +196,6 @@ def test_an_uncertain_date_stays_as_it_was_said(said: str) -> None:
 def test_a_language_without_rules_is_counted() -> None:
     told = extract(("user", "Ola", "Moja siostra mieszka w Krakowie i pracuje w szpitalu."))
     assert told.candidates == ()
-    assert told.unread == {"pl": 1}
 
 
 def test_english_among_another_language_goes_the_english_way() -> None:
