@@ -65,13 +65,19 @@ def choices_of_year(today: date, month: int, day: int) -> list[date]:
     return [date(today.year + shift, month, day) for shift in (-1, 0, 1) if _exists(today.year + shift, month, day)]
 
 
+SOON = 14
+"""Days. "Your flight was moved to 21 May", said on 15 May, is about the day that comes, not about the last year."""
+
+
 def pointed_at(choices: Iterable[date], today: date, where: Tense) -> date:
-    """The choice on the side of the tense, nearest to today. Both sides count today itself."""
+    """The choice on the side of the tense, nearest to today, unless another one comes soon. Both count today itself."""
     days = list(choices)
     fitting = [
         day for day in days if (day <= today if where == "past" else day >= today if where == "future" else True)
     ]
-    return min(fitting or days, key=lambda day: abs(day - today))
+    chosen = min(fitting or days, key=lambda day: abs(day - today))
+    nearest = min(days, key=lambda day: abs(day - today))
+    return nearest if abs(chosen - nearest).days > SOON >= abs(nearest - today).days else chosen
 
 
 def _exists(year: int, month: int, day: int) -> bool:

@@ -26,7 +26,7 @@ def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[S
 
     matters: whether the turn is worth remembering. It is asked only about a turn that hands something over.
     """
-    told = (_outcome(speech, clean(part)) for part in sentences(text) if is_outcome(part))
+    told = (_outcome(speech, clean(part)) for part in sentences(text) if part[0] not in ">&" and is_outcome(part))
     found = list(islice((one for one in told if one is not None), at_most(MAX_OUTCOMES, len(text))))
     if (handed := outline(text)) is not None and handed.is_specific and matters():
         fired = ("delivered", "act_deliver")

@@ -10,6 +10,7 @@ from slowwave_server.domain.extraction import decisions, standing
 from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.answers import statement
 from slowwave_server.domain.extraction.edges import without_vocative
+from slowwave_server.domain.extraction.flaws import PERSON
 from slowwave_server.domain.extraction.making import Statement, without_wish
 from slowwave_server.domain.extraction.outline import listed, without_marks
 from slowwave_server.domain.extraction.pasted import PASTED, own_words
@@ -17,7 +18,7 @@ from slowwave_server.domain.extraction.person import third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech
-from slowwave_server.domain.extraction.standalone import content_words, flaw, is_about_talk, is_unreal
+from slowwave_server.domain.extraction.standalone import content_words, flaw, is_about_talk, is_dangling, is_unreal
 from slowwave_server.domain.extraction.taken_back import taken_back
 from slowwave_server.domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, keep_score
 from slowwave_server.domain.noise import without_machinery
@@ -42,7 +43,9 @@ _BEFORE_QUESTION = re.compile(
 SHORT = 120
 """Characters of a turn of which too little can be read to judge the turn by itself."""
 _OF_SELF = frozenset("food body family job home pet i_am_a my_favourite i_like".split())
+_MY_PERSON = re.compile(rf"my (?:[\w-]+ ){{0,2}}?{PERSON.pattern}", re.IGNORECASE)
 _PASSING = frozenset("hedge hypothetical unreal i_will i_want modal".split())
+_UNNAMED_OPTION = re.compile(r": (?:\w+ )?(?:with )?option #?\w+\.$", re.IGNORECASE)
 _QUESTION_TAIL = 200
 """Characters at the end of a turn in which its question stands."""
 
@@ -60,7 +63,11 @@ def among_people(speech: Speech, text: str) -> list[Statement]:
 
 def to_agent(speech: Speech, text: str) -> list[Statement]:
     """The sentences of a person's turn to an agent that are worth keeping, and what the turn agrees to."""
-    parts = [bare for part in own_words(text) if (bare := _VOCATIVE.sub("", _COMMAND.sub("", without_marks(part))))]
+    parts = [
+        bare
+        for part in own_words(text)
+        if part[0] not in ">&" and (bare := _VOCATIVE.sub("", _COMMAND.sub("", without_marks(part))))
+    ]
     heard = _heard(speech)
     kept = _best(
         one for at, part in enumerate(parts) if (one := _at_work(speech, part, heard, first=at == 0)) is not None
@@ -74,7 +81,7 @@ def is_of_self(passed: Statement) -> bool:
     fired = frozenset(passed.fired)
     return (
         "starts_with_i" in fired
-        and not _OF_SELF.isdisjoint(fired)
+        and not (_OF_SELF.isdisjoint(fired) and _MY_PERSON.match(passed.said) is None)
         and _PASSING.isdisjoint(fired)
         and not ("when" in fired and "proper_name" not in fired)
         and _UNRESOLVED.search(passed.said) is None
@@ -127,7 +134,7 @@ def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> S
 
 
 def _instruction(speech: Speech, sentence: str) -> Statement | None:
-    if len(set(content_words(sentence))) < 2:
+    if len(set(content_words(sentence))) < 2 or is_dangling(sentence):
         return None
     fired = (*signals(sentence, Seen()), "standing")
     told = standing.told(sentence, speech.speaker.name)
@@ -164,7 +171,7 @@ def _chosen(speech: Speech, sentence: str, heard: str) -> Statement | None:
     fired = (*signals(sentence, Seen()), "decision", "act_accept")
     told = what if option is None else (f"{what} ({option})" if what else f"go with {option}")
     worded = f"{speech.speaker.name} decided: {told}."
-    if flaw(worded, names=(speech.speaker.name,)) is not None:
+    if _UNNAMED_OPTION.search(worded) or flaw(worded, names=(speech.speaker.name,)) is not None:
         return None
     return Statement(worded, fired, keep_score(fired) + 2.0, type="decision", worded=True)
 

@@ -12,7 +12,7 @@ import re
 from slowwave_server.domain.extraction.acts import acts_of
 from slowwave_server.domain.extraction.outline import clean, numbered, outline
 from slowwave_server.domain.extraction.sentences import sentences
-from slowwave_server.domain.extraction.standalone import content_words
+from slowwave_server.domain.extraction.standalone import content_words, is_cut
 
 MAX_PROPOSAL = 220
 
@@ -97,7 +97,8 @@ def agreed(before: str) -> str | None:
         return None
     if _FIGURE.search(proposals[-1]) is None:
         return None
-    return f"agreed to {_of_them(proposals[-1][:MAX_PROPOSAL].strip(' ,;:'))}"
+    told = _of_them(proposals[-1][:MAX_PROPOSAL].strip(" ,;:").removeprefix("then "))
+    return None if is_cut(told) else f"agreed to {told}"
 
 
 def _of_them(text: str) -> str:

@@ -114,7 +114,8 @@ _PINGS = re.compile(
     r"ran)|will (?:go check|"
     r"try their best|start|get back|let|take a look|review|read|check|see|report|do that|action|handle)|"
     r"thinks they (?:can|have)|saw some|"
-    r"(?:is|are) on step|(?:is|are) trying to|wants? to now|now wants?|got (?:it|that)|(?:was|"
+    r"(?:is|are) on step|(?:is|are) trying to (?:understand|figure|see|get|find|make sense|remember|decide|say)|"
+    r"wants? to now|now wants?|got (?:it|that)|(?:was|"
     r"were) (?:just )?(?:thinking|wondering|hoping|trying))\b",
     re.IGNORECASE,
 )
@@ -148,7 +149,8 @@ PERSON = re.compile(
     r"brother|"
     r"sister|cousin|uncle|aunt|nephew|niece|grand\w+|friend|girlfriend|boyfriend|fianc\w+|boss|manager|colleague|"
     r"coworker|"
-    r"client|customer|doctor|nurse|teacher|professor|mentor|neighbo\w+|roommate|landlord|dog|cat|puppy|kitten|pet|"
+    r"client|customer|doctor|nurse|teacher|professor|mentor|neighbo\w+|roommate|flatmate|housemate|dentist|therapist|"
+    r"tutor|accountant|landlord|dog|cat|puppy|kitten|pet|"
     r"horse|"
     r"man|woman|guy|girl|boy|lady|agent|developer|engineer|lawyer|coach|trainer|mechanic|director|ceo|cto|md)s?\b",
     re.IGNORECASE,
@@ -177,7 +179,7 @@ DEICTIC = re.compile(
     re.IGNORECASE,
 )
 CUT_OFF = re.compile(
-    r"\b(?:are|is|was|were|has|have|and|or|the|a|an|of|with|as|than|including)[.!]?$",
+    r"\b(?:are|is|was|were|has|have|and|or|the|a|an|of|with|as|than|including|e\.g|i\.e)[.!]?$",
     re.IGNORECASE,
 )
 NAMED = re.compile(r"(?<=[\w,;:)] )(?!I\b|The\b)[\"'(]?[A-Z][\w'-]+|\d|[\"'][A-Z]")

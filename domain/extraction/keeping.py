@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.making import Statement
+from slowwave_server.domain.extraction.standalone import is_named
 
 WORTH = -1.1
 """Log-odds from which an agent's answer is worth remembering by its outline."""
 WORTH_SURELY = -0.6
 """Log-odds from which a turn of talk with an agent may be remembered by its best statement, if that is fair."""
-USEFUL = 0.5
+USEFUL = 0.52
 """Importance (the chance to be useful, as readers judge) from which a statement of talk with an agent is kept."""
-FAIR = 0.25
+FAIR = 0.35
 """The same for the best statement of a turn that is surely worth remembering."""
 FIRST_IN_PAIR = 0.07
 """The same for the best statement of a turn where two people talk: what they say of themselves is mostly kept."""
@@ -44,17 +45,25 @@ def kept(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) ->
     further = USEFUL if to_agent else FURTHER_IN_PAIR
     for statement, one in made:
         if by_people.is_of_self(statement) or (to_agent and not ALWAYS.isdisjoint(statement.fired)):
-            yield one
+            keep = True
         elif "group" in statement.fired:
-            if _is_of_group(statement, one.importance):
-                yield one
-        elif one.importance >= (first if one.importance == best else further):
+            keep = _is_of_group(statement, one.importance)
+        elif to_agent and _is_work(statement, one):
+            keep = one.importance >= FAIR
+        else:
+            keep = one.importance >= (first if one.importance == best else further)
+        if keep:
             yield one
 
 
 def _least_of_first(weigh: Callable[[], float], best: float) -> float:
     """The least importance of the best statement of a turn with an agent."""
     return FAIR if FAIR <= best < USEFUL and weigh() >= WORTH_SURELY else USEFUL
+
+
+def _is_work(statement: Statement, one: Candidate) -> bool:
+    """Whether a statement says what was done, promised or chosen, or names open work: its end is found by it."""
+    return not SETTLED.isdisjoint(statement.fired) or (one.type == "task" and is_named(statement.said))
 
 
 def _is_of_group(one: Statement, importance: float) -> bool:

@@ -73,7 +73,8 @@ def is_outcome(sentence: str) -> bool:
     done = _PASSIVE.search(told) or _ACTIVE.search(told)
     if done is None or _PENDING.search(told[: done.end()]) or _NOT_DONE.search(told):
         return False
-    return has_specifics(sentence)
+    # A quoted word names nothing that was done, unless the agent says that it did it.
+    return has_specifics(told if _ACTIVE.search(told) is None else sentence)
 
 
 def has_specifics(sentence: str) -> bool:

@@ -117,7 +117,7 @@ class _Rewrite:
             self.first_person(at, part, low)
         elif low in _WE:
             self.we(at, low)
-        elif low in _PLAIN and part != "US":
+        elif low in _PLAIN and part != "US" and not (low == "us" and self.previous_word()[1] == "the"):
             self.out.append(self.oblique(_PLAIN[low]))
         elif self.resolve_you and (low in _YOU or low in {"your", "yours", "yourself"}):
             self.you(at, low)

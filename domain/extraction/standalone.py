@@ -49,7 +49,7 @@ def is_named(content: str) -> bool:
     return NAMED.search(content) is not None
 
 
-def _is_dangling(content: str) -> bool:
+def is_dangling(content: str) -> bool:
     """Whether a word points at something that the statement does not name."""
     return DEICTIC.search(content) is not None and NAMED.search(content) is None
 
@@ -88,7 +88,7 @@ def flaw(content: str, *, names: tuple[str, ...] = (), at_work: bool = True) -> 
 
 
 def _flaw_of_subject(content: str, bare: str, names: tuple[str, ...], *, at_work: bool) -> str | None:
-    if _is_dangling(bare) or (at_work and _names_nobody(bare)):
+    if is_dangling(bare) or (at_work and _names_nobody(bare)):
         return "dangling reference"
     if names and not any(name.lower() in content.lower() for name in names):
         return "about nobody"
@@ -97,11 +97,11 @@ def _flaw_of_subject(content: str, bare: str, names: tuple[str, ...], *, at_work
         return "request"
     if any(content.count(name) > MAX_MENTIONS for name in names):
         return "garbled"
-    unfinished = content.rstrip().endswith(("…", "?", ":")) or (at_work and _is_cut(content))
+    unfinished = content.rstrip().endswith(("…", "?", ":")) or (at_work and is_cut(content))
     return "unfinished" if unfinished else None
 
 
-def _is_cut(content: str) -> bool:
+def is_cut(content: str) -> bool:
     """Whether a statement stops in the middle of a phrase, of brackets or of a quotation."""
     return (
         CUT_OFF.search(content) is not None or content.count("(") != content.count(")") or content.count('"') % 2 == 1

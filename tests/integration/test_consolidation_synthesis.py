@@ -71,7 +71,8 @@ def test_without_a_model_they_stay_two_and_are_linked(hearer: Hearer) -> None:
 
 def test_mistake_17_whatever_a_call_ends_with_is_counted_and_costs_no_memory(hearer: Hearer) -> None:
     one, two = heard(hearer)
-    hearer.hear("Jonas collects stamps", session="x", confidence=0.9)
+    for session in ("x", "y"):
+        hearer.hear("Jonas collects stamps", session=session, confidence=0.9)
     for answer, outcome in ENDS:
         report = hearer.run("deep", model=ModelUse(Oracle(says(answer))))
         assert report.state == "completed"

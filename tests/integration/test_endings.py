@@ -83,9 +83,7 @@ class Office:
     def rebuild(self) -> Report:
         with self.engine.connect() as connection:
             owner = Owner.of(connection, "default", "maya", find_agent(connection, "default", "maya"))
-        rebuilder = Rebuilder(
-            self.engine, lambda _run: RulesExtractor(), 12_000, self.scene.clock, lambda _report: True
-        )
+        rebuilder = Rebuilder(self.engine, lambda _run: RulesExtractor(), self.scene.clock, lambda _report: True)
         return rebuilder.rebuild(owner, only_fallback=False, by="tester")
 
     def runs(self) -> list[Any]:
@@ -239,9 +237,7 @@ def test_rebuild_with_the_same_rules_gives_the_same(office: Office) -> None:
     assert len(before) == 2
     with office.engine.connect() as connection:
         owner = Owner.of(connection, "default", "maya", find_agent(connection, "default", "maya"))
-    rebuilder = Rebuilder(
-        office.engine, lambda _run: RulesExtractor(), 12_000, office.scene.clock, lambda _report: True
-    )
+    rebuilder = Rebuilder(office.engine, lambda _run: RulesExtractor(), office.scene.clock, lambda _report: True)
     report = rebuilder.rebuild(owner, only_fallback=False, by="tester")
     assert (report.switched, report.gained, report.lost) == (True, (), ())
     assert office.ended() == before
@@ -256,9 +252,7 @@ def test_rebuild_ends_what_the_new_memories_end(office: Office) -> None:
     assert office.ended() == {}
     with office.engine.connect() as connection:
         owner = Owner.of(connection, "default", "maya", find_agent(connection, "default", "maya"))
-    rebuilder = Rebuilder(
-        office.engine, lambda _run: RulesExtractor(), 12_000, office.scene.clock, lambda _report: True
-    )
+    rebuilder = Rebuilder(office.engine, lambda _run: RulesExtractor(), office.scene.clock, lambda _report: True)
     report = rebuilder.rebuild(owner, only_fallback=False, by="tester")
     assert office.ended()[KYOTO] == NOT_KYOTO
     undo(office.engine, "default", report.run, by="tester", now=office.scene.clock())

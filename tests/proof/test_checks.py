@@ -299,7 +299,11 @@ PLANTS: list[tuple[str, Check, Plant]] = [
     (
         "a change that begins elsewhere",
         checks_changes.changes_lead_to_what_is,
-        sql("UPDATE slowwave.memory_changes SET before = before || '{\"status\": \"review\"}' WHERE before ? 'status'"),
+        sql(
+            "INSERT INTO slowwave.memory_changes (memory_id, action, before, after, reason, made_at) SELECT id,"
+            " 'promoted', '{\"status\": \"review\"}', jsonb_build_object('status', status), 'x', now()"
+            f" FROM slowwave.memories WHERE id = ({_MEMORY})"
+        ),
     ),
     (
         "a memory that went in silence",

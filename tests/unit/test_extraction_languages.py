@@ -193,7 +193,7 @@ def test_an_uncertain_date_stays_as_it_was_said(said: str) -> None:
     assert f'"{said}"' in only([("user", "Maya", said)]).content
 
 
-def test_a_language_without_rules_is_counted() -> None:
+def test_a_language_without_rules_makes_no_memory() -> None:
     told = extract(("user", "Ola", "Moja siostra mieszka w Krakowie i pracuje w szpitalu."))
     assert told.candidates == ()
 
