@@ -14,6 +14,7 @@ from slowwave_server.domain.extraction.acts import Act, acts_of
 from slowwave_server.domain.extraction.pasted import own_words
 from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.extraction.standalone import content_words
 from slowwave_server.domain.extraction.tools import Call
 from slowwave_server.domain.noise import is_chatter
 from slowwave_server.domain.summaries.prose import all_of, asked_before, is_courtesy, plain, quoted, titled
@@ -59,6 +60,9 @@ _SETTLES = re.compile(
     r"paused|scheduled|saved|finali[sz]ed))\b",
     re.IGNORECASE,
 )
+_FIGURE = re.compile(r"\d")
+MOST_SHARED = 4
+"""Words that an answer shares with its question; more prove nothing more."""
 _THANKS = re.compile(
     r"\b(?:thanks?|thank you|appreciate|bye|goodbye|that'?s (?:all|it|everything)|nothing else|take care)\b",
     re.IGNORECASE,
@@ -167,6 +171,8 @@ def _of_person(last: _Last) -> list[str]:
     name, before = last.asked.speaker.name, last.asked.before or ""
     parts = plain(last.asked.event.content) or all_of(last.asked.event.content)
     said = [part for part in parts if not is_courtesy(part)] or parts
+    if not said:
+        return []
     acts = acts_of(said, by_agent=False)
     asked = [part for part, act in zip(said, acts, strict=True) if _is_request(part, act)]
     request = max(asked, key=weight_of_words, default=None)
@@ -205,7 +211,8 @@ def _of_agent(last: _Last, later: Sequence[Call], agent: str) -> list[str]:
         return ["No answer followed."] if asked and last.farewell is None and not later else []
     text = "\n".join(speech.event.content for speech in last.answers)
     parts = [part for part in plain(text) if not is_courtesy(part)]
-    told = _answer(agent, text, parts, with_tools=bool(later))
+    asked_for = last.asked.event.content if last.asked is not None else ""
+    told = _answer(agent, text, parts, asked_for, with_tools=bool(later))
     open_ = [part for part in parts[-2:] if part.endswith("?") and part not in told]
     if open_ and last.farewell is None:
         told += f" {agent} asked: {quoted(open_[-1])} No answer followed."
@@ -217,7 +224,7 @@ def _read(speech: Speech) -> tuple[list[str], list[Act]]:
     return parts, acts_of(parts, by_agent=False)
 
 
-def _answer(agent: str, text: str, parts: Sequence[str], *, with_tools: bool) -> str:
+def _answer(agent: str, text: str, parts: Sequence[str], asked_for: str, *, with_tools: bool) -> str:
     """What the agent's last word was: a hand-over, an outcome, a refusal, something delivered, or an answer."""
     reports = outcomes(text, with_tools=with_tools)
     for verb, found in (
@@ -231,10 +238,24 @@ def _answer(agent: str, text: str, parts: Sequence[str], *, with_tools: bool) ->
         return f'{agent} delivered "{handed.title}".'
     answered = [part for part in parts if not part.endswith("?") and weight_of_words(part) > 1]
     plainly = [part for part in answered if not _PRAISE.search(part)] or answered
-    found = next((part for part in plainly if _SETTLES.search(part)), plainly[0] if plainly else None)
+    found = next((part for part in plainly if _SETTLES.search(part)), _main(plainly, asked_for))
     if found is None:
         found = next((part for part in all_of(text) if weight_of_words(part) > 1), None)  # nothing but a list
     return f"{agent} answered: {quoted(found)}" if found else ""
+
+
+def _main(parts: Sequence[str], asked_for: str) -> str | None:
+    """The sentence of an answer that says most about what was asked: with a figure in it, in the words of the question.
+
+    An answer often begins with a sentence that only announces it; among equals the first one counts.
+    """
+    wanted = set(content_words(asked_for))
+
+    def worth(part: str) -> tuple[bool, int]:
+        shared = len(wanted.intersection(content_words(part)))
+        return _FIGURE.search(part) is not None and shared > 0, min(shared, MOST_SHARED)
+
+    return max(parts, key=worth, default=None)
 
 
 def _of_farewell(last: _Last) -> list[str]:
