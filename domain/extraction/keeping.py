@@ -4,6 +4,7 @@ Must not know: how statements are found and worded.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
@@ -30,6 +31,8 @@ OF_GROUP = frozenset("change dated habit i_am_a i_have_done rule the_x_is".split
 """Signals of which another statement there has one. All else is discussion."""
 UNSURE = frozenset("answers_in_short hedge hypothetical i_cannot i_think unreal".split())
 """Signals that nothing kept of a group's talk has."""
+OF_SELF = 0.5
+"""Least importance of a lasting fact about its speaker ("I'm allergic to nuts"): short, seldom with a name."""
 ALWAYS = frozenset(("standing", "remember", "rule", "ends"))
 """Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
 Made = tuple[Statement, Candidate]
@@ -44,16 +47,18 @@ def kept(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) ->
     first = _least_of_first(weigh, best) if to_agent else FIRST_IN_PAIR
     further = USEFUL if to_agent else FURTHER_IN_PAIR
     for statement, one in made:
-        if by_people.is_of_self(statement) or (to_agent and not ALWAYS.isdisjoint(statement.fired)):
-            keep = True
-        elif "group" in statement.fired:
-            keep = _is_of_group(statement, one.importance)
-        elif to_agent and _is_work(statement, one):
-            keep = one.importance >= FAIR
-        else:
-            keep = one.importance >= (first if one.importance == best else further)
-        if keep:
+        if by_people.is_of_self(statement):
+            yield replace(one, importance=max(one.importance, OF_SELF))
+        elif _is_kept(statement, one, first if one.importance == best else further, to_agent=to_agent):
             yield one
+
+
+def _is_kept(statement: Statement, one: Candidate, least: float, *, to_agent: bool) -> bool:
+    if to_agent and not ALWAYS.isdisjoint(statement.fired):
+        return True
+    if "group" in statement.fired:
+        return _is_of_group(statement, one.importance)
+    return one.importance >= (min(FAIR, least) if to_agent and _is_work(statement, one) else least)
 
 
 def _least_of_first(weigh: Callable[[], float], best: float) -> float:
