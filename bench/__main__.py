@@ -1,8 +1,8 @@
 """Every measured comparison, one after the other, then one table.
 
-Run: python -m bench [PART …] [--markdown FILE] [--rows FOLDER]. Parts run in processes of their own, never two at
-once. Those that read public data sets are left out, and said to be, where the data is not there. With a folder of rows
-a part can be measured again by itself: the table holds the last measurement of each part.
+Run: python -m bench [PART …] [--beside CLONE] [--markdown FILE] [--rows FOLDER]. Parts run in processes of their own,
+never two at once. Those that read public data sets are left out, and said to be, where the data is not there. With a
+folder of rows a part can be measured again by itself: the table holds the last measurement of each part.
 """
 
 import argparse
@@ -28,6 +28,10 @@ PARTS = {
     "realmem_search": "do memories alone answer later questions, by search",
     "languages": "do facts in other languages become memories, and does search find them",
     "msc": "does extraction keep what people keep",
+    "recall": "do search and context find the evidence, beside BM25, a recipe and another clone",
+    "recall_twice": "do the same data, loaded in another order, give the same answers",
+    "silence": "are questions of other persons and projects answered with nothing",
+    "precisionmem": "does search find the right belief and nothing else, beside published figures",
     "locomo": "does search find the evidence",
     "locomo_hybrid": "do vectors help it find more",
     "days": "do summaries of days say what people would",
@@ -43,6 +47,10 @@ NEEDS_DATA = {
     "realmem_search": "realmem-dev.json",
     "languages": "lang-dev.jsonl",
     "msc": "msc-memories-dev.jsonl",
+    "recall": "realmem-dev.json",
+    "recall_twice": "realmem-dev.json",
+    "silence": "realmem-dev.json",
+    "precisionmem": "precisionmem-retrieval.cases.json",
     "locomo": "locomo-dev.json",
     "locomo_hybrid": "locomo-dev.json",
     "days": "locomo-dev.json",
@@ -79,9 +87,12 @@ def main() -> int:
     """Run the parts that were asked for (all), print the table; 1 if a part failed or a bound does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    parser.add_argument("--beside", type=Path, help="another clone, set up, whose search the part recall compares with")
     parser.add_argument("--markdown", type=Path, help="write the table to this file too")
     parser.add_argument("--rows", type=Path, help="keep the rows of each part here, and show all that are here")
     options = parser.parse_args()
+    if options.beside:
+        os.environ["BENCH_BESIDE"] = str(options.beside.resolve())
     with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
         kept = options.rows or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)

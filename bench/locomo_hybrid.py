@@ -172,7 +172,7 @@ class Asking:
         asks: dict[str, Callable[[str], Sequence[Hit]]] = {
             "words, search": lambda q: search(self._connection, "default", conversation.name, q, limit=DEEPEST),
             "vectors, search": lambda q: self._by_vectors(conversation.name, q),
-            "both, search": lambda q: self._memory.search(conversation.name, q, DEEPEST),
+            "both, search": lambda q: self._memory.search(conversation.name, q, DEEPEST, order="relevance"),
         }
         return {way: [self._timed(way, ask, question) for question in questions] for way, ask in asks.items()}
 

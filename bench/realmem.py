@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.msc_data import data_file
-from bench.prefix_bm25 import PrefixIndex
 from bench.realmem_data import FILE, Person, Question, Source, people
 from bench.replay import Compared, memories
 from slowwave.recall import estimate
 from slowwave_server.domain.candidates import Candidate, Extractor
 from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
+from slowwave_server.services.bm25 import PrefixIndex
 
 AGENT = "assistant"
 FIRST = 10

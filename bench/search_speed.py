@@ -100,8 +100,8 @@ def _copy(connection: Connection, table: str, rows: Iterator[tuple[Any, ...]]) -
 FILL = (
     """INSERT INTO slowwave.events (session_id, seq, turn, kind, role, name, content, happened_at, recorded_at, day)
        SELECT session_id, seq, seq, 'user', 'user', 'Maya', content, at, at, at::date FROM said""",
-    """INSERT INTO slowwave.passages (session_id, seq, scope_id, search)
-       SELECT s.session_id, v.seq, 1, v.search FROM (
+    """INSERT INTO slowwave.passages (session_id, seq, part, begins, ends, scope_id, search)
+       SELECT s.session_id, v.seq, v.part, v.begins, v.ends, 1, v.search FROM (
            SELECT session_id, jsonb_agg(jsonb_build_object(
                'seq', seq, 'text', content, 'speaker', 'Maya', 'at', at)) AS said
            FROM said GROUP BY session_id

@@ -1,0 +1,166 @@
+"""Silence: questions whose answer is in another person's memory, and what it costs to answer them with nothing.
+
+    other persons     RealMem: each person's questions asked of every other person
+    other projects    LoCoMo: the questions of each conversation asked of every other conversation
+
+A sample of them is asked, and the same questions of their own agents. A hit counts if its relevance (`Hit.relevance`, 0
+to 1) is at least the floor. The curve says for each floor how many foreign questions are answered with nothing, and how
+much any@10 is lost where an answer exists. Hits without a relevance are always shown, so then the curve is flat. With
+--relative the score stands in for the relevance, divided by the best score of the set: what a raw score would separate.
+
+Run: python -m bench.silence [--sets RealMem LoCoMo] [--agents 2] [--questions 40] [--relative]
+"""
+
+import argparse
+import json
+import random
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from bench.embedding_cache import CachedModels
+from bench.recall_sets import SETS
+from bench.report import Row, note
+from slowwave.memory import Memory
+from slowwave.recall import Hit
+from slowwave.settings import Embeddings, Settings
+from slowwave_server.services.embeddings.indexing import Indexing
+from slowwave_server.services.recall_data import RecallAgent, RecallQuestion, read_recall
+from slowwave_server.services.recall_evaluation import Recorder
+from slowwave_server.workers.scratch import rules_flusher, scratch_servers
+
+FIRST = 10
+FLOORS = tuple(step / 20 for step in range(20))
+LEAST_SILENT, MOST_LOST = 0.8, 0.03
+OURS = {"RealMem": "other persons", "LoCoMo": "other projects"}
+Worth = Callable[[Hit], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The first ten hits of one question: the worth of each, and whether it holds evidence."""
+
+    hits: tuple[tuple[float, bool], ...]
+
+    def found(self, floor: float) -> bool:
+        """Whether a hit with evidence is shown."""
+        return any(right and worth >= floor for worth, right in self.hits)
+
+    def empty(self, floor: float) -> bool:
+        """Whether nothing is shown."""
+        return all(worth < floor for worth, _ in self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One floor of the curve. silent: of foreign questions, the share with no hit; lost: any@10 less than without."""
+
+    floor: float
+    silent: float
+    lost: float
+
+
+def relevance(hit: Hit) -> float:
+    """The relevance of a hit; 1 if hits have none."""
+    found = getattr(hit, "relevance", None)
+    return 1.0 if found is None else float(found)
+
+
+def curve(own: Sequence[Asked], foreign: Sequence[Asked]) -> list[Point]:
+    """The shares by floor."""
+    every = statistics.mean(one.found(0) for one in own)
+    return [
+        Point(
+            floor,
+            statistics.mean(one.empty(floor) for one in foreign),
+            every - statistics.mean(one.found(floor) for one in own),
+        )
+        for floor in FLOORS
+    ]
+
+
+def best(points: Sequence[Point]) -> Point:
+    """The floor that silences most of what it may, at the loss that is allowed."""
+    return max((point for point in points if point.lost <= MOST_LOST), key=lambda point: point.silent)
+
+
+def ask(memory: Memory, agent: str, question: RecallQuestion, worth: Worth, *, own: bool) -> Asked:
+    """Search one agent's memory. Ids of events are SESSION#NUMBER."""
+    hits = memory.search(agent, question.text, FIRST)
+    return Asked(
+        tuple(
+            (worth(hit), own and any(f"{session}#{seq}" in question.evidence for session, seq in hit.sources))
+            for hit in hits
+        )
+    )
+
+
+def ask_all(memory: Memory, agents: Sequence[RecallAgent], most: int, worth: Worth) -> tuple[list[Asked], list[Asked]]:
+    """A sample of questions of each agent: asked of itself, and of each other agent."""
+    chance = random.Random(1)
+    own, foreign = [], []
+    for agent in agents:
+        asked = chance.sample(agent.questions, min(most, len(agent.questions)))
+        own += [ask(memory, agent.name, question, worth, own=True) for question in asked]
+        for other in agents:
+            if other.name != agent.name:
+                few = chance.sample(asked, max(1, len(asked) // (len(agents) - 1)))
+                foreign += [ask(memory, other.name, question, worth, own=False) for question in few]
+    return own, foreign
+
+
+def scaled(own: Sequence[Asked], foreign: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
+    """The same with each score divided by the highest of all."""
+    top = max((worth for one in (*own, *foreign) for worth, _ in one.hits), default=1.0) or 1.0
+
+    def of(asked: Sequence[Asked]) -> list[Asked]:
+        return [Asked(tuple((worth / top, right) for worth, right in one.hits)) for one in asked]
+
+    return of(own), of(foreign)
+
+
+def measure(agents: Sequence[RecallAgent], most: int, *, relative: bool) -> Mapping[str, list[Point]]:
+    """The curve of search by words and with vectors."""
+    with ExitStack() as opened:
+        plain = opened.enter_context(scratch_servers(Settings()))
+        near = plain.memory.model_copy(update={"embeddings": Embeddings(driver="local")})
+        flusher = opened.enter_context(rules_flusher(plain))
+        words = opened.enter_context(Memory(plain))
+        vectors = opened.enter_context(Memory(plain.model_copy(update={"memory": near})))
+        models = CachedModels(vectors.store.embedders)
+        recorder = Recorder(words, flusher, Indexing(flusher.engine, models, 64, lambda: True))
+        for agent in agents:
+            recorder.record(agent.name, agent.events)
+            print(f"{agent.name} done", file=sys.stderr, flush=True)
+        found = {}
+        for way, memory in (("words", words), ("vectors", vectors)):
+            own, foreign = ask_all(memory, agents, most, (lambda hit: hit.score) if relative else relevance)
+            found[way] = curve(*(scaled(own, foreign) if relative else (own, foreign)))
+        return found
+
+
+def main() -> int:
+    """Measure, print, note."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sets", nargs="+", choices=[*OURS], default=[*OURS])
+    parser.add_argument("--agents", type=int, default=100, help="so many persons or conversations")
+    parser.add_argument("--questions", type=int, default=40, help="at most so many questions of each")
+    parser.add_argument("--relative", action="store_true", help="judge by the score, divided by the highest")
+    options = parser.parse_args()
+    for name in options.sets:
+        agents = read_recall(json.dumps(line) for line in SETS[name](options.agents))
+        for way, points in measure(agents, options.questions, relative=options.relative).items():
+            print(f"\n{name}, {OURS[name]}, {way}\n{'floor':>6} {'silent':>7} {'any@10 lost':>12}")
+            for point in points:
+                print(f"{point.floor:>6.2f} {point.silent:>7.3f} {point.lost:>12.3f}")
+            at = best(points)
+            print(f"best floor with a loss of at most {MOST_LOST}: {at.floor:.2f}, silent {at.silent:.3f}")
+            what = f"{OURS[name]}, {way}: silent at a loss of at most {MOST_LOST}"
+            note(Row("Silence", what, at.silent, "required", LEAST_SILENT, "", at.silent / LEAST_SILENT, ">= 1"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
