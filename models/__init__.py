@@ -3,6 +3,7 @@
 Must not know: Celery, Redis, and what the rows are used for.
 """
 
+from slowwave_server.models.aliases import AliasChange, AliasPair, AliasSource
 from slowwave_server.models.answers import WindowAnswer
 from slowwave_server.models.base import SCHEMA, Base
 from slowwave_server.models.console import ConsoleSession, ConsoleUser
@@ -34,6 +35,9 @@ from slowwave_server.models.vectors import MemoryVector, PassageVector, VectorPr
 __all__ = [
     "SCHEMA",
     "Agent",
+    "AliasChange",
+    "AliasPair",
+    "AliasSource",
     "Base",
     "CommonTerm",
     "ConsoleSession",

@@ -3,6 +3,7 @@
 Must not know: how memories are found or judged.
 """
 
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -17,11 +18,25 @@ from sqlalchemy import (
     Uuid,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, Moment
 from slowwave_server.models.search import GIN_OPTIONS
+
+
+def _profile_index(place: int) -> Index:
+    """The index over the attribute at one place of a memory's profile."""
+    return Index(
+        f"memories_profile_{place}_idx",
+        "scope_id",
+        text(f"((profile -> {place}) ->> 'person'::text)"),
+        text(f"((profile -> {place}) ->> 'attribute'::text)"),
+        text("reaffirmed_at DESC"),
+        postgresql_where=text(
+            f"profile -> {place} IS NOT NULL AND status IN ('inbox', 'episode', 'active') AND valid_to IS NULL"
+        ),
+    )
 
 
 class Memory(Base):
@@ -61,6 +76,16 @@ class Memory(Base):
             "content_hash",
             postgresql_where=text("status = 'archived'"),
         ),
+        # What stands in every context: standing instructions, and what a person said of themselves by attribute.
+        Index(
+            "memories_instructions_idx",
+            "scope_id",
+            text("reaffirmed_at DESC"),
+            postgresql_where=text(
+                "type = 'instruction' AND status IN ('inbox', 'episode', 'active') AND valid_to IS NULL"
+            ),
+        ),
+        *(_profile_index(place) for place in range(2)),
         Index("memories_merged_idx", "merged_into", postgresql_where=text("merged_into IS NOT NULL")),
         Index("memories_superseded_idx", "superseded_by", postgresql_where=text("superseded_by IS NOT NULL")),
         # What no pass has looked at since it was made or said again, the oldest first.
@@ -100,6 +125,8 @@ class Memory(Base):
     search: Mapped[str] = mapped_column(TSVECTOR)
     # ISO 639-1 (domain.languages): how its words are stemmed.
     language: Mapped[str] = mapped_column(server_default=text("'en'"))
+    # What it says of its speaker, at most two of {person, attribute, value, ended} (domain.profile).
+    profile: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
 
 
 class MemorySource(Base):

@@ -3,7 +3,7 @@
 Must not know: how answers are ranked.
 """
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Text, text
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -14,7 +14,10 @@ GIN_OPTIONS = {"gin_pending_list_limit": 128}
 
 
 class Passage(Base):
-    """A flushed event as search sees it: redacted, stemmed in its language, with its date, speaker and the turn before.
+    """A part of a flushed event as search sees it: redacted, stemmed in its language, with date, speaker and context.
+
+    A short event is one passage (domain.passages). A row from before revision 0106 holds a whole event until it is cut:
+    its `ends` is NULL.
 
     Every lexeme carries its scope (`17:adopt`), so that one GIN index serves all scopes and no query of one scope
     reads the postings of another (I8).
@@ -24,16 +27,22 @@ class Passage(Base):
     __table_args__ = (
         Index("passages_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
         # Search reads the latest of a large scope along it.
-        Index("passages_scope_idx", "scope_id", "session_id", "seq"),
+        Index("passages_scope_idx", "scope_id", "session_id", "seq", "part"),
+        # What is not cut yet: nothing, soon after an upgrade.
+        Index("passages_uncut_idx", "session_id", "seq", postgresql_where=text("ends IS NULL")),
         # Which languages a scope has, and how much in each: nothing of an English one is in it.
         Index("passages_language_idx", "scope_id", "language", postgresql_where=text("language <> 'en'")),
     )
 
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    part: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False, server_default=text("0"))
+    # Where the passage begins and ends in the text of the event, in characters.
+    begins: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    ends: Mapped[int | None] = mapped_column(Integer)
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
     search: Mapped[str] = mapped_column(TSVECTOR)
-    # The event's text where a secret in it was redacted: what search shows instead of what was said.
+    # The event's text where a secret in it was redacted: what search shows instead of what was said. Part 0 has it.
     redacted: Mapped[str | None]
     # ISO 639-1 (domain.languages); output of tools counts as English.
     language: Mapped[str] = mapped_column(server_default=text("'en'"))

@@ -73,18 +73,21 @@ class MemoryVector(Base):
 
 
 class PassageVector(Base):
-    """The vector of a flushed event, made from its redacted text and the turn before it."""
+    """The vector of a passage, made from its redacted text, its heading and its speaker."""
 
     __tablename__ = "passage_vectors"
     __table_args__ = (
         ForeignKeyConstraint(
-            ["session_id", "seq"], ["slowwave.passages.session_id", "slowwave.passages.seq"], ondelete="CASCADE"
+            ["session_id", "seq", "part"],
+            ["slowwave.passages.session_id", "slowwave.passages.seq", "slowwave.passages.part"],
+            ondelete="CASCADE",
         ),
         Index("passage_vectors_scope_idx", "space_id", "scope_id"),
     )
 
     session_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    part: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False, server_default=text("0"))
     space_id: Mapped[int] = mapped_column(
         BigInteger, ForeignKey("slowwave.vector_spaces.id", ondelete="CASCADE"), primary_key=True
     )

@@ -8,18 +8,18 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from slowwave_server.domain.aliases import key_of, learn
 from slowwave_server.domain.candidates import Candidate, Window, first_status
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.languages import DEFAULT, detect, detect_each, main_language
-from slowwave_server.domain.long_text import ends
+from slowwave_server.domain.passages import passages_of
+from slowwave_server.domain.profile import profile_of
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
 
 MAX_ERROR_CHARACTERS = 2000
-MAX_INDEXED = 100_000
-"""Characters of an event and of the two before it, together, in one search vector, which holds at most 1 MB."""
-MAX_BEFORE = 10_000
-"""Characters of an event before the window that count as the context of its first events: its end."""
+MAX_BEFORE = 400
+"""Characters of an event before the window that are the context of its first events: its end."""
 
 
 def event_of(row: dict[str, Any]) -> Event:
@@ -50,6 +50,7 @@ def candidate_row(candidate: Candidate, language: str) -> dict[str, Any]:
         "sources": list(candidate.sources),
         "reason": ", ".join(candidate.signals),
         "language": detect(candidate.content, language),
+        "profile": [trait.to_json() for trait in profile_of(candidate.content, candidate.type)],
         "repeats": None if candidate.repeats is None else str(candidate.repeats),
         "corrects": None if candidate.corrects is None else str(candidate.corrects),
     }
@@ -64,37 +65,47 @@ def candidates_json(candidates: tuple[Candidate, ...], events: Iterable[Event] =
     return json.dumps(rows)
 
 
+def aliases_json(events: Iterable[Event]) -> str | None:
+    """The aliases that events teach as the database takes them, in the order in which their keys are locked."""
+    rows = [
+        {"name": one.name, "alias": one.alias, "name_key": key_of(one.name), "alias_key": key_of(one.alias)}
+        | {"sources": list(one.sources)}
+        for one in learn(events)
+    ]
+    return json.dumps(sorted(rows, key=lambda row: (row["name_key"], row["alias_key"]))) if rows else None
+
+
 def passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
-    """The window as search reads it: redacted, with the two spoken events before it as context."""
+    """The window as search reads it: redacted, in passages, with the two spoken events before it as context."""
     before = [event for event in preceding if event.kind != "tool"]
     said = [event for event in (*before[-2:], *window.events) if event.kind != "tool"]
     # Output of tools is no text of any language: English leaves its words as they are, nearly.
     languages = detect_each([event.content for event in said], [event.content for event in before[:-2]])
     spoken = {event.seq: language for event, language in zip(said, languages, strict=True)}
-    earlier = [_passage(event, spoken[event.seq]) for event in before[-2:]]
-    inside = [_passage(event, spoken.get(event.seq, DEFAULT)) for event in window.events]
-    for passage in earlier:
-        passage["text"] = passage["text"][-MAX_BEFORE:]
-    if sum(len(passage["text"]) for passage in inside) > MAX_INDEXED:
-        # Only windows that are set to hold more than one long event come to this.
-        for passage in inside:
-            passage["text"] = ends(passage["text"], MAX_INDEXED // 3)[0]
+    earlier = [_passages(event, spoken[event.seq]) for event in before[-2:]]
+    inside = [_passages(event, spoken.get(event.seq, DEFAULT)) for event in window.events]
+    for event in earlier:
+        event["text"] = event["text"][-MAX_BEFORE:]
+        event.pop("parts", None)
     return json.dumps([*earlier, *inside])
 
 
-def _passage(event: Event, language: str) -> dict[str, Any]:
+def _passages(event: Event, language: str) -> dict[str, Any]:
     redacted = redact(event.content)
-    passage: dict[str, Any] = {
+    row: dict[str, Any] = {
         "seq": event.seq,
         "text": redacted.text,
         "speaker": event.name or event.kind,
         "at": event.happened_at.isoformat(),
         "language": language,
     }
+    parts = passages_of(redacted.text)
+    if len(parts) > 1:
+        row["parts"] = [[part.part, part.begins, part.ends, part.heading] for part in parts]
     if event.kind == "tool":
         # The word "tool" would be in all of them.
-        passage |= {"tool": True, "speaker": event.metadata.get("tool") or ""}
-    return passage | {"redacted": True} if redacted.kinds else passage
+        row |= {"tool": True, "speaker": event.metadata.get("tool") or ""}
+    return row | {"redacted": True} if redacted.kinds else row
 
 
 def clean_error(error: str) -> str:

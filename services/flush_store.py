@@ -15,7 +15,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.candidates import Extraction, Extractor, Made, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.windows import most_events
-from slowwave_server.services.flush_rows import candidates_json, clean_error, event_of, passages_json
+from slowwave_server.services.flush_rows import aliases_json, candidates_json, clean_error, event_of, passages_json
 
 MAX_FAILURES = 30_000
 """A column of two bytes counts no further, and an outage may last for months."""
@@ -23,7 +23,7 @@ MAX_FAILURES = 30_000
 _BEGIN = "SELECT * FROM slowwave.begin_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _COMMIT = (
     "SELECT * FROM slowwave.commit_extraction("
-    "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 )
 _FAIL = "SELECT slowwave.fail_flush(%s, %s, %s, %s, %s, %s, %s, %s)"
 
@@ -82,6 +82,7 @@ class Commit:
     fallback: str | None = None
     fallback_why: str | None = None
     dropped: str | None = None
+    aliases: str | None = None
 
     @classmethod
     def of_extraction(
@@ -108,6 +109,7 @@ class Commit:
             noise=extraction.noise,
             redactions=extraction.redactions,
             window_limit=limit,
+            aliases=aliases_json(window.events),
         )
         return commit if extraction.made is None else commit.made_by(extraction.made)
 
@@ -145,6 +147,7 @@ class Commit:
         redactions: int = 0,
         error: str | None = None,
         window_limit: int | None = None,
+        aliases: str | None = None,
     ) -> "Commit":
         return cls(
             session_id=begun.session_id,
@@ -165,6 +168,7 @@ class Commit:
             max_dirty_age_seconds=settings.max_dirty_age_seconds,
             turn_threshold=settings.turn_threshold,
             started_at=now,
+            aliases=aliases,
         )
 
 
@@ -246,6 +250,7 @@ def commit_flush(connection: Connection, commit: Commit, now: datetime) -> Commi
                 commit.fallback_why,
                 commit.dropped,
                 commit.turn_threshold,
+                commit.aliases,
             ),
         )
         .mappings()

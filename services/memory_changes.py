@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.languages import detect
+from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Memory, MemoryChange
 
@@ -24,7 +25,7 @@ DECIDED = ("status", "content", "type", "valid_to", "superseded_by", "merged_int
 
 _REVECTOR = text(
     "UPDATE slowwave.memories m"
-    " SET language = :language, search ="
+    " SET language = :language, profile = CAST(:profile AS jsonb), search ="
     " slowwave.memory_search_vector(m.scope_id, m.content, m.valid_from, m.entities, :language) WHERE m.id = :memory"
 )
 _WEIGH = text("SELECT slowwave.score_memory(:memory, :now)")
@@ -70,8 +71,12 @@ def change_memory(
         values["content_hash"] = content_hash(fields["content"])
     connection.execute(update(Memory).where(Memory.id == memory).values(**values, revision=revision + 1))
     if "content" in fields:
-        language = connection.execute(select(Memory.language).where(Memory.id == memory)).scalar_one()
-        connection.execute(_REVECTOR, {"memory": memory, "language": detect(fields["content"], language)})
+        kept = connection.execute(select(Memory.language, Memory.type).where(Memory.id == memory)).one()
+        said = {
+            "language": detect(fields["content"], kept.language),
+            "profile": profile_json(fields["content"], kept.type),
+        }
+        connection.execute(_REVECTOR, {"memory": memory, **said})
     old = as_json(dict(zip(fields, before, strict=True)))
     new = as_json(fields)
     note_change(connection, memory, author=author, action=action, before=old, after=new, reason=reason, now=now)

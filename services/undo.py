@@ -19,6 +19,7 @@ from sqlalchemy.exc import IntegrityError
 
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.models import MaintenanceRun
+from slowwave_server.services.aliases.undoing import restore_aliases
 from slowwave_server.services.memory_changes import Author, mark_checked, note_change
 from slowwave_server.services.merging import sync_copies
 from slowwave_server.services.reprocess.undoing import unswitch
@@ -44,6 +45,7 @@ class UndoReport:
     restored: memories of which a decided field is again what it was; removed: memories that the run had made; kept:
     those that it had made and that something else says too; links, triples, conflicts, questions: rows that went;
     decisions: conflicts and questions that are again what they were; reopened: items that are in working memory again.
+    aliases: pairs of names that are again what they were.
     """
 
     run: int
@@ -57,6 +59,7 @@ class UndoReport:
     questions: int
     decisions: int
     reopened: int
+    aliases: int
     summary: str
 
 
@@ -89,11 +92,11 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
         connection, kind="undo", now=now, lease_seconds=LEASE_SECONDS, scope_id=target.scope_id, by=by, undoes=run_id
     )
     author = Author(run.id, by)
-    reason = f"run {run_id} was undone"
     gone = remove_rows(connection, run_id)
     reopened, noted = reopen_items(connection, run_id)
     read = unread(connection, run_id) | unswitch(connection, run_id)
-    done = _replay(connection, changes, touched, gone, author=author, reason=reason, now=now)
+    aliases = restore_aliases(connection, run_id, author, now)
+    done = _replay(connection, changes, touched, gone, author=author, reason=f"run {run_id} was undone", now=now)
     _follow(connection, done, touched, parts=_merged(changes) | read, rested=noted | read, now=now)
 
     restored, removed, kept = len(done.restored - done.removed), len(done.removed), len(made - done.removed)
@@ -109,14 +112,18 @@ def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: dat
         questions=len(gone.questions),
         decisions=done.decisions,
         reopened=reopened,
-        summary=_summary(run_id, restored, removed, kept, reopened),
+        aliases=aliases,
+        summary=_summary(run_id, restored, removed, kept, reopened, aliases),
     )
     connection.execute(
         update(MaintenanceRun).where(MaintenanceRun.id == run_id).values(status="undone", undone_by=run.id)
     )
-    stats = {key: value for key, value in asdict(report).items() if key not in {"run", "summary"}}
-    finish_run(connection, run, status="completed", summary=report.summary, stats=stats, now=now)
+    finish_run(connection, run, status="completed", summary=report.summary, stats=_stats(report), now=now)
     return report
+
+
+def _stats(report: UndoReport) -> dict[str, int]:
+    return {key: value for key, value in asdict(report).items() if key not in {"run", "summary"}}
 
 
 def _follow(
@@ -182,8 +189,10 @@ def _merged(changes: Sequence[Made]) -> set[UUID]:
     return {change.memory for change in changes if change.of_fields and "merged_into" in (change.before or {})}
 
 
-def _summary(run_id: int, restored: int, removed: int, kept: int, reopened: int) -> str:
-    parts = [count_words(restored, "memory", "memories") + " as before"]
+def _summary(run_id: int, restored: int, removed: int, kept: int, reopened: int, aliases: int) -> str:
+    parts = [count_words(restored, "memory", "memories") + " as before"] if restored or not aliases else []
+    if aliases:
+        parts.append(f"{count_words(aliases, 'alias', 'aliases')} as before")
     if removed:
         parts.append(f"{removed:,} that it had made taken away")
     if kept:

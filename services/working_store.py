@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from slowwave_server.domain.candidates import first_status
 from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.languages import detect
+from slowwave_server.domain.profile import profile_of
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.domain.working import NOTE_CONFIDENCE, NOTE_TRUST, Link, Note, Sifted
 from slowwave_server.models import MaintenanceRun, MemoryChange, MemoryLink, Scope, WorkingItem
@@ -228,6 +229,7 @@ def _row(one: Sifted) -> dict[str, Any]:
         "type": note.type,
         "content": note.content,
         "language": detect(note.content),
+        "profile": [trait.to_json() for trait in profile_of(note.content, note.type)],
         "hash": content_hash(note.content).hex(),
         # As flushes have it: dated events are episodes, everything else waits in the inbox.
         "status": first_status(note.type),

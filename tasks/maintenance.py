@@ -21,6 +21,7 @@ from slowwave.messages import (
     WAKE_STALE,
 )
 from slowwave_server.services.maintenance import Scheduler
+from slowwave_server.services.passages import cut_whole_events
 from slowwave_server.services.retention.sessions import bound_sessions
 from slowwave_server.services.search_statistics import refresh_grown_scopes
 from slowwave_server.services.sweep import sweep, wake_stale
@@ -58,9 +59,10 @@ def wake_stale_sessions(self: SlowwaveTask) -> None:
 
 @shared_task(name=REFRESH_SEARCH, base=SlowwaveTask, bind=True)
 def refresh_search(self: SlowwaveTask) -> None:
-    """Count the common terms of scopes that have grown."""
+    """Count the common terms of scopes that have grown or settled, and cut events that were indexed whole."""
     runtime = self.runtime
     refresh_grown_scopes(runtime.engine, runtime.clock())
+    cut_whole_events(runtime.engine)
 
 
 @shared_task(name=MAINTENANCE_TICK, base=SlowwaveTask, bind=True)

@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import Engine, text
 
 from slowwave.settings import Consolidation
+from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.consolidation.batches import PassKind
 from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate
@@ -18,7 +19,7 @@ from slowwave_server.services.consolidation.scope_pass import Order, PassReport,
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 _STORE = text(
     "SELECT id FROM slowwave.store_memory(:scope, :session, NULL, :content, :hash, :type, :status, :confidence,"
-    " :importance, :trust, '{}', :at, ARRAY[CAST(:seq AS bigint)], 'test', :now)"
+    " :importance, :trust, '{}', :at, ARRAY[CAST(:seq AS bigint)], 'test', :now, 'en', CAST(:profile AS jsonb))"
 )
 
 
@@ -86,6 +87,7 @@ class Hearer:
             "at": at,
             "seq": self._seq,
             "now": self.now - timedelta(days=30),
+            "profile": profile_json(content, type),
         }
         with self.engine.begin() as connection:
             memory: UUID = connection.execute(_STORE, values).scalar_one()

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, insert, select, text, update
 
+from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Agent, Event, Flush, Memory, MemoryNote, Scope, Session, Triple, WorkingItem
 from slowwave_server.services.conflicts import open_review, register_conflict
@@ -37,7 +38,7 @@ STATE = {
 }
 _STORE = text(
     "SELECT id FROM slowwave.store_memory(:scope, :session, :flush, :content, :hash, 'fact', 'inbox', :confidence, 0.5,"
-    " 'user', '{}', :at, ARRAY[:seq]::bigint[], 'test', :now)"
+    " 'user', '{}', :at, ARRAY[:seq]::bigint[], 'test', :now, p_profile => CAST(:profile AS jsonb))"
 )
 
 
@@ -92,7 +93,8 @@ class Past:
             moments = {"oldest_recorded_at": at, "started_at": at, "committed_at": at}
             flush = _insert(connection, Flush, session_id=session_id, from_seq=seq, to_seq=seq, **made, **moments)
             values = {"scope": self.scope_id, "session": session_id, "flush": flush, "content": content, "seq": seq}
-            values |= {"hash": content_hash(content), "confidence": confidence, "at": at, "now": at}
+            values |= {"hash": content_hash(content), "profile": profile_json(content, "fact")}
+            values |= {"confidence": confidence, "at": at, "now": at}
             memory: UUID = connection.execute(_STORE, values).scalar_one()
         return memory
 

@@ -15,9 +15,15 @@ import psycopg
 from psycopg.rows import TupleRow, dict_row
 
 from slowwave_server.domain.languages import detect, detect_each
+from slowwave_server.domain.passages import passages_of
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 Source = tuple[str, int]
+
+
+def _parts(text: str) -> dict[str, Any]:
+    found = passages_of(text)
+    return {"parts": [[one.part, one.begins, one.ends, one.heading] for one in found]} if len(found) > 1 else {}
 
 
 @dataclass
@@ -91,11 +97,13 @@ class Shelf:
         passages = [
             {"seq": e["seq"], "text": e["content"], "speaker": e["speaker"], "at": e["happened_at"].isoformat()}
             | {"language": language}
+            | _parts(e["content"])
             for e, language in zip(events, languages, strict=True)
         ]
         self.sql(
-            "INSERT INTO slowwave.passages (session_id, seq, scope_id, search, language)"
-            " SELECT %s, v.seq, %s, v.search, x.language FROM slowwave.passage_search_vectors(%s, %s) AS v"
+            "INSERT INTO slowwave.passages (session_id, seq, part, begins, ends, scope_id, search, language)"
+            " SELECT %s, v.seq, v.part, v.begins, v.ends, %s, v.search, x.language"
+            " FROM slowwave.passage_search_vectors(%s, %s) AS v"
             " JOIN jsonb_to_recordset(%s) AS x (seq bigint, language text) ON x.seq = v.seq WHERE v.seq > %s",
             *(row["id"], row["scope_id"], row["scope_id"], json.dumps(passages), json.dumps(passages)),
             row["processed_until"],

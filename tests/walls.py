@@ -20,6 +20,7 @@ from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.settings import Consolidation, Days
 from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.services.aliases.editing import add_alias
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.days.book import find_days
 from slowwave_server.services.days.summarize import summarize_day
@@ -214,6 +215,10 @@ def _keep(world: World, place: Place) -> None:
         file=f"daily/{word}.md",
         sources=json.dumps([[f"{word}-talk", 1]]),
     )
+    add_alias(
+        world.engine, place.tenant, place.key, f"Port {word}", f"Anchorage {word}s", by=f"{word}-person",
+        now=datetime.now(UTC),
+    )  # fmt: skip
     with world.engine.begin() as connection:
         payload = {"agent": place.agent, "content": word}
         bury(

@@ -74,7 +74,7 @@ def _add_reading(server: MCPServer, tools: AgentTools) -> None:
         query: Annotated[str, Field(description="What is looked for, in plain words.")],
         limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10,
     ) -> Told:
-        """Find what this agent knows: memories and what was said, the best first, each with where it comes from."""
+        """Find what this agent knows: memories and what was said, each with date and origin, the best first."""
         return tools.search(query, limit)
 
     def context(

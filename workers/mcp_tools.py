@@ -14,7 +14,8 @@ from uuid import UUID
 from slowwave import Memory
 from slowwave.errors import InvalidName, InvalidQuery
 from slowwave.memory_types import MemoryType
-from slowwave.recall import Hit
+from slowwave.recall import Hit, asks_order
+from slowwave.recall.lines import period
 from slowwave.recall.rendering import Block, fenced, one_line, shorten
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, SourceEvent
@@ -47,10 +48,11 @@ class AgentTools:
     flush_sessions: Callable[[], int]
 
     def search(self, query: str, limit: int) -> Told:
-        """Memories and what was said, the best first."""
+        """Memories and what was said, the best first; the oldest first for a question of order or duration."""
         hits = self.memory.search(self.agent, query, limit, scopes=self.scopes)
-        text = fenced([Block("Found, the best first", [_hit_line(hit) for hit in hits])])
-        return Told(text or "Nothing found.", {"hits": [hit.to_json() for hit in hits]})
+        heading = "Found, the oldest first" if asks_order(query) else "Found, the best first"
+        text = fenced([Block(heading, [_hit_line(hit) for hit in hits])])
+        return Told(text or "Nothing known.", {"hits": [hit.to_json() for hit in hits]})
 
     def context(self, query: str | None, session: str | None, max_tokens: int) -> Told:
         """What stands in the agent's next prompt."""
@@ -104,7 +106,8 @@ def _hit_line(hit: Hit) -> str:
     said = ", ".join(f"{one_line(session)}#{seq}" for session, seq in hit.sources[:3])
     source = f"memory {hit.id}, {hit.status}" + (f", said in {said}" if said else "")
     origin = source if hit.kind == "memory" else f"said in {said}, {hit.status}"
-    return f"- {where}{hit.valid_from:%Y-%m-%d} {speaker}{_short(hit.content)} [{origin}]"
+    disputed = " (contradicted, undecided)" if hit.contradicts else ""
+    return f"- {where}{period(hit)}{disputed} {speaker}{_short(hit.content)} [{origin}]"
 
 
 def _short(text: str) -> str:

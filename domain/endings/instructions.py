@@ -20,6 +20,7 @@ _STOPS = re.compile(
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
+_IN_PLACE = re.compile(r"\b(?:instead of|rather than) (?P<old>[^,;.!?]{2,60})", re.IGNORECASE)
 _QUOTED = re.compile(r"\([^)]*\)")
 
 _CLASSES: dict[str, tuple[str, ...]] = {
@@ -63,6 +64,11 @@ def replaces(newer: str, older: str) -> str | None:
     """Why an instruction takes the place of an older one of the same person, or None. Both without "… instructs:"."""
     if stems(newer) == stems(older) and prohibits(newer) == prohibits(older):
         return None
+    instead = _IN_PLACE.search(newer)
+    if instead is not None and not prohibits(older) and _INSTEAD.search(older) is None:
+        old = distinctive(instead["old"])
+        if old and old <= distinctive(older):
+            return "a newer instruction names what comes in its place"
     if prohibits(newer) != prohibits(older):
         return _turns_round(newer, older)
     one, other = _CALLED.search(newer), _CALLED.search(older)

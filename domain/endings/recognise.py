@@ -12,10 +12,11 @@ Must not know: which memory is meant, and who speaks.
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
+from slowwave_server.domain.endings import tongues
 from slowwave_server.domain.endings.patterns import CALLS_OFF, CORRECTS, LIFTS, UNCERTAIN, Direction
-from slowwave_server.domain.endings.words import distinctive
+from slowwave_server.domain.endings.words import distinctive, stems
 
 Act = Literal["called_off", "lifted", "corrected"]
 SHORTEST, LONGEST = 8, 300
@@ -32,7 +33,7 @@ class Ending:
     thing that is called off, else the sentence.
     instead: the new value of a correction. context: what a correction says besides both values.
     direction: which instructions a lift is about. chooses: whether a correction chooses something else, so that the old
-    value is a choice.
+    value is a choice. foreign: it was said in another language than English.
     """
 
     act: Act
@@ -42,6 +43,7 @@ class Ending:
     context: str = ""
     direction: Direction = "either"
     chooses: bool = False
+    foreign: bool = False
 
 
 _MAY_OPEN = re.compile(r"^(?:you may|you could)\b", re.IGNORECASE)
@@ -59,6 +61,15 @@ def recognise(sentence: str) -> Ending | None:
     return _called_off(bare) or _lifted(bare) or _corrected(bare)
 
 
+def recognise_lift(sentence: str) -> Ending | None:
+    """The instruction that a sentence of another language lifts, or None."""
+    bare = _bare(sentence)
+    found = tongues.lift(bare) if len(bare) <= LONGEST else None
+    if found is None:
+        return None
+    return Ending("lifted", what=found.what, said=bare, direction=cast("Direction", found.direction), foreign=True)
+
+
 def _called_off(sentence: str) -> Ending | None:
     match = next((found for pattern in CALLS_OFF if (found := pattern.search(sentence))), None)
     what = None if match is None else _named(match["what"])
@@ -68,7 +79,8 @@ def _called_off(sentence: str) -> Ending | None:
 def _lifted(sentence: str) -> Ending | None:
     for direction, pattern in LIFTS:
         match = pattern.search(sentence)
-        what = None if match is None else _named(match["what"])
+        # An instruction may be made of words that name nothing else: "ask before booking anything".
+        what = None if match is None else _named(match["what"]) or _worded(match["what"])
         if what is not None:
             return Ending("lifted", what=what, said=sentence, direction=direction)
     return None
@@ -98,6 +110,12 @@ def _named(what: str) -> str | None:
     """The words of a thing, or None if they only point at one."""
     words = _TRAILING.sub("", what.strip(" ,.!"))
     return words if words and len(words) <= MAX_WHAT and distinctive(words) else None
+
+
+def _worded(what: str) -> str | None:
+    """The words of what an agent is to do, if there are several."""
+    words = _TRAILING.sub("", what.strip(" ,.!"))
+    return words if len(words) <= MAX_WHAT and len(stems(words)) > 1 else None
 
 
 def _bare(sentence: str) -> str:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.endings import tongues
 from slowwave_server.domain.endings.instructions import prohibits, replaces
 from slowwave_server.domain.endings.recognise import Ending
-from slowwave_server.domain.endings.wording import ending_of, instruction_of, speaker_of
+from slowwave_server.domain.endings.wording import ending_of, instruction_of, is_quoted, speaker_of
 from slowwave_server.domain.endings.words import distinctive, stems
 from slowwave_server.domain.endings.work import may_settle, settles, work_of
 from slowwave_server.domain.similarity import read
@@ -120,16 +121,24 @@ def _called_off(newer: Sourced, ending: Ending, older: Sequence[Sourced]) -> lis
 
 
 def _lifted(newer: Sourced, ending: Ending, older: Sequence[Sourced]) -> list[End]:
-    words = distinctive(ending.what)
+    words = tongues.words(ending.what) if ending.foreign else distinctive(ending.what)
+    every = not words
+    words = words or stems(ending.what)
     who = speaker_of(newer.memory.content)
 
     def match(one: Sourced) -> _Match | None:
         body = instruction_of(one.memory.content)
         if one.memory.type != "instruction" or body is None or speaker_of(one.memory.content) != who:
             return None
-        if ending.direction != "either" and prohibits(body) != (ending.direction == "prohibition"):
+        quoted = is_quoted(one.memory.content)
+        denies = tongues.prohibits(body) if quoted else prohibits(body)
+        if ending.direction != "either" and denies != (ending.direction == "prohibition"):
             return None
-        about = distinctive(body)
+        about = stems(body) if every else distinctive(body)
+        if quoted or ending.foreign:
+            # Who speaks several languages lifts in one what was said in another: names and loanwords are the same.
+            exact = words in (about, tongues.words(body))
+            about = words if exact else about | tongues.words(body)
         return (one, about, _exactly(words, about)) if words <= about else None
 
     return _meant(newer, older, match, "the instruction was lifted")
@@ -169,7 +178,8 @@ def _replaced(newer: Known, older: Sequence[Sourced]) -> list[End]:
         body = instruction_of(one.memory.content) if one.memory.type == "instruction" else None
         if body is None or speaker_of(one.memory.content) != who or one.memory.reaffirmed_at == newer.reaffirmed_at:
             continue
-        why = replaces(said, body)
+        foreign = is_quoted(newer.content) or is_quoted(one.memory.content)
+        why = tongues.replaces(said, body) if foreign else replaces(said, body)
         if why is not None:
             found.append(End(one.memory, why))
     return found

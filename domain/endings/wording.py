@@ -11,7 +11,7 @@ Must not know: which memory is meant.
 
 import re
 
-from slowwave_server.domain.endings.recognise import Act, Ending, recognise
+from slowwave_server.domain.endings.recognise import Act, Ending, recognise, recognise_lift
 
 _VERBS: dict[Act, str] = {
     "called_off": "called off",
@@ -37,19 +37,29 @@ def ending_of(content: str) -> Ending | None:
     if match["verb"] == _VERBS["called_off"]:
         return Ending("called_off", what=body, said=body)
     found = recognise(body)
+    if found is None and match["verb"] == _VERBS["lifted"]:
+        found = recognise_lift(body)
     return found if found is not None and _VERBS[found.act] == match["verb"] else None
 
 
 def speaker_of(content: str) -> str:
     """Who says an ending or an instruction, as its words name them; "" if the memory is neither."""
-    match = _TOLD.match(content) or _INSTRUCTS.match(content)
+    match = _TOLD.match(content) or _INSTRUCTS.match(content) or _QUOTES.match(content)
     return "" if match is None else match["who"]
 
 
 def instruction_of(content: str) -> str | None:
-    """The words of an instruction without "Maya instructs:"; None for other statements."""
-    match = _INSTRUCTS.match(content)
+    """The words of an instruction without "Maya instructs:", or between the quotation marks of a statement in another
+    language; None for other statements.
+    """
+    match = _INSTRUCTS.match(content) or (None if _TOLD.match(content) else _QUOTES.match(content))
     return None if match is None else match["body"]
 
 
+def is_quoted(content: str) -> bool:
+    """Whether a statement is kept as it was said, in another language than English."""
+    return _INSTRUCTS.match(content) is None and _TOLD.match(content) is None and _QUOTES.match(content) is not None
+
+
+_QUOTES = re.compile(r'^(?P<who>[^:"\n]{1,80}?): "(?P<body>[^"\n]+)"\.?$')
 _INSTRUCTS = re.compile(r"^(?P<who>[^:\n]{1,80}?) instructs: (?P<body>\S.*)$")

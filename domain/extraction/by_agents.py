@@ -3,6 +3,7 @@
 Must not know: how a statement is worded in the end.
 """
 
+import re
 from collections.abc import Callable
 from itertools import islice
 
@@ -17,6 +18,15 @@ from slowwave_server.domain.extraction.standalone import flaw
 from slowwave_server.domain.extraction.weights import keep_score
 from slowwave_server.domain.long_text import at_most
 
+_EXPLAINS = re.compile(
+    r"^(?:(?:next|first|then|finally|here|in (?:this|the) (?:example|code|case|snippet|section))\b|as a result\b|"
+    r"what i\b|"
+    r"the real (?:issue|problem)\b|(?:good|great|okay|ok|perfect)(?: \u2014|[,!:])|\(\d+\))",
+    re.IGNORECASE,
+)
+"""A sentence that walks through code or a review, or reacts to what the agent found."""
+_REVIEW = re.compile(r"\bline-by-line\b|\blines? \d.*\blines? \d", re.IGNORECASE)
+"""The outline of a review of code: its points are places in files."""
 MAX_OUTCOMES = 4
 """Of a turn of ordinary length."""
 
@@ -28,7 +38,8 @@ def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[S
     """
     told = (_outcome(speech, clean(part)) for part in sentences(text) if part[0] not in ">&" and is_outcome(part))
     found = list(islice((one for one in told if one is not None), at_most(MAX_OUTCOMES, len(text))))
-    if (handed := outline(text)) is not None and handed.is_specific and matters():
+    handed = outline(text)
+    if handed is not None and handed.is_specific and _REVIEW.search(handed.told()) is None and matters():
         fired = ("delivered", "act_deliver")
         found.append(
             Statement(
@@ -45,6 +56,8 @@ def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[S
 def _outcome(speech: Speech, sentence: str) -> Statement | None:
     fired = (*signals(sentence, Seen()), "outcome")
     worded = third_person(sentence, speech.speaker)
+    if _EXPLAINS.search(sentence) is not None or " and others" in worded:
+        return None
     if flaw(worded, names=(speech.speaker.name,)) is not None:
         return None
     return Statement(sentence, fired, keep_score(fired), type="result")

@@ -5,23 +5,32 @@ Must not know: how a statement is worded in the end.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from slowwave_server.domain.extraction import decisions, standing
 from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.answers import statement
-from slowwave_server.domain.extraction.edges import without_vocative
+from slowwave_server.domain.extraction.edges import with_subject, without_vocative
 from slowwave_server.domain.extraction.flaws import PERSON
 from slowwave_server.domain.extraction.making import Statement, without_wish
 from slowwave_server.domain.extraction.outline import listed, without_marks
 from slowwave_server.domain.extraction.pasted import PASTED, own_words
-from slowwave_server.domain.extraction.person import third_person
+from slowwave_server.domain.extraction.person import UNNAMED, third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech
-from slowwave_server.domain.extraction.standalone import content_words, flaw, is_about_talk, is_dangling, is_unreal
+from slowwave_server.domain.extraction.standalone import (
+    content_words,
+    flaw,
+    is_about_talk,
+    is_dangling,
+    is_named,
+    is_unreal,
+)
 from slowwave_server.domain.extraction.taken_back import taken_back
 from slowwave_server.domain.extraction.weights import FURTHER_THRESHOLD, THRESHOLD, keep_score
 from slowwave_server.domain.noise import without_machinery
+from slowwave_server.domain.profile import profile_of
 from slowwave_server.domain.redaction import redact
 
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|our|ours)\b", re.IGNORECASE)
@@ -40,10 +49,17 @@ _BEFORE_QUESTION = re.compile(
     r", (?:right|correct|isn't it))",
     re.IGNORECASE,
 )
+SPECIFIC = 4
+"""Content words from which a choice says what was chosen."""
 SHORT = 120
 """Characters of a turn of which too little can be read to judge the turn by itself."""
+OF_PAIR = -1.15
+"""Log-odds from which a sentence in the first person between two people is a candidate: fewer of theirs are about
+nothing than of a person who works with an agent.
+"""
 _OF_SELF = frozenset("food body family job home pet i_am_a my_favourite i_like".split())
 _MY_PERSON = re.compile(rf"my (?:[\w-]+ ){{0,2}}?{PERSON.pattern}", re.IGNORECASE)
+_ANSWERS = frozenset(("answers", "answers_about_self"))
 _PASSING = frozenset("hedge hypothetical unreal i_will i_want modal".split())
 _UNNAMED_OPTION = re.compile(r": (?:\w+ )?(?:with )?option #?\w+\.$", re.IGNORECASE)
 _QUESTION_TAIL = 200
@@ -103,6 +119,19 @@ def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> State
         return chosen
     if (answered := _answered(speech, sentence, first=first, at_work=True)) is not None:
         return answered
+    return _of_speakers(speech, sentence, first=first)
+
+
+def _of_speakers(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
+    """What a sentence tells of its speaker; an attribute of their profile is kept in any case."""
+    stated = _stated(speech, sentence, first=first)
+    if not _gives_profile(speech, sentence):
+        return stated
+    return _of_profile(speech, sentence) if stated is None else replace(stated, fired=(*stated.fired, "profile"))
+
+
+def _stated(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
+    """A sentence that tells something of its speaker or their work."""
     act = act_of(sentence, by_agent=False)
     if act in {"ask", "instruct"} and "remember" not in signals(sentence, Seen()):
         match = _BEFORE_QUESTION.match(sentence)
@@ -114,11 +143,43 @@ def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> State
     return _kept(speech, passed, at_work=True) if _of_speaker(sentence, fired, speech) else None
 
 
+def _gives_profile(speech: Speech, sentence: str) -> bool:
+    """Whether a sentence gives an attribute of its speaker, likings aside."""
+    if _FIRST_PERSON.search(sentence) is None or act_of(sentence, by_agent=False) in {"ask", "instruct"}:
+        return False
+    found = profile_of(third_person(sentence, speech.speaker))
+    name = speech.speaker.name.casefold()
+    return any(trait.person == name and trait.attribute != "likes" for trait in found)
+
+
+def _of_profile(speech: Speech, sentence: str) -> Statement:
+    """A sentence that gives an attribute of its speaker is kept, however short it is: "My name is Maya"."""
+    fired = (*signals(sentence, Seen()), "profile")
+    worded = third_person(sentence, speech.speaker)
+    return Statement(worded, fired, max(keep_score(fired), THRESHOLD) + PROFILE, type="fact", worded=True)
+
+
+PROFILE = 2.0
+"""Log-odds above the threshold of a sentence that gives an attribute of its speaker."""
+
+
 def _told(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
     fired = signals(sentence, Seen.after(speech.before) if first else Seen())
+    if _ANSWERS.isdisjoint(fired) and _is_of_others(speech, sentence):
+        return None
     if speech.in_group:
         fired = (*fired, "group")
     return _kept(speech, Statement(sentence, fired, keep_score(fired)), at_work=False)
+
+
+def _is_of_others(speech: Speech, sentence: str) -> bool:
+    """Whether one of two people speaks of anything but themselves, and does not just leave the "I" out."""
+    return (
+        not speech.in_group
+        and speech.speaker.name != UNNAMED
+        and _FIRST_PERSON.search(sentence) is None
+        and with_subject(sentence, speech.speaker.name) == sentence
+    )
 
 
 def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> Statement | None:
@@ -134,7 +195,8 @@ def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> S
 
 
 def _instruction(speech: Speech, sentence: str) -> Statement | None:
-    if len(set(content_words(sentence))) < 2 or is_dangling(sentence):
+    occasion = sentence.split(",", maxsplit=1)[0] if standing.is_routine(sentence) else sentence
+    if len(set(content_words(sentence))) < 2 or is_dangling(occasion):
         return None
     fired = (*signals(sentence, Seen()), "standing")
     told = standing.told(sentence, speech.speaker.name)
@@ -142,7 +204,8 @@ def _instruction(speech: Speech, sentence: str) -> Statement | None:
 
 
 def _kept(speech: Speech, passed: Statement, *, at_work: bool) -> Statement | None:
-    if passed.score < THRESHOLD or passed.said.rstrip().endswith(":"):
+    least = THRESHOLD if at_work or speech.in_group else OF_PAIR
+    if passed.score < least or passed.said.rstrip().endswith(":"):
         return None
     wished = "remember" in passed.fired
     worded = third_person(without_wish(passed.said) if wished else passed.said, speech.speaker)
@@ -171,9 +234,19 @@ def _chosen(speech: Speech, sentence: str, heard: str) -> Statement | None:
     fired = (*signals(sentence, Seen()), "decision", "act_accept")
     told = what if option is None else (f"{what} ({option})" if what else f"go with {option}")
     worded = f"{speech.speaker.name} decided: {told}."
-    if _UNNAMED_OPTION.search(worded) or flaw(worded, names=(speech.speaker.name,)) is not None:
+    if (
+        told is None
+        or _is_vague(told)
+        or _UNNAMED_OPTION.search(worded)
+        or flaw(worded, names=(speech.speaker.name,)) is not None
+    ):
         return None
     return Statement(worded, fired, keep_score(fired) + 2.0, type="decision", worded=True)
+
+
+def _is_vague(chosen: str) -> bool:
+    """Whether a choice of a few words names nothing by a name, a number or in quotes ("focus on that part")."""
+    return len(set(content_words(chosen))) < SPECIFIC and not is_named(chosen) and "`" not in chosen
 
 
 def _heard(speech: Speech) -> str:

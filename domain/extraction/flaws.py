@@ -185,6 +185,30 @@ CUT_OFF = re.compile(
 NAMED = re.compile(r"(?<=[\w,;:)] )(?!I\b|The\b)[\"'(]?[A-Z][\w'-]+|\d|[\"'][A-Z]")
 
 
+_CODE = re.compile(r"[{}<>|]|^\+|^//|\*\*|^(?:return|const|import|def|func|if) ")
+"""Code, markup or a table that looks like a sentence."""
+_HALF_QUESTION = re.compile(
+    r"^(?:how|why|can|could|does|do|did|is|are|may|which|"
+    r"what (?:up|is|are|has|have|do|does|did|fix|should|would|will))\b",
+    re.IGNORECASE,
+)
+"""A question without its mark."""
+_ADDRESSES = re.compile(r"(?<!\w)(?:you|your|you're|you'll|you've|yours)\b", re.IGNORECASE)
+"""Words to somebody whom the statement does not name."""
+_CONTINUES = re.compile(
+    r"^(?:then|next|uh+|um+|sounds?|seems|maybe|presumably|perhaps|once|in fact|instead of|apparently|anyway|sorry|"
+    r"thanks?|congrats|yeah|yep|ok|okay|hey|wow|luckily|not this)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that goes on with another one."""
+_FEELS = re.compile(
+    r"\b(?:can't wait|fingers crossed|hopes? (?:they|it|you)|appreciates?|bets?\b|imagines?\b)", re.IGNORECASE
+)
+"""Moods, and guesses about somebody else."""
+DISFLUENT = re.compile(r"\b(?:uh|um|mm|hmm|hhh)\b|\b(\w{1,5}) \1 \1\b", re.IGNORECASE)
+"""Spoken words as they were transcribed."""
+
+
 AMONG_PEOPLE = (
     ("dangling reference", _DANGLING),
     ("points away", _POINTS_AWAY),
@@ -192,6 +216,10 @@ AMONG_PEOPLE = (
     ("fragment", _FRAGMENT),
     ("praise", _PRAISES),
     ("wisdom", _WISDOM),
+    ("code", _CODE),
+    ("question", _HALF_QUESTION),
+    ("continuation", _CONTINUES),
+    ("feeling", _FEELS),
 )
 AT_WORK = (
     *AMONG_PEOPLE,
@@ -206,4 +234,5 @@ AT_WORK = (
     ("trouble of the moment", _TROUBLE),
     ("imperative", _IMPERATIVE),
     ("progress", _PINGS),
+    ("addresses somebody", _ADDRESSES),
 )

@@ -8,6 +8,7 @@ together with that one, and a short answer together with its question.
 Must not know: the words of any language.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -28,10 +29,15 @@ from slowwave_server.domain.extraction.languages.shapes import (
 from slowwave_server.domain.extraction.languages.splitting import clauses, sentences
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.noise import without_machinery
+from slowwave_server.domain.profile import profile_of
 from slowwave_server.domain.redaction import redact
 
 PASTED = 700
 """Characters. In a longer turn only what is said in the first person counts as the speaker's own."""
+DOCUMENT = 2000
+"""Characters of a turn that is read for wishes and instructions alone: its first person is seldom the speaker."""
+EXPLAINED = 800
+"""Characters. An agent's longer turn explains; it does not report what was done."""
 MAX_JOINED = 400
 MAX_QUESTION = 160
 MAX_OUTCOMES = 4
@@ -41,6 +47,11 @@ ANSWER_WORDS, ANSWER_LETTERS = 8, 16
 """An answer up to these is read together with its question."""
 
 _STANDING = frozenset(("always", "directive"))
+_WISHED = frozenset(("standing", "remember"))
+_BY_ITSELF = _WISHED | {"answers", "answered", "deadline", "dated", "decision"}
+"""Signals of what a person may tell an agent without speaking of themselves."""
+_CODE = re.compile(r"[{}<>|]")
+_BARE = frozenset(("first_person", "long", "short"))
 _NOT_OF_PEOPLE = frozenset(("lead", "outcome", "pending"))
 _PRECISE = frozenset(("digit", "identifier", "name", "quoted"))
 
@@ -59,10 +70,21 @@ def kept(speech: Speech, text: str, language: Language, *, to_agent: bool) -> li
     """The sentences of a turn that are worth keeping, in order."""
     parts = list(sentences(text, language))
     if to_agent and speech.is_agent:
+        if len(text) > EXPLAINED:
+            return []
         heard = speech.before or ""
         return [one for part in parts if (one := _outcome(part, language, heard)) is not None][:MAX_OUTCOMES]
     reader = _Reader(language, to_agent=to_agent, pasted=len(text) > PASTED)
-    return reader.person(parts, _question(speech, language))
+    found = reader.person(parts, _question(speech, language))
+    return [one for one in found if not to_agent or _is_worth(one, len(text))]
+
+
+def _is_worth(one: Kept, length_of_turn: int) -> bool:
+    """Whether a person tells an agent something of themselves or their work, and not what is so in general."""
+    if _CODE.search(one.said) is not None or (length_of_turn > DOCUMENT and _WISHED.isdisjoint(one.fired)):
+        return False
+    fired = frozenset(one.fired)
+    return not (fired <= _BARE) and ("first_person" in fired or not _BY_ITSELF.isdisjoint(fired))
 
 
 def score(fired: Sequence[str]) -> float:
@@ -109,6 +131,8 @@ class _Reader:
         fired = signals(part, self.language, to_agent=self.to_agent, implied=not self.pasted)
         fired = (*fired, "answers") if answers else fired
         odds = score(fired)
+        if not self.pasted and "question" not in fired and _gives_profile(part):
+            fired, odds = (*fired, "profile"), max(odds, weights().threshold)
         if self.pasted and not {"first_person", "standing", "remember"} & set(fired):
             odds = min(odds, 0.0)
         return Kept(part, fired, odds)
@@ -166,6 +190,11 @@ class _Reader:
                 if one.score >= weights().threshold and not {"question", "request", "dangling"} & set(one.fired):
                     return one
         return whole
+
+
+def _gives_profile(part: str) -> bool:
+    """Whether a sentence gives an attribute of its speaker, likings aside."""
+    return any(trait.attribute != "likes" for trait in profile_of(f'Somebody: "{part}"'))
 
 
 def signals(sentence: str, language: Language, *, to_agent: bool, implied: bool = True) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
+from slowwave_server.domain.extraction.flaws import DISFLUENT
 from slowwave_server.domain.extraction.making import Statement
-from slowwave_server.domain.extraction.standalone import is_named
+from slowwave_server.domain.extraction.standalone import content_words, is_named
 
 WORTH = -1.1
 """Log-odds from which an agent's answer is worth remembering by its outline."""
@@ -23,17 +24,21 @@ FIRST_IN_PAIR = 0.07
 """The same for the best statement of a turn where two people talk: what they say of themselves is mostly kept."""
 FURTHER_IN_PAIR = 0.47
 """The same for the statements beside it."""
-IN_GROUP = 0.45
+IN_GROUP = 0.6
 """The same where more people talk, of the few statements that a group's talk keeps at all."""
 SETTLED = frozenset("commitment decision remember result".split())
-"""Signals of what a group's talk keeps whatever its importance: promises, choices, outcomes, wishes."""
-OF_GROUP = frozenset("change dated habit i_am_a i_have_done rule the_x_is".split())
-"""Signals of which another statement there has one. All else is discussion."""
+"""Signals of what is promised, chosen, done or wished."""
+OF_GROUP = frozenset("commitment decision remember".split())
+"""Signals of what a group's talk keeps. All else is discussion."""
+FACTS_OF_GROUP = frozenset("dated i_am_a result rule".split())
+"""Signals of which another statement there has one, if it is useful."""
+SAYS_WHAT = 4
+"""Content words from which a choice of a group says what was chosen."""
 UNSURE = frozenset("answers_in_short hedge hypothetical i_cannot i_think unreal".split())
 """Signals that nothing kept of a group's talk has."""
 OF_SELF = 0.5
 """Least importance of a lasting fact about its speaker ("I'm allergic to nuts"): short, seldom with a name."""
-ALWAYS = frozenset(("standing", "remember", "rule", "ends"))
+ALWAYS = frozenset(("standing", "remember", "rule", "ends", "profile"))
 """Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
 Made = tuple[Statement, Candidate]
 
@@ -47,7 +52,7 @@ def kept(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) ->
     first = _least_of_first(weigh, best) if to_agent else FIRST_IN_PAIR
     further = USEFUL if to_agent else FURTHER_IN_PAIR
     for statement, one in made:
-        if by_people.is_of_self(statement):
+        if by_people.is_of_self(statement) and "group" not in statement.fired:
             yield replace(one, importance=max(one.importance, OF_SELF))
         elif _is_kept(statement, one, first if one.importance == best else further, to_agent=to_agent):
             yield one
@@ -72,7 +77,9 @@ def _is_work(statement: Statement, one: Candidate) -> bool:
 
 
 def _is_of_group(one: Statement, importance: float) -> bool:
-    """Whether a statement of a group's talk settles something, or is useful and more than a part of a discussion."""
-    if not UNSURE.isdisjoint(one.fired):
+    """Whether a statement of a group's talk chooses or promises something, or is useful and no part of a discussion."""
+    if not UNSURE.isdisjoint(one.fired) or DISFLUENT.search(one.said) is not None:
         return False
-    return not SETTLED.isdisjoint(one.fired) or (importance >= IN_GROUP and not OF_GROUP.isdisjoint(one.fired))
+    if not OF_GROUP.isdisjoint(one.fired):
+        return len(set(content_words(one.said))) >= SAYS_WHAT
+    return importance >= IN_GROUP and not FACTS_OF_GROUP.isdisjoint(one.fired)

@@ -17,10 +17,13 @@ from zoneinfo import ZoneInfo
 from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import Candidate, ExtractionContext
 from slowwave_server.domain.dates import Mention, annotate, local_day
+from slowwave_server.domain.endings.recognise import recognise_lift
+from slowwave_server.domain.endings.wording import told
 from slowwave_server.domain.extraction.entities import MAX_ENTITIES, entities
-from slowwave_server.domain.extraction.foreign import Kept, kept
+from slowwave_server.domain.extraction.foreign import Kept, kept, without_lead
 from slowwave_server.domain.extraction.languages import Language, weights
 from slowwave_server.domain.extraction.languages.dating import mentions
+from slowwave_server.domain.extraction.languages.splitting import sentences
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.weights import confidence
 from slowwave_server.domain.periods import Tense
@@ -44,9 +47,35 @@ def candidates(
     speech: Speech, text: str, language: Language, context: ExtractionContext, *, to_agent: bool
 ) -> list[Candidate]:
     """The candidates of a turn in order: of more than `MAX_PER_EVENT`, those with the highest scores."""
-    found = kept(speech, text, language, to_agent=to_agent)
+    lifted = _lifted(speech, text, language) if to_agent and not speech.is_agent else {}
+    found = [
+        one for one in kept(speech, text, language, to_agent=to_agent) if not any(said in one.said for said in lifted)
+    ]
     ranked = sorted(range(len(found)), key=lambda at: (-found[at].score, at))[:MAX_PER_EVENT]
-    return [_candidate(found[at], speech, language, context) for at in sorted(ranked)]
+    made = [_candidate(found[at], speech, language, context) for at in sorted(ranked)]
+    return [*made, *lifted.values()]
+
+
+def _lifted(speech: Speech, text: str, language: Language) -> dict[str, Candidate]:
+    """The sentences that lift an instruction, and the statements that say so."""
+    found = {}
+    for said in sentences(text, language):
+        ending = recognise_lift(without_lead(said, language))
+        if ending is None:
+            continue
+        fired = ("ends", language.code)
+        found[said] = Candidate(
+            content=told(ending, speech.speaker.name),
+            type="decision",
+            importance=_importance(fired),
+            confidence=confidence(fired),
+            valid_from=speech.event.happened_at,
+            sources=(speech.event.seq,),
+            entities=(speech.speaker.name,),
+            trust="user",
+            signals=fired,
+        )
+    return found
 
 
 def _candidate(one: Kept, speech: Speech, language: Language, context: ExtractionContext) -> Candidate:

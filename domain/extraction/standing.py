@@ -31,8 +31,8 @@ _MUST = re.compile(
     re.IGNORECASE,
 )
 _TO_AGENT = re.compile(
-    r"^(?:(?:ok|okay|and|also|but|so|then|please|just|well|great|perfect|good|yes|no|oh|hey|one more thing|remember|"
-    r"note|"
+    r"^(?:(?:ok|okay|and|also|but|so|then|please|pls|plz|just|well|great|perfect|good|yes|no|oh|hey|one more "
+    r"thing|remember|note|"
     r"important)[\s,:.!-]+){0,4}(?:(?:from now on|going forward|in (?:the )?future|by default|as a rule|always|never|"
     r"whenever [^,]{3,80}|when(?:ever)? i [^,]{3,60}|if i [^,]{3,60}|for (?:all|every|any) [^,]{3,60})[\s,]+)?"
     r"(?:always|never|please|you|don't|do not|make sure|ensure|use|keep|avoid|stop|call me|address me|refer to me|"
@@ -50,8 +50,8 @@ _MAKES = (
     r"fix|refactor|commit|deploy|test|order|email|prepare|update|report|show|share|mention|convert)"
 )
 _ROUTINE = re.compile(
-    r"^(?:(?:ok|okay|and|also|but|so|then|please|just|well|great|perfect|good|yes|no|oh|hey|one more thing|remember|"
-    r"note|important)[\s,:.!-]+){0,4}(?:(?:whenever|every time|each time|any ?time) (?:(?:i|we) [a-z]|"
+    r"^(?:(?:ok|okay|and|also|but|so|then|please|pls|plz|just|well|great|perfect|good|yes|no|oh|hey|one more "
+    r"thing|remember|note|important)[\s,:.!-]+){0,4}(?:(?:whenever|every time|each time|any ?time) (?:(?:i|we) [a-z]|"
     r"there(?:'s| is| are)|(?:somebody|someone|a|an|any|the|my|our|one of) \S+ |you (?:have to |need to |want to )?"
     + _MAKES
     + r"\b)|"
@@ -65,7 +65,7 @@ _ROUTINE = re.compile(
 )
 """A condition that comes again and again, and what to do then: "Whenever I send a recipe, convert it to metric"."""
 _STOPS = re.compile(
-    r"^(?:(?:ok|okay|and|also|but|so|then|please|just|now)[\s,:.!-]+){0,3}stop (?:" + GERUND_PATTERN + r") "
+    r"^(?:(?:ok|okay|and|also|but|so|then|please|pls|plz|just|now)[\s,:.!-]+){0,3}stop (?:" + GERUND_PATTERN + r") "
     r"(?!(?:this|that|it|so|and|around|me)\b)(?:(?!\band (?:just|" + VERB_PATTERN + r")\b)[^;:])*$",
     re.IGNORECASE,
 )
@@ -94,7 +94,8 @@ _ONCE = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"^(?:(?:(?:ok|okay|and|also|but|so|then|please|just|well|great|perfect|good|yes|oh|hey|one more thing)[\s,:.!-]+|"
+    r"^(?:(?:(?:ok|okay|and|also|but|so|then|please|pls|plz|just|well|great|perfect|good|yes|oh|hey|one more "
+    r"thing)[\s,:.!-]+|"
     r"no[,:.!-]+\s*)){1,4}",
     re.IGNORECASE,
 )
@@ -111,6 +112,11 @@ def is_instruction(sentence: str) -> bool:
     return (
         _MUST.search(sentence) is not None and _TO_AGENT.match(sentence) is not None and _ONCE.search(sentence) is None
     )
+
+
+def is_routine(sentence: str) -> bool:
+    """Whether a sentence names its occasion itself: "it" is then the thing of its condition."""
+    return _ROUTINE.match(sentence) is not None
 
 
 def told(sentence: str, speaker: str) -> str:

@@ -3,8 +3,9 @@
 Must not know: where statements are stored.
 """
 
+from slowwave_server.domain.similarity.claims import is_occupation
 from slowwave_server.domain.similarity.judge import judge
 from slowwave_server.domain.similarity.reading import Reading, read
 from slowwave_server.domain.similarity.verdicts import Claim, Judgement, Thresholds, Verdict
 
-__all__ = ["Claim", "Judgement", "Reading", "Thresholds", "Verdict", "judge", "read"]
+__all__ = ["Claim", "Judgement", "Reading", "Thresholds", "Verdict", "is_occupation", "judge", "read"]

@@ -133,7 +133,7 @@ def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> Claim | None
         single = False
     if attribute == "is" and not parts["s"].lower().startswith(_OF_THINGS):
         attribute, value = ("age", value) if words.isdigit() else (f"is:{value}", "yes")
-    if frame.polar and attribute.startswith("is:") and _is_occupation(words):
+    if frame.polar and attribute.startswith("is:") and is_occupation(words):
         attribute = "occupation"
     elif frame.polar:
         value = "no" if negated != frame.hostile else "yes"
@@ -191,7 +191,8 @@ def _is_functional(topic: str, words: str, *, subject: str) -> bool:
     return stem(lemma(head)) in _FUNCTIONAL and not (head.endswith("s") and lemma(head) != head)
 
 
-def _is_occupation(words: str) -> bool:
+def is_occupation(words: str) -> bool:
+    """Whether some words name what people do for a living."""
     head = next((token.lemma for token in reversed(tokenise(words)) if token.kind == "word"), "")
     return head in _OCCUPATIONS or any(is_kind_of(head, wide) for wide in _WORKERS)
 

@@ -14,9 +14,14 @@ Here a fresh database and a migrated one end at the same files, and a test compa
 Must not know: which revision applies a function.
 """
 
+import re
 from importlib.resources import files
 
 from alembic import op
+
+from slowwave.recall.terms import MAX_TERMS
+
+_TERM = re.compile(r"^(?!\s*--).*(?:[a-z]#|\[#\])")
 
 
 def run_sql(text: str) -> None:
@@ -31,7 +36,15 @@ def apply_functions(*names: str) -> None:
     """
     run_sql("SET LOCAL check_function_bodies = off")
     for name in names or known_functions():
-        run_sql((files(__package__) / f"{name}.sql").read_text("utf-8"))
+        run_sql(_repeated((files(__package__) / f"{name}.sql").read_text("utf-8")))
+
+
+def _repeated(text: str) -> str:
+    """The text with each line of code that contains a number sign once for each term that a search weighs."""
+    return "".join(
+        "".join(line.replace("#", str(term)) for term in range(1, MAX_TERMS + 1)) if _TERM.search(line) else line
+        for line in text.splitlines(keepends=True)
+    )
 
 
 def known_functions() -> list[str]:

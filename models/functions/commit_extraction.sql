@@ -3,6 +3,7 @@
 --
 -- p_tokens: the tokens that the model used. p_fallback, p_fallback_why: why another extractor than the configured one
 --   made this window (models.flushes.Flush). p_dropped: how many memories of the answer were rejected, by reason.
+-- p_aliases: the aliases that the window teaches (slowwave.learn_aliases), NULL if there are none.
 --
 -- Turns that arrive while a slow extractor reads a window make the session due again, since capture counts them from
 -- the old watermark. Counted from the new watermark, they may be too few for a window of their own. If there are
@@ -13,7 +14,7 @@ CREATE OR REPLACE FUNCTION slowwave.commit_extraction(
     p_candidates jsonb, p_passages jsonb, p_noise integer, p_redactions integer, p_error text,
     p_window_limit integer, p_idle_seconds double precision, p_max_dirty_age_seconds double precision,
     p_started_at timestamptz, p_now timestamptz,
-    p_tokens bigint, p_fallback text, p_fallback_why text, p_dropped jsonb, p_turn_threshold integer,
+    p_tokens bigint, p_fallback text, p_fallback_why text, p_dropped jsonb, p_turn_threshold integer, p_aliases jsonb DEFAULT NULL,
     OUT committed boolean, OUT flush_id bigint, OUT stored integer, OUT repeated integer, OUT due boolean
 )
 LANGUAGE plpgsql
@@ -27,6 +28,9 @@ BEGIN
         p_max_dirty_age_seconds, p_started_at, p_now) AS c;
     IF committed THEN
         DELETE FROM slowwave.window_answers w WHERE w.session_id = p_session_id AND w.from_seq <= p_to_seq;
+    END IF;
+    IF committed AND p_aliases IS NOT NULL THEN
+        PERFORM slowwave.learn_aliases(p_session_id, p_aliases, p_now);
     END IF;
     -- A repeated call finds the row of the first call and sets the same values.
     IF committed AND (p_tokens > 0 OR p_fallback IS NOT NULL OR p_dropped IS NOT NULL) THEN

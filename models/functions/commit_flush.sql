@@ -4,9 +4,9 @@
 -- function writes nothing, and committed is false. The ledger's unique key (session, from_seq) is a second guard.
 -- p_candidates: [{content, hash (hex), type, status, confidence, importance, trust, entities, valid_from, sources,
 --   reason}, …], ordered by (type, hash) so that two flushes of one scope cannot deadlock.
--- p_passages: [{seq, text, speaker, at, language?, redacted?}, …]: the events of the window, and up to two events before
---   it as context only. `language`: what the text is written in (ISO 639-1), English if nobody says. `redacted`: a secret was removed from the text, so search shows this text and not the text of the
---   event.
+-- p_passages: the events of the window, and up to two events before it as context only, as passage_search_vectors takes
+--   them. language: what the text is written in (ISO 639-1), by default English. redacted: a secret was removed from the
+--   text, so search shows this text and not the text of the event; the first passage of the event keeps it.
 -- If the scope already has a statement, the existing memory gains sources. If another session repeats it, the memory
 -- gains confidence. The memory keeps the oldest event time: facts are ordered by when they were said (I9).
 CREATE OR REPLACE FUNCTION slowwave.commit_flush(
@@ -56,9 +56,9 @@ BEGIN
     SELECT c.stored, c.repeated INTO stored, repeated
     FROM slowwave.store_candidates(v_session.scope_id, p_session_id, flush_id, p_candidates, p_now) AS c;
 
-    INSERT INTO slowwave.passages (session_id, seq, scope_id, search, language, redacted)
-    SELECT p_session_id, v.seq, v_session.scope_id, v.search, coalesce(p.language, 'en'),
-           CASE WHEN p.redacted THEN p.text END
+    INSERT INTO slowwave.passages (session_id, seq, part, begins, ends, scope_id, search, language, redacted)
+    SELECT p_session_id, v.seq, v.part, v.begins, v.ends, v_session.scope_id, v.search, coalesce(p.language, 'en'),
+           CASE WHEN p.redacted AND v.part = 0 THEN p.text END
     FROM slowwave.passage_search_vectors(v_session.scope_id, p_passages) AS v
     JOIN jsonb_to_recordset(p_passages) AS p (seq bigint, text text, language text, redacted boolean)
         ON p.seq = v.seq

@@ -4,7 +4,7 @@
 -- consolidation cycle and a flush store the same statement at once, one row results (mistake 27).
 --
 -- p_items: [{id, type, content, hash, status, confidence, importance, trust, entities, said_at, reason, language?,
---   repeats, repeats_item}, …]. `repeats`: the memory that already states this. `repeats_item`: the item of this call that
+--   profile?, repeats, repeats_item}, …]. `repeats`: the memory that already states this. `repeats_item`: the item of this call that
 --   already states this.
 -- Returns one row per item: the memory that holds it now, and whether that memory is new.
 --
@@ -25,7 +25,7 @@ BEGIN
         FROM jsonb_to_recordset(p_items) AS x (
             id uuid, type text, content text, hash text, status text, confidence double precision,
             importance double precision, trust text, entities text[], said_at timestamptz, reason text, language text,
-            repeats uuid, repeats_item uuid)
+            profile jsonb, repeats uuid, repeats_item uuid)
         ORDER BY x.repeats_item IS NOT NULL, x.repeats IS NOT NULL, x.type, x.hash, x.said_at, x.id
     LOOP
         item := v.id;
@@ -46,10 +46,11 @@ BEGIN
         IF memory IS NULL THEN
             INSERT INTO slowwave.memories AS m (
                 scope_id, type, content, content_hash, status, confidence, importance, trust, entities, valid_from,
-                reaffirmed_at, recorded_at, language, search
+                reaffirmed_at, recorded_at, language, profile, search
             ) VALUES (
                 p_scope_id, v.type, v.content, v.key, v.status, v.confidence, v.importance, v.trust,
                 coalesce(v.entities, '{}'), v.said_at, v.said_at, p_now, coalesce(v.language, 'en'),
+                coalesce(v.profile, '[]'),
                 slowwave.memory_search_vector(
                     p_scope_id, v.content, v.said_at, v.entities, coalesce(v.language, 'en'))
             )

@@ -9,7 +9,7 @@
 CREATE OR REPLACE FUNCTION slowwave.nearest_vectors(
     p_kind text, p_space_id bigint, p_dimension integer, p_scopes bigint[], p_question real[], p_limit integer
 ) RETURNS TABLE (
-    memory_id uuid, session_id bigint, seq bigint, cosine double precision, vectors double precision,
+    memory_id uuid, session_id bigint, seq bigint, part integer, cosine double precision, vectors double precision,
     mean double precision, square double precision
 )
 LANGUAGE plpgsql STABLE
@@ -18,8 +18,9 @@ SET jit = off
 AS $$
 DECLARE
     v_table text := p_kind || '_vectors';
-    v_keys text := CASE p_kind WHEN 'memory' THEN 'v.memory_id, NULL::bigint AS session_id, NULL::bigint AS seq'
-                   ELSE 'NULL::uuid AS memory_id, v.session_id, v.seq' END;
+    v_keys text := CASE p_kind WHEN 'memory' THEN 'v.memory_id, NULL::bigint AS session_id, NULL::bigint AS seq, '
+                                            'NULL::integer AS part'
+                   ELSE 'NULL::uuid AS memory_id, v.session_id, v.seq, v.part' END;
     v_where text := format('v.space_id = %s AND v.scope_id = ANY ($2) AND v.embedding IS NOT NULL', p_space_id);
     v_count double precision;
     v_all double precision;

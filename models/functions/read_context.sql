@@ -1,6 +1,7 @@
 -- read_context: return the context that an agent needs when a conversation begins, in one call.
 --
--- The row holds the agent's scopes, days, memories and contradictions, and the latest events of other sessions. One
+-- The row holds the agent's scopes, standing instructions, the profile of the person spoken to, days, memories and
+-- contradictions, and the latest events of other sessions. One
 -- call instead of six saves the reader round trips and most of the planning time. The limits below are literals, not
 -- parameters, so that Postgres plans each statement once per connection. Where a statement reads the last few of many
 -- rows, an index returns them in order. A bitmap scan has no order, so Postgres would read and sort all rows.
@@ -15,7 +16,8 @@ CREATE OR REPLACE FUNCTION slowwave.read_context(
     reader_tenant text, reader_agent text, wanted_kinds text[], wanted_names text[], own_session text,
     at_time timestamptz, wanted_days integer, relevant uuid[], line_characters integer, raw_characters integer
 ) RETURNS TABLE (
-    known_scopes json, memories json, unflushed json, summaries json, unsummarised json, conflicts json
+    known_scopes json, memories json, unflushed json, summaries json, unsummarised json, conflicts json,
+    instructions json, instructions_beyond bigint, person text, profile json
 )
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET plan_cache_mode = force_generic_plan
@@ -24,6 +26,8 @@ AS $$
 DECLARE
     ids bigint[];
     reader_id bigint;
+    own_scope bigint;
+    spoken_to text;
     since_day date;
     shown uuid[];
 BEGIN
@@ -44,6 +48,145 @@ BEGIN
     INTO reader_id, since_day
     FROM slowwave.agents a
     WHERE a.tenant = reader_tenant AND a.name = reader_agent;
+
+    -- Standing instructions, of each scope the newest 300 by an index. What an assistant noted of its own accord is no
+    -- instruction of a person. instructions_beyond: how many of up to 2,000 a scope has besides.
+    WITH standing AS MATERIALIZED (
+        SELECT i.*
+        FROM unnest(ids) AS k (id)
+        CROSS JOIN LATERAL (
+            SELECT m.id, m.content, m.valid_from, m.reaffirmed_at, m.scope_id, m.trust
+            FROM slowwave.memories m
+            WHERE m.scope_id = k.id AND m.type = 'instruction' AND m.status IN ('inbox', 'episode', 'active')
+              AND m.valid_to IS NULL
+            ORDER BY m.reaffirmed_at DESC
+            LIMIT 300
+        ) AS i
+    )
+    SELECT json_agg(q ORDER BY q.reaffirmed_at DESC, q.id DESC) INTO instructions
+    FROM (
+        SELECT s.id, s.content, s.valid_from, s.reaffirmed_at, s.scope_id FROM standing s
+        WHERE s.trust IN ('hand', 'user', 'import')
+        ORDER BY s.reaffirmed_at DESC, s.id DESC
+        LIMIT 300
+    ) AS q;
+    instructions_beyond := 0;
+    IF json_array_length(instructions) = 300 THEN
+        SELECT sum(c.held) - 300 INTO instructions_beyond
+        FROM unnest(ids) AS k (id)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS held FROM (
+                SELECT FROM slowwave.memories m
+                WHERE m.scope_id = k.id AND m.type = 'instruction' AND m.status IN ('inbox', 'episode', 'active')
+                  AND m.valid_to IS NULL
+                LIMIT 2000
+            ) AS m
+        ) AS c;
+    END IF;
+
+    -- The person spoken to: who spoke last in the reader's session. Without one: the unnamed user of the agent's own
+    -- scope, or the one person of whom it knows something. In rooms only somebody with a name is told apart from others.
+    SELECT k.id INTO own_scope FROM slowwave.scopes k
+    WHERE k.id = ANY (ids) AND k.kind = 'agent' AND k.name = reader_agent;
+    SELECT lower(coalesce(e.name, 'the user')) INTO spoken_to
+    FROM (
+        SELECT e.kind, e.name FROM slowwave.sessions s
+        JOIN slowwave.events e ON e.session_id = s.id AND e.seq > s.last_seq - 40
+        WHERE s.agent_id = reader_id AND s.name = own_session
+        ORDER BY e.seq DESC
+    ) AS e
+    WHERE e.kind = 'user'
+    LIMIT 1;
+    IF spoken_to IS NULL AND own_scope IS NOT NULL THEN
+        SELECT CASE WHEN p.has_user THEN 'the user' WHEN p.first = p.last THEN p.first END INTO spoken_to
+        FROM (
+            SELECT min(m.profile -> 0 ->> 'person') AS first, max(m.profile -> 0 ->> 'person') AS last,
+                   bool_or(m.profile -> 0 ->> 'person' = 'the user') AS has_user
+            FROM (
+                (SELECT m.profile FROM slowwave.memories m
+                 WHERE m.scope_id = own_scope AND m.profile -> 0 IS NOT NULL
+                   AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+                 ORDER BY m.profile -> 0 ->> 'person'
+                 LIMIT 1)
+                UNION ALL
+                (SELECT m.profile FROM slowwave.memories m
+                 WHERE m.scope_id = own_scope AND m.profile -> 0 IS NOT NULL
+                   AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+                 ORDER BY m.profile -> 0 ->> 'person' DESC
+                 LIMIT 1)
+                UNION ALL
+                (SELECT m.profile FROM slowwave.memories m
+                 WHERE m.scope_id = own_scope AND m.profile -> 0 IS NOT NULL
+                   AND m.profile -> 0 ->> 'person' = 'the user'
+                   AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+                 LIMIT 1)
+            ) AS m
+        ) AS p;
+    END IF;
+    person := spoken_to;
+    -- Of each attribute of that person the six statements said last: the indexes skip from attribute to attribute, so
+    -- that an old statement is found behind any number of others.
+    WITH RECURSIVE places AS (
+        SELECT k.id FROM unnest(ids) AS k (id) WHERE k.id = own_scope OR spoken_to <> 'the user'
+    ), firsts (id, attribute) AS (
+        SELECT p.id, f.attribute FROM places p
+        CROSS JOIN LATERAL (
+            SELECT m.profile -> 0 ->> 'attribute' AS attribute FROM slowwave.memories m
+            WHERE m.scope_id = p.id AND m.profile -> 0 ->> 'person' = spoken_to AND m.profile -> 0 IS NOT NULL
+              AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+            ORDER BY 1 LIMIT 1
+        ) AS f
+        UNION ALL
+        SELECT p.id, f.attribute FROM firsts p
+        CROSS JOIN LATERAL (
+            SELECT m.profile -> 0 ->> 'attribute' AS attribute FROM slowwave.memories m
+            WHERE m.scope_id = p.id AND m.profile -> 0 ->> 'person' = spoken_to AND m.profile -> 0 IS NOT NULL
+              AND m.profile -> 0 ->> 'attribute' > p.attribute
+              AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+            ORDER BY 1 LIMIT 1
+        ) AS f
+    ), seconds (id, attribute) AS (
+        SELECT p.id, f.attribute FROM places p
+        CROSS JOIN LATERAL (
+            SELECT m.profile -> 1 ->> 'attribute' AS attribute FROM slowwave.memories m
+            WHERE m.scope_id = p.id AND m.profile -> 1 ->> 'person' = spoken_to AND m.profile -> 1 IS NOT NULL
+              AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+            ORDER BY 1 LIMIT 1
+        ) AS f
+        UNION ALL
+        SELECT p.id, f.attribute FROM seconds p
+        CROSS JOIN LATERAL (
+            SELECT m.profile -> 1 ->> 'attribute' AS attribute FROM slowwave.memories m
+            WHERE m.scope_id = p.id AND m.profile -> 1 ->> 'person' = spoken_to AND m.profile -> 1 IS NOT NULL
+              AND m.profile -> 1 ->> 'attribute' > p.attribute
+              AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+            ORDER BY 1 LIMIT 1
+        ) AS f
+    )
+    SELECT json_agg(q ORDER BY q.reaffirmed_at DESC, q.id DESC) INTO profile
+    FROM (
+        SELECT m.* FROM firsts f
+        CROSS JOIN LATERAL (
+            SELECT m.id, m.valid_from, m.reaffirmed_at, m.trust, m.content, m.profile -> 0 AS trait
+            FROM slowwave.memories m
+            WHERE m.scope_id = f.id AND m.profile -> 0 ->> 'person' = spoken_to
+              AND m.profile -> 0 ->> 'attribute' = f.attribute AND m.profile -> 0 IS NOT NULL
+              AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+            ORDER BY m.reaffirmed_at DESC
+            LIMIT 6
+        ) AS m
+        UNION ALL
+        SELECT m.* FROM seconds f
+        CROSS JOIN LATERAL (
+            SELECT m.id, m.valid_from, m.reaffirmed_at, m.trust, m.content, m.profile -> 1 AS trait
+            FROM slowwave.memories m
+            WHERE m.scope_id = f.id AND m.profile -> 1 ->> 'person' = spoken_to
+              AND m.profile -> 1 ->> 'attribute' = f.attribute AND m.profile -> 1 IS NOT NULL
+              AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
+            ORDER BY m.reaffirmed_at DESC
+            LIMIT 6
+        ) AS m
+    ) AS q;
 
     -- The most important and the newest memories of each scope, weighted by importance and age. The query reads the
     -- first 60 rows of each of two indexes, never a whole scope, and chooses at most 45 memories.
@@ -201,7 +344,7 @@ BEGIN
             ORDER BY e.seq DESC
             LIMIT 8
         ) AS e
-        LEFT JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq
+        LEFT JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq AND p.part = 0
         WHERE e.kind <> 'task' OR e.metadata ->> 'event' IN ('run_queued', 'run_finished', 'run_failed', 'run_blocked')
     ) AS q;
 

@@ -7,7 +7,7 @@
 -- without a tenant. The checks use session_user, which is the login itself. Neither SET ROLE, nor a function that runs
 -- as its owner, nor a client setting changes session_user.
 --
--- Entry functions (capture_session, search_text, …) run as the owner after `slowwave roles apply`. Then they first call
+-- Entry functions (capture_session, search, …) run as the owner after `slowwave roles apply`. Then they first call
 -- require_tenant or require_scopes. Row-level security policies (models/migrations/baseline/access.sql) apply to
 -- everything else that such a login reads.
 CREATE OR REPLACE FUNCTION slowwave.require_tenant(p_tenant text) RETURNS void

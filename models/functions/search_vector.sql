@@ -6,7 +6,7 @@
 -- The search vector of a memory or an event contains the words by which search finds it. They are stemmed by the
 -- configuration of their language (slowwave.search_configuration). Names are indexed whole and in parts, and scripts
 -- without spaces by pairs of characters (slowwave.searched_text). The weight of a lexeme names its field, and
--- slowwave.search_text gives each weight its value:
+-- slowwave.search gives each weight its value:
 --   A  its own text and speaker
 --   B  its date
 --   C  the turn before (for a memory: its entities)

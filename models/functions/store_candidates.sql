@@ -23,7 +23,7 @@ BEGIN
         SELECT c.* FROM jsonb_to_recordset(p_candidates) AS c (
             content text, hash text, type text, status text, confidence double precision, importance double precision,
             trust text, entities text[], valid_from timestamptz, sources bigint[], reason text,
-            language text, repeats uuid, corrects uuid)
+            language text, profile jsonb, repeats uuid, corrects uuid)
     LOOP
         PERFORM FROM slowwave.memories m
         WHERE m.id = v_candidate.repeats AND m.scope_id = p_scope_id AND m.status IN ('inbox', 'episode', 'active')
@@ -40,7 +40,7 @@ BEGIN
             p_scope_id, p_session_id, p_flush_id, v_candidate.content, decode(v_candidate.hash, 'hex'),
             v_candidate.type, v_candidate.status, v_candidate.confidence, v_candidate.importance, v_candidate.trust,
             v_candidate.entities, v_candidate.valid_from, v_candidate.sources, v_candidate.reason, p_now,
-            coalesce(v_candidate.language, 'en'));
+            coalesce(v_candidate.language, 'en'), coalesce(v_candidate.profile, '[]'));
         stored := stored + v_memory.is_new::integer;
         repeated := repeated + (NOT v_memory.is_new)::integer;
         IF v_candidate.corrects IS NOT NULL THEN

@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION slowwave.store_memory(
     p_scope_id bigint, p_session_id bigint, p_flush_id bigint, p_content text, p_hash bytea, p_type text,
     p_status text, p_confidence double precision, p_importance double precision, p_trust text, p_entities text[],
     p_valid_from timestamptz, p_sources bigint[], p_reason text, p_now timestamptz,
-    p_language text DEFAULT 'en',
+    p_language text DEFAULT 'en', p_profile jsonb DEFAULT '[]',
     OUT id uuid, OUT is_new boolean
 )
 LANGUAGE plpgsql
@@ -27,11 +27,11 @@ BEGIN
     IF id IS NULL THEN
         INSERT INTO slowwave.memories AS m (
             scope_id, type, content, content_hash, status, confidence, importance, trust, entities, valid_from,
-            reaffirmed_at, recorded_at, language, search
+            reaffirmed_at, recorded_at, language, profile, search
         ) VALUES (
             p_scope_id, p_type, p_content, p_hash, p_status, p_confidence, p_importance, p_trust,
             coalesce(p_entities, '{}'), p_valid_from, p_valid_from, p_now, p_language,
-            slowwave.memory_search_vector(p_scope_id, p_content, p_valid_from, p_entities, p_language)
+            p_profile, slowwave.memory_search_vector(p_scope_id, p_content, p_valid_from, p_entities, p_language)
         )
         ON CONFLICT (scope_id, type, content_hash) WHERE status <> 'archived' DO NOTHING
         RETURNING m.id INTO id;

@@ -56,7 +56,8 @@ _ORPHANS = """
 _PASSAGES = """
     SELECT e.session_id, e.seq FROM slowwave.events e
     JOIN slowwave.flushes f ON f.session_id = e.session_id AND e.seq BETWEEN f.from_seq AND f.to_seq
-    FULL JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq
+    FULL JOIN (SELECT * FROM slowwave.passages n WHERE n.part = 0) AS p
+        ON p.session_id = e.session_id AND p.seq = e.seq
     WHERE e.seq IS NULL OR (p.seq IS NULL AND e.content <> '')
 """
 _QUARANTINED = "SELECT session_id, from_seq, error FROM slowwave.flushes WHERE outcome = 'quarantined'"

@@ -38,7 +38,7 @@ CHECKS = {
                           JOIN slowwave.events e ON e.session_id = x.session_id AND e.seq = x.seq
                           WHERE x.memory_id = m.id)""",
     "what is flushed is found: a passage each": """
-        SELECT abs((SELECT count(*) FROM slowwave.passages)
+        SELECT abs((SELECT count(*) FROM slowwave.passages p WHERE p.part = 0)
                    - (SELECT sum(s.processed_until) FROM slowwave.sessions s))::bigint""",
     "a dirty session is due, a clean one is not": """
         SELECT count(*) FROM slowwave.sessions s

@@ -118,7 +118,7 @@ def _load_sessions(url: str, sizes: Sizes, first: int) -> None:
             (_session(talk, said[-1].at, said[min(talk.processed, len(said) - 1)].at) for talk, said in spoken),
         )
         _copy(connection, f"events ({_EVENTS})", (row for talk, said in spoken for row in _events(talk, said)))
-        _copy(connection, "passages (session_id, seq, scope_id, search)", _passages(stems_of(url), spoken))
+        _copy(connection, "passages (session_id, seq, ends, scope_id, search)", _passages(stems_of(url), spoken))
         for statement in OF_SESSIONS:
             connection.execute(statement, {"first": first, "last": last, "now": sizes.now})
 
@@ -151,8 +151,9 @@ def _events(talk: Talk, said: Iterable[Said]) -> Iterator[tuple[Any, ...]]:
 def _passages(stems: Stems, spoken: Iterable[tuple[Talk, Sequence[Said]]]) -> Iterator[tuple[Any, ...]]:
     for talk, said in spoken:
         told = [(one.sentences, _speaker(talk, one) or one.kind, one.at) for one in said[: talk.processed]]
+        # Sentences of the proof are short: each event is one passage.
         for seq, vector in enumerate(stems.vectors(talk.scope, told), 1):
-            yield talk.id, seq, talk.scope, vector
+            yield talk.id, seq, len(" ".join(told[seq - 1][0])), talk.scope, vector
 
 
 def _speaker(talk: Talk, one: Said) -> str | None:

@@ -48,8 +48,10 @@ CONSOLE_WRITES: Mapping[str, str] = {
     "memory_blocks": "INSERT, DELETE",
     "triples": "INSERT, UPDATE, DELETE",
     "outbox": "INSERT, UPDATE",
+    "aliases": "INSERT, UPDATE",
+    "alias_changes": "INSERT",
 }
-"""What deciding a question or a conflict writes, and correcting a memory, as a run that can be undone.
+"""What deciding a question or a conflict writes, and correcting a memory or a name, as a run that can be undone.
 
 Everything else a console only reads.
 """
@@ -62,8 +64,9 @@ ENTRANCES: Mapping[str, frozenset[str]] = {
     "remember_delayed": frozenset({"producer"}),
     "read_context": frozenset({"producer", "console"}),
     "scope_stats": frozenset({"producer", "console"}),
-    "search_text": frozenset({"producer", "console"}),
-    "search_hybrid": frozenset({"producer", "console"}),
+    "search": frozenset({"producer", "console"}),
+    "passages_around": frozenset({"producer", "console"}),
+    "pair_memories": frozenset({"producer", "console"}),
 }
 """Functions that run as the owner, and ask slowwave.require_tenant for the tenant before anything else.
 
@@ -100,13 +103,13 @@ CALLED: Mapping[str, frozenset[str]] = {
 
 WORKERS_ALONE = frozenset(
     """
-    add_source add_usage begin_flush claim_due close_sessions commit_day commit_extraction commit_flush commit_retry
-    consolidate_notes correct_memory count_days enqueue_all enqueue_on_change enqueue_on_score enqueue_on_summary
-    event_partitions fail_flush filter_forgotten insert_new_events nearest_vectors open_session passage_search_vector
-    passage_search_vectors record_source_runs register_backend reinforce_from_note reinforce_memory release_call
-    removable_events remove_events request_excess_flushes request_flush request_stale_flushes reserve_call scope_of
-    settle_call settle_days settle_expired_calls store_candidates store_memory unregister_backend
-    update_scope_counters
+    add_source add_usage alias_terms begin_flush claim_due close_sessions commit_day commit_extraction commit_flush
+    commit_retry consolidate_notes correct_memory count_days enqueue_all enqueue_on_change enqueue_on_score
+    enqueue_on_summary event_partitions fail_flush filter_forgotten insert_new_events learn_aliases nearest_vectors
+    open_session passage_search_vector passage_search_vectors record_source_runs register_backend
+    reinforce_from_note reinforce_memory release_call removable_events remove_events request_excess_flushes
+    request_flush request_stale_flushes reserve_call scope_of settle_call settle_days settle_expired_calls
+    store_candidates store_memory stored_cosine unregister_backend update_scope_counters
     """.split()
 )
 """Functions that run as whoever calls them, and that nobody but a worker needs (or a trigger, or an entrance)."""

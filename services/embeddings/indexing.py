@@ -150,11 +150,11 @@ def _events(run: Indexing, space: Space, embedder: Embedder, report: IndexReport
         batch = rows.waiting_events(connection, space.id, run.batch)
     if not batch.until:
         return "all"
-    vectors = _vectors(embedder, [event.text for event in batch.events], space, report)
+    vectors = _vectors(embedder, [passage.text for passage in batch.passages], space, report)
     with run.engine.begin() as connection:
         kept = rows.keep_events(connection, space.id, batch, vectors)
     report.events += kept
-    return "stopped" if batch.events and not kept and _given_up(run, space) else "some"
+    return "stopped" if batch.passages and not kept and _given_up(run, space) else "some"
 
 
 def _given_up(run: Indexing, space: Space) -> bool:

@@ -14,7 +14,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection, RowMapping, text
 
-from slowwave_server.services.embeddings.texts import event_text, memory_text
+from slowwave_server.domain.passages import passages_of
+from slowwave_server.services.embeddings.texts import memory_text, passage_text
 
 SESSIONS_AT_ONCE = 50
 Vector = Sequence[float]
@@ -52,25 +53,30 @@ _EVENTS = text(
     "WITH behind AS MATERIALIZED ("
     f" SELECT s.id, s.processed_until, coalesce(g.until_seq, 0) AS done, s.last_seen_at{_BEHIND}"
     " ORDER BY s.last_seen_at DESC, s.id LIMIT :sessions)"
-    " SELECT b.id AS session_id, b.processed_until, x.seq, x.speaker, x.said, x.before"
+    " SELECT b.id AS session_id, b.processed_until, x.seq, x.speaker, x.said, x.parts"
     " FROM behind b LEFT JOIN LATERAL ("
-    # The last one that is done comes along as the turn before the first new one. Search finds events of tools by words
-    # alone: a model makes little of listings and identifiers, and they cost as much as speech.
-    " SELECT e.seq, coalesce(e.name, e.role) AS speaker, coalesce(p.redacted, e.content) AS said,"
-    " lag(coalesce(p.redacted, e.content)) OVER (ORDER BY e.seq) AS before"
-    " FROM slowwave.events e JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq"
-    " WHERE e.session_id = b.id AND e.seq BETWEEN b.done AND b.processed_until AND e.kind <> 'tool'"
-    " ORDER BY e.seq LIMIT :limit + 1"
-    ") AS x ON x.seq > b.done ORDER BY b.last_seen_at DESC, b.id, x.seq"
+    # Search finds events of tools by words alone: a model makes little of listings and identifiers, and they cost as
+    # much as speech.
+    " SELECT e.seq, coalesce(e.name, e.role) AS speaker, coalesce(p.redacted, e.content) AS said, ("
+    "  SELECT json_agg(json_build_array(o.part, o.begins, o.ends) ORDER BY o.part) FROM slowwave.passages o"
+    "  WHERE o.session_id = p.session_id AND o.seq = p.seq) AS parts"
+    " FROM slowwave.events e"
+    " JOIN slowwave.passages p ON p.session_id = e.session_id AND p.seq = e.seq AND p.part = 0"
+    " WHERE e.session_id = b.id AND e.seq > b.done AND e.seq <= b.processed_until AND e.kind <> 'tool'"
+    " ORDER BY e.seq LIMIT :limit"
+    ") AS x ON true ORDER BY b.last_seen_at DESC, b.id, x.seq"
 )
 _KEEP_EVENTS = text(
-    "INSERT INTO slowwave.passage_vectors AS v (session_id, seq, space_id, scope_id, embedding)"
-    " SELECT p.session_id, p.seq, k.id, p.scope_id, d.embedding"
-    " FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS d (session bigint, seq bigint, embedding real[])"
-    " JOIN slowwave.passages p ON p.session_id = d.session AND p.seq = d.seq"
+    "INSERT INTO slowwave.passage_vectors AS v (session_id, seq, part, space_id, scope_id, embedding)"
+    " SELECT p.session_id, p.seq, p.part, k.id, p.scope_id, d.embedding"
+    " FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS d (session bigint, seq bigint, part integer, ends integer,"
+    " embedding real[])"
+    # A passage that was cut meanwhile gets none of a vector of the whole.
+    " JOIN slowwave.passages p ON p.session_id = d.session AND p.seq = d.seq AND p.part = d.part"
+    " AND p.ends IS NOT DISTINCT FROM d.ends"
     " JOIN slowwave.vector_spaces k ON k.id = :space AND k.state <> 'retired'"
     " FOR KEY SHARE OF p, k"
-    " ON CONFLICT (session_id, seq, space_id) DO UPDATE SET embedding = excluded.embedding"
+    " ON CONFLICT (session_id, seq, part, space_id) DO UPDATE SET embedding = excluded.embedding"
 )
 _DONE = text(
     "INSERT INTO slowwave.vector_progress AS g (session_id, space_id, until_seq)"
@@ -93,19 +99,21 @@ class MemoryText:
 
 
 @dataclass(frozen=True, slots=True)
-class EventText:
-    """An event that lacks a vector, and the text to make it of."""
+class PassageText:
+    """A passage that lacks a vector, and the text to make it of. ends: None if its event is not cut yet."""
 
     session_id: int
     seq: int
+    part: int
+    ends: int | None
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of some sessions, and how far each session is done once these are stored."""
+    """Passages of events of some sessions, and how far each session is done once these are stored."""
 
-    events: list[EventText] = field(default_factory=list)
+    passages: list[PassageText] = field(default_factory=list)
     until: dict[int, int] = field(default_factory=dict)
 
 
@@ -140,24 +148,36 @@ def waiting_events(connection: Connection, space: int, limit: int) -> EventBatch
     by_session: dict[int, list[RowMapping]] = {}
     for row in connection.execute(_EVENTS, values).mappings():
         by_session.setdefault(row["session_id"], []).append(row)
+    left = limit
     for session, rows in by_session.items():
-        if len(batch.events) >= limit:
+        if left <= 0:
             break
-        said = [row for row in rows if row["seq"] is not None][: limit - len(batch.events)]
-        batch.events.extend(
-            EventText(session, row["seq"], event_text(row["said"], row["speaker"], row["before"])) for row in said
-        )
+        said = [row for row in rows if row["seq"] is not None][:left]
+        batch.passages.extend(passage for row in said for passage in _passages(row))
         # Cut short, it is done as far as it was read; else all of it is, with what retention took out of it.
         whole = len(said) == sum(row["seq"] is not None for row in rows) and len(said) < limit
         batch.until[session] = rows[0]["processed_until"] if whole else said[-1]["seq"]
+        left -= len(said)
     return batch
+
+
+def _passages(row: RowMapping) -> list[PassageText]:
+    """The passages of an event; an event that is not cut yet is one."""
+    headings = {passage.begins: passage.heading for passage in passages_of(row["said"])}
+    return [
+        PassageText(
+            row["session_id"], row["seq"], part, ends,
+            passage_text(row["said"][begins:ends], row["speaker"], headings.get(begins, "")),
+        )
+        for part, begins, ends in row["parts"]
+    ]  # fmt: skip
 
 
 def keep_events(connection: Connection, space: int, batch: EventBatch, vectors: Sequence[Vector | None]) -> int:
     """Store their vectors and how far their sessions are done, in the caller's transaction. Answers as above."""
     rows = [
-        {"session": event.session_id, "seq": event.seq, "embedding": _short(vector)}
-        for event, vector in zip(batch.events, vectors, strict=True)
+        {"session": one.session_id, "seq": one.seq, "part": one.part, "ends": one.ends, "embedding": _short(vector)}
+        for one, vector in zip(batch.passages, vectors, strict=True)
     ]
     kept = connection.execute(_KEEP_EVENTS, {"space": space, "rows": json.dumps(rows)}).rowcount
     done = [{"session": session, "until": until} for session, until in batch.until.items()]

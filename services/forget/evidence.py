@@ -24,6 +24,7 @@ from sqlalchemy import Connection, text
 
 from slowwave_server.domain.candidates import first_status
 from slowwave_server.domain.languages import detect
+from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
@@ -118,7 +119,7 @@ _FIRST_WORDS = (
 _SAY_AGAIN = (
     "UPDATE slowwave.memories m SET content = :content, content_hash = :hash, checked_at = NULL,"
     " revision = m.revision + 1,"
-    " language = :language,"
+    " language = :language, profile = CAST(:profile AS jsonb),"
     " search = slowwave.memory_search_vector(m.scope_id, :content, m.valid_from, m.entities, :language)"
     " WHERE m.id = :memory AND (m.status = 'archived' OR NOT EXISTS (SELECT FROM slowwave.memories o"
     "  WHERE o.scope_id = m.scope_id AND o.type = m.type AND o.content_hash = :hash AND o.status <> 'archived'"
@@ -254,7 +255,7 @@ class Remains:
         rows = self._run(_FIRST_WORDS).all()
         for row in rows:
             words = {"memory": row.memory_id, "content": row.content, "hash": content_hash(row.content)}
-            words |= {"language": detect(row.content)}
+            words |= {"language": detect(row.content), "profile": profile_json(row.content, "fact")}
             if self._run(_SAY_AGAIN, **words).first() is None:
                 # Somebody said just that meanwhile, and a memory of its own was made of it: that one stays.
                 self._run("INSERT INTO gone_memories SELECT id, scope_id FROM slowwave.memories WHERE id = :memory",

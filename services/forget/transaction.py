@@ -12,6 +12,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
+from slowwave_server.services.forget.aliases import ALIASES, mark_aliases
 from slowwave_server.services.forget.evidence import REASON, Remains
 from slowwave_server.services.forget.gather import gather
 from slowwave_server.services.forget.letters import take_letters
@@ -90,6 +91,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     remains.find()
     remains.settle()
     mark_runs(connection)
+    mark_aliases(connection)
     sessions = _sessions(connection, "IN")
     # Only messages that name a scope alone are told apart by them, and an agent may have ten thousands.
     elsewhere = _sessions(connection, "NOT IN") if target.kind == "scope" else ()
@@ -98,6 +100,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     known, before = _is_known(connection, target), sessions_before(connection, target)
     counts: Counter[str] = take_away(connection, STATISTICS, values)
     counts += take_away(connection, MEMORIES, values)
+    counts += take_away(connection, ALIASES, values)
     counts += take_away(connection, CONVERSATIONS, values)
     remains.weigh()
     close_runs(connection, values)

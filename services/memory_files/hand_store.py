@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from slowwave_server.domain.candidates import first_status
 from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.languages import detect
+from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Memory, MemoryImport
@@ -28,9 +29,9 @@ TRUST = "hand"
 
 _STORE = text(
     "INSERT INTO slowwave.memories AS m (scope_id, type, content, content_hash, status, confidence, importance, trust,"
-    " entities, valid_from, reaffirmed_at, recorded_at, language, search)"
+    " entities, valid_from, reaffirmed_at, recorded_at, language, profile, search)"
     " VALUES (:scope, :type, :content, :hash, :status, :confidence, :importance, 'hand', :entities, :at, :at, :now,"
-    " :language, slowwave.memory_search_vector(:scope, :content, :at, :entities, :language))"
+    " :language, CAST(:profile AS jsonb), slowwave.memory_search_vector(:scope, :content, :at, :entities, :language))"
     " ON CONFLICT (scope_id, type, content_hash) WHERE status <> 'archived' DO NOTHING RETURNING m.id"
 )
 
@@ -78,6 +79,7 @@ def keep_handwritten(
             "at": written.holds_from,
             "now": now,
             "language": detect(content),
+            "profile": profile_json(content, written.type),
         },
     ).scalar()
     if found is None:

@@ -13,6 +13,7 @@ from uuid import UUID
 from sqlalchemy import Connection, text
 
 from slowwave_server.domain.languages import detect
+from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.memory_changes import Author, as_json, note_change, weigh
 from slowwave_server.services.memory_files.folder_reading import Statement
@@ -37,10 +38,10 @@ _BY_CONTENT = text(
 _NEW_IDS = text("SELECT uuidv7() FROM generate_series(1, :count)")
 _ADD = text(
     "INSERT INTO slowwave.memories (id, scope_id, type, content, content_hash, status, confidence, importance, trust,"
-    " entities, valid_from, reaffirmed_at, valid_to, recorded_at, archive_reason, language,"
+    " entities, valid_from, reaffirmed_at, valid_to, recorded_at, archive_reason, language, profile,"
     " search)"
     " VALUES (:id, :scope, :type, :content, :hash, :status, :confidence, :importance, :trust, :entities, :valid_from,"
-    " :reaffirmed_at, :valid_to, :now, :archive_reason, :language,"
+    " :reaffirmed_at, :valid_to, :now, :archive_reason, :language, CAST(:profile AS jsonb),"
     " slowwave.memory_search_vector(:scope, :content, :valid_from, :entities, :language))"
 )
 _REST = text(
@@ -160,6 +161,7 @@ def _row(memory: UUID, said: Statement) -> dict[str, Any]:
         "type": m.type,
         "content": m.content,
         "language": detect(m.content),
+        "profile": profile_json(m.content, m.type),
         "hash": content_hash(m.content),
         "status": m.status,
         "confidence": m.confidence,

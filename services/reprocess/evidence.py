@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy import Connection, text
 
 from slowwave_server.domain.languages import detect
+from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.rebuilding import Statement, Witness
 from slowwave_server.services.memory_changes import Author
 from slowwave_server.services.reprocess.standing import IN_WINDOWS
@@ -37,9 +38,9 @@ _GIVE_BACK = text(
 )
 _CREATE = text(
     "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,"
-    " entities, valid_from, reaffirmed_at, recorded_at, language, search)"
+    " entities, valid_from, reaffirmed_at, recorded_at, language, profile, search)"
     " VALUES (:scope, :type, :content, :hash, :status, :confidence, :importance, :trust, :entities, :valid_from,"
-    " :valid_from, :now, :language,"
+    " :valid_from, :now, :language, CAST(:profile AS jsonb),"
     " slowwave.memory_search_vector(:scope, :content, :valid_from, :entities, :language)) RETURNING id"
 )
 _CREATED = text(
@@ -75,6 +76,7 @@ def create(
             "hash": statement.key[2],
             "content": statement.content,
             "language": detect(statement.content),
+            "profile": profile_json(statement.content, statement.key[1]),
             "status": statement.status,
             "confidence": statement.confidence,
             "importance": statement.importance,

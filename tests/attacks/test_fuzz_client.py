@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave import AsyncMemory, Memory, SlowwaveError
+from slowwave.recall import Chosen
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
 from tests.capturing import TURN, broken_sessions, settings_of
@@ -68,6 +69,11 @@ CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "limit": odd.often(st.integers(-2, 120)),
         "scopes": odd.often(scope_lists),
         "include_review": odd.often(st.booleans()),
+        "now": odd.often(st.one_of(st.none(), odd.moments)),
+        "order": odd.often(st.sampled_from(["relevance", "time", "auto", "newest"])),
+        "max_tokens": odd.often(st.one_of(st.none(), st.integers(-1, 500))),
+        "min_relevance": odd.often(st.floats(-1, 2)),
+        "around": odd.often(st.integers(-1, 12)),
     },
     "context": {
         "agent": odd.often(odd.names),
@@ -99,11 +105,17 @@ def _public(kind: type) -> dict[str, Callable[..., Any]]:
     return {name: call for name, call in inspect.getmembers(kind, callable) if not name.startswith("_")}
 
 
+def _parameters(call: Callable[..., Any]) -> set[str]:
+    """The names that a call takes, with those of `Chosen` where it takes these."""
+    names = set(inspect.signature(call).parameters) - {"self"}
+    return names - {"chosen"} | (set(Chosen.__annotations__) if "chosen" in names else set())
+
+
 def test_every_public_call_is_fuzzed_with_every_argument() -> None:
     calls = _public(Memory)
     assert set(calls) == CALLS.keys() | ENDS
     for name, arguments in CALLS.items():
-        assert set(inspect.signature(calls[name]).parameters) - {"self"} == set(arguments), name
+        assert _parameters(calls[name]) == set(arguments), name
 
 
 def test_the_async_calls_are_the_same_ones() -> None:

@@ -261,6 +261,10 @@ COMMANDS: Mapping[str, list[list[str]]] = {
     "correct": [["{memory}", "What mallory says."]],
     "archive": [["{memory}"]],
     "conflicts dismiss": [["{memory_conflicts}"]],
+    "names list": [[A], [A, "--scope", ROOM]],
+    "names show": [[A, "Kubernetes"]],
+    "names add": [[A, "Kubernetes", "k8s"], [A, "Kubernetes", "k8s", "--scope", ROOM]],
+    "names remove": [[A, "Kubernetes", "k8s"]],
     "files status": [[]],
     "files sync": [[A], ["--scope", ROOM]],
     "mem0 status": [[]],
@@ -279,6 +283,7 @@ COMMANDS: Mapping[str, list[list[str]]] = {
 OF_THE_INSTALLATION = {
     "up": "starts servers of its own",
     "worker": "becomes a worker, which serves all tenants",
+    "evaluate recall": "reads a file that it is given into servers of its own",
     "evaluate extraction": "reads a file that it is given, and no database",
     "env": "names the servers of a data folder",
     "demo": "starts servers of its own",

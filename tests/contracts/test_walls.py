@@ -32,6 +32,7 @@ from slowwave_server.services.days import agents, book, due
 from slowwave_server.services.memory_files import export
 from slowwave_server.services.reports import agents as listed
 from slowwave_server.services.reports import (
+    aliases,
     budget,
     conflicts,
     copies,
@@ -211,6 +212,8 @@ READERS = [
         ),
         silent=True,
     ),
+    Reader(aliases.alias_scope, lambda _, c, p: aliases.alias_scope(c, p.tenant, p.key), silent=True),
+    Reader(aliases.list_aliases, lambda _, c, p: aliases.list_aliases(c, p.tenant, p.key)),
     Reader(names.find_agent, lambda _, c, p: names.find_agent(c, p.tenant, p.agent), silent=True),
     Reader(names.find_session, lambda _, c, p: names.find_session(c, p.tenant, p.agent, f"{p.word}-talk"), silent=True),
     Reader(names.find_scope, lambda _, c, p: names.find_scope(c, p.tenant, *p.key), silent=True),

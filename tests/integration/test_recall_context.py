@@ -144,5 +144,5 @@ def test_what_cannot_be_asked_is_refused_with_a_sentence(shelf: Shelf, options: 
 def test_names_and_times_are_checked(shelf: Shelf) -> None:
     with pytest.raises(InvalidName):
         known(shelf, session="\0")
-    with pytest.raises(InvalidQuery, match="with its zone"):
+    with pytest.raises(InvalidQuery, match="with a time zone"):
         context(shelf.connection, "default", "maya", now=datetime(2024, 5, 10, tzinfo=UTC).replace(tzinfo=None))

@@ -208,7 +208,9 @@ def test_ties_have_the_same_order_every_time_newest_first(shelf: Shelf) -> None:
         shelf.say(session, "The dog sleeps.")
     memories = [shelf.keep(f"The dog sleeps{end}") for end in (".", "!", "?")]
     answers = {tuple(found(shelf, "dog sleeps")) for _ in range(5)}
-    assert answers == {(*reversed(memories), "c#1", "b#1", "a#1")}
+    point, exclamation, question = memories
+    # Equally new memories come by what they say, and events by their names: both are the same after another import.
+    assert answers == {(exclamation, point, question, "c#1", "b#1", "a#1")}
 
 
 def test_rarity_is_that_of_all_scopes_that_are_read(shelf: Shelf) -> None:

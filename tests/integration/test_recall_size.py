@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave.recall import context, search
+from slowwave.recall.ranking import RANKING
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
 from slowwave_server.services.search_statistics import refresh_statistics, scopes_to_refresh
@@ -95,7 +96,7 @@ def test_search_that_was_never_counted_is_bounded_too(large: Shelf) -> None:
         for scans, rows in (passages(), memories()):
             # Counting stops at 2,000 and searching at 1,500.
             assert scans == 0
-            assert rows <= 3600
+            assert rows <= 4200
     assert len(hits) == 10
 
 
@@ -106,7 +107,7 @@ def test_i8_what_very_many_hold_is_looked_for_among_the_latest_of_the_scope_alon
         assert (passages()[0], memories()[0]) == (0, 0)
         # Of 10,000 each: 1,000 events; 500 memories from either end, read once more where they match.
         assert passages()[1] < 1100
-        assert memories()[1] < 2100
+        assert memories()[1] < 2700
     assert len(hits) == 10
     assert all("walk" in hit.content for hit in hits)
 
@@ -116,7 +117,7 @@ def test_i8_what_very_many_hold_is_looked_for_among_the_latest_of_the_scope_alon
     with reading(large, "passages") as passages, reading(large, "memories") as memories:
         hits = search(large.connection, "default", "maya", "a crimson walk today")
         assert passages()[1] < 1100
-        assert memories()[1] < 2100
+        assert memories()[1] < 2700
     assert len(hits) == 10
     assert all("walk crimson" in hit.content for hit in hits)
     # I8: of another scope they are those of that scope, and no other is read for them.
@@ -124,8 +125,8 @@ def test_i8_what_very_many_hold_is_looked_for_among_the_latest_of_the_scope_alon
     with reading(large, "passages") as passages, reading(large, "memories") as memories:
         rows = large.sql(
             "SELECT * FROM"
-            " slowwave.search_text(%s, '', %s::text[]::tsquery[], '{2}', '{wal}', 2, NULL, true, 10, false, %s)",
-            *([small], [f"'{small}:walk'"], f"'{small}:walk' | '{large.scope()}:walk'"),
+            " slowwave.search(%s, '', %s::text[]::tsquery[], '{2}', '{wal}', 2, NULL, true, 10, %s, false, %s)",
+            *([small], [f"'{small}:walk'"], RANKING.to_json(), f"'{small}:walk' | '{large.scope()}:walk'"),
         )
         assert passages()[1] + memories()[1] < 10
     assert [row["content"] for row in rows] == ["A heron in another scope, on a walk."]

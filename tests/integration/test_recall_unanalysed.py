@@ -60,6 +60,6 @@ def test_a_search_reads_no_more_than_it_may(shelf: Shelf) -> None:
     with reading(shelf, "memories") as memories:
         hits = search(shelf.connection, "default", "maya", "what was 700?")
         assert memories()[0] == 0
-        # Counting stops at 2,000 and searching at 1,500.
-        assert memories()[1] <= 3600
+        # Counting stops at 2,000 and searching at 1,500; the best 300 are read again by their keys.
+        assert memories()[1] <= 3900
     assert "Walk 700 by the lake" in [hit.content for hit in hits]

@@ -164,7 +164,7 @@ def test_i8_a_producer_does_its_job_for_its_tenant(roles: Roles) -> None:
 
 def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Roles) -> None:
     own, others = (roles.world.scope_id(place) for place in (PLACES[5], PLACES[0]))
-    find = "(%s::bigint[], 'x', '{x}', '{1}', '{x}', 10, 1, true, 5, false"
+    find = "(%s::bigint[], 'x', '{x}', '{1}', '{x}', 10, 1, true, 5, '{}'"
     names = "'{agent}', '{atlas}'"
     event = '[{"key": "k", "kind": "user", "step": 1, "content": "forged"}]'
     tries = {
@@ -176,8 +176,9 @@ def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Rol
         " 0, now())",
         "read_context": f"('acme', 'atlas', {names}, '', now(), 2, '{{}}', 100, 100)",
         "scope_stats": f"('acme', {names}, 'x')",
-        "search_text": find + ")",
-        "search_hybrid": find + ", 'm', '{1}')",
+        "search": find + ")",
+        "passages_around": "(%s::bigint[], '{1}', '{1}', '{0}', 1)",
+        "pair_memories": "(%s::bigint[], '{}'::uuid[])",
     }
     assert set(tries) == set(privileges.ENTRANCES)
     for name, arguments in tries.items():
@@ -186,7 +187,7 @@ def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Rol
                 roles.deployment.ask(
                     "globex app", f"SELECT * FROM slowwave.{name}{arguments}", *([] if scopes is None else [scopes])
                 )
-    assert roles.deployment.ask("globex app", f"SELECT count(*) FROM slowwave.search_text{find})", [own])
+    assert roles.deployment.ask("globex app", f"SELECT count(*) FROM slowwave.search{find})", [own])
     (noted,) = roles.deployment.ask(
         "globex app", "SELECT noted FROM slowwave.working_memory_stats('acme','agent','atlas')"
     )
@@ -214,7 +215,7 @@ def test_no_login_writes_what_it_may_not_or_becomes_somebody_else(roles: Roles, 
         "CREATE FUNCTION public.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "ALTER TABLE slowwave.events DISABLE ROW LEVEL SECURITY",
         "DROP POLICY tenant_isolation ON slowwave.memories",
-        "ALTER FUNCTION slowwave.search_text SECURITY INVOKER",
+        "ALTER FUNCTION slowwave.search SECURITY INVOKER",
         "CREATE ROLE more LOGIN",
         "COPY slowwave.agents TO '/tmp/agents'",
         *([] if part == "worker" else ["SET ROLE slowwave_worker", "CREATE TEMP TABLE vector (x int)"]),

@@ -92,4 +92,9 @@ def test_json_has_the_keys_that_the_shell_prints() -> None:
         "scope": "room:kitchen",
         "type": "fact",
         "speaker": None,
+        "part": None,
+        "relevance": None,
+        "why": None,
+        "valid_to": None,
+        "contradicts": [],
     }

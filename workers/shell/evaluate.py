@@ -1,18 +1,18 @@
 """`slowwave evaluate extraction FILE`: how well the rules keep what people keep, on conversations with gold memories.
 
+`slowwave evaluate recall` is in evaluate_recall.py.
+
 Must not know: how memories are made, and how they are compared.
 """
 
-import io
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.evaluate_recall import recall
+from slowwave_server.workers.shell.given_file import given_lines
 from slowwave_server.workers.shell.options import OPERATE, Json
 from slowwave_server.workers.shell.output import console, print_json, print_rows
 from slowwave_server.workers.shell.sentences import USAGE, complain
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from slowwave_server.domain.evaluation import Agreement
     from slowwave_server.services.evaluation import Evaluation
 
-STDIN = "-"
 FORM = '{"session": "…", "messages": [{"role": "user", "content": "…", "memory": "…"}]}'
 
-app = typer.Typer(no_args_is_help=True, help="Measure Slowwave on your own data: extraction.")
+app = typer.Typer(no_args_is_help=True, help="Measure Slowwave on your own data: extraction and recall.")
+app.command()(recall)
 
 
 def register(parent: typer.Typer) -> None:
@@ -50,11 +50,9 @@ def extraction(
     from slowwave_server.domain.extraction import RulesExtractor
     from slowwave_server.services.evaluation import BadConversation, evaluate, read_conversations
 
-    if str(file) != STDIN and not file.is_file():
-        raise typer.BadParameter(f"the file {file} does not exist")
     bounds = shell_of(context).settings.memory.auto_flush.extractor
     try:
-        with _lines(file) as lines:
+        with given_lines(file) as lines:
             found = evaluate(read_conversations(lines), RulesExtractor(), bounds)
     except BadConversation as error:
         complain(f"line {error.number} of {file}: {error.reason}", f"correct the line; its form is {FORM}")
@@ -66,13 +64,6 @@ def extraction(
         print_json(_document(found))
     else:
         _print(found)
-
-
-@contextmanager
-def _lines(file: Path) -> Iterator[IO[str]]:
-    """The lines of the file, split at line feeds alone."""
-    with sys.stdin.buffer if str(file) == STDIN else file.open("rb") as raw:
-        yield io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")
 
 
 def _figures(one: "Agreement") -> dict[str, float | int]:

@@ -3,7 +3,7 @@
 Must not know: ranking, SQL.
 """
 
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -38,39 +38,53 @@ def search(
     include_review: Annotated[
         bool, typer.Option("--include-review", help="Also memories that wait for a person's decision.")
     ] = False,
+    max_tokens: Annotated[int | None, typer.Option(min=0, help="What all hits take at most, by estimate.")] = None,
+    min_relevance: Annotated[float, typer.Option(min=0, max=1, help="Leave out hits of less relevance.")] = 0.0,
+    around: Annotated[int, typer.Option(min=0, max=10, help="So many passages before and behind an event.")] = 0,
+    explain: Annotated[bool, typer.Option("--explain", help="Say what ranked each hit.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Search memories and what was said, the best first."""
+    """Search memories and what was said, the best first; oldest first for a question of order or duration."""
     from slowwave import reading
     from slowwave_server.services.reports.names import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
-        hits = reading.search(
-            _source(shell, connection),
-            shell.tenant,
-            agent,
-            query,
-            limit=limit,
-            scopes=wanted,
-            include_review=include_review,
-        )
+        asked: dict[str, Any] = {"limit": limit, "scopes": wanted, "include_review": include_review}
+        asked |= {"max_tokens": max_tokens, "min_relevance": min_relevance, "around": around, "now": shell.now()}
+        hits = reading.search(_source(shell, connection), shell.tenant, agent, query, **asked)
     if as_json:
         print_json([hit.to_json() for hit in hits])
         return
     if not hits:
-        console().print("Nothing found.")
+        console().print("Nothing known.")
     for place, hit in enumerate(hits, start=1):
-        _show(place, hit)
+        _show(place, hit, explain=explain)
 
 
-def _show(place: int, hit: "Hit") -> None:
+def _show(place: int, hit: "Hit", *, explain: bool) -> None:
+    from slowwave.recall.lines import period
+
     sources = ", ".join(f"{session}#{seq}" for session, seq in hit.sources[:5])
-    marks = [hit.kind, hit.status, f"{hit.valid_from:%Y-%m-%d}", f"score {hit.score:.2f}", sources]
+    disputed = "contradicted, undecided" if hit.contradicts else ""
+    marks = [hit.kind, hit.status, period(hit), disputed, f"score {hit.score:.2f}", sources]
     out = console()
     print_rows(out, [(f"{place:>2}", styled(one_line(hit.content, 500), "bold"))])
     out.print(styled(f"    {' · '.join(mark for mark in marks if mark)}", "dim"), soft_wrap=True)
+    if explain and hit.why is not None:
+        out.print(styled(f"    {_why(hit)}", "dim"), soft_wrap=True)
+
+
+def _why(hit: "Hit") -> str:
+    """The parts of the score, and what the relevance is made of."""
+    why = hit.why
+    if why is None or hit.relevance is None:
+        return ""
+    parts = {"words": why.words, "session": why.session, "vector": why.vector, "interval": why.interval}
+    score = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
+    cosine = "" if why.cosine is None else f", cosine {why.cosine:.2f}"
+    return f"{score}; relevance {hit.relevance:.2f}: holds {why.coverage:.0%} of the question's words{cosine}"
 
 
 def context(

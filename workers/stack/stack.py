@@ -51,7 +51,7 @@ class StackOptions:
 
     data: folder of everything that is kept between starts. Ports: 0 means as before, or any that is free. concurrency:
     pool processes of the main worker (None: one a core). flower_auth: "USER:PASSWORD" (None: made once and kept).
-    app: what `celery -A` gets.
+    app: what `celery -A` gets. programs: False starts the servers alone, without workers, beat and Flower.
     """
 
     data: Path
@@ -62,6 +62,7 @@ class StackOptions:
     flower: bool = True
     flower_auth: str | None = None
     app: str = "slowwave_server"
+    programs: bool = True
 
 
 class Stack:
@@ -130,7 +131,8 @@ class Stack:
         broker_url = self._start_valkey(ports, self._supervisor)
         self._settings = self._settled(database_url, broker_url)
         self._migrate(database_url)
-        self._start_programs(ports, self._supervisor)
+        if self.options.programs:
+            self._start_programs(ports, self._supervisor)
         self._publish()
 
     def _wanted_ports(self) -> dict[str, int]:
@@ -139,7 +141,7 @@ class Stack:
             wanted["postgres"] = self.options.postgres_port
         if not self._names_broker:
             wanted["valkey"] = self.options.valkey_port
-        if self.options.flower:
+        if self.options.flower and self.options.programs:
             wanted["flower"] = self.options.flower_port
         return wanted
 

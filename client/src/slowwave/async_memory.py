@@ -19,7 +19,9 @@ from slowwave.store import Mode
 from slowwave.working import Noted, WorkingStats
 
 if TYPE_CHECKING:
-    from slowwave.recall import Context, Format, Hit
+    from typing import Unpack
+
+    from slowwave.recall import Chosen, Context, Format, Hit, Order
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -140,10 +142,20 @@ class AsyncMemory:
         return await self._run(self.memory.stats, agent, scope)
 
     async def search(
-        self, agent: str, query: str, limit: int = 10, *, scopes: Sequence[str] = (), include_review: bool = False
+        self,
+        agent: str,
+        query: str,
+        limit: int = 10,
+        *,
+        scopes: Sequence[str] = (),
+        include_review: bool = False,
+        now: datetime | None = None,
+        order: "Order" = "auto",
+        **chosen: "Unpack[Chosen]",
     ) -> "list[Hit]":
         """See `Memory.search`."""
-        return await self._run(self.memory.search, agent, query, limit, scopes=scopes, include_review=include_review)
+        options: dict[str, Any] = {"scopes": scopes, "include_review": include_review, "now": now, "order": order}
+        return await self._run(self.memory.search, agent, query, limit, **options, **chosen)
 
     async def context(
         self,

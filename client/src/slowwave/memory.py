@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
 from slowwave.capture import Entry, Trigger, about_of
 from slowwave.errors import InvalidMessage, ScopeConflict, shown
@@ -22,7 +22,7 @@ from slowwave.store import Mode, Store, Stored
 from slowwave.working import Noted, WorkingStats, note, read_stats, scope_of
 
 if TYPE_CHECKING:
-    from slowwave.recall import Context, Format, Hit
+    from slowwave.recall import Chosen, Context, Format, Hit, Order
 
 _DIRTY = Statement(
     b"slowwave_dirty",
@@ -216,13 +216,23 @@ class Memory:
         return self.store.postgres.read(lambda connection: read_stats(connection, self.tenant, kind, name))
 
     def search(
-        self, agent: str, query: str, limit: int = 10, *, scopes: Sequence[str] = (), include_review: bool = False
+        self,
+        agent: str,
+        query: str,
+        limit: int = 10,
+        *,
+        scopes: Sequence[str] = (),
+        include_review: bool = False,
+        now: datetime | None = None,
+        order: "Order" = "auto",
+        **chosen: "Unpack[Chosen]",
     ) -> "list[Hit]":
-        """Find what the agent knows, best first; see `slowwave.recall.search`. Raises StoreUnavailable."""
+        """Find what answers the query, asked `now`; see `slowwave.recall.search`. Raises StoreUnavailable."""
         from slowwave import reading  # noqa: PLC0415 (writers need none of it)
 
-        options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review}
-        return reading.search(self.store.source(), self.tenant, agent, query, **options)
+        options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "order": order}
+        options["now"] = now or datetime.now(UTC)
+        return reading.search(self.store.source(), self.tenant, agent, query, **options, **chosen)
 
     def context(
         self,
@@ -236,10 +246,7 @@ class Memory:
         count_tokens: Callable[[str], int] | None = None,
         format: "Format" = "markdown",  # noqa: A002 (the word that callers know)
     ) -> "Context":
-        """What the agent should know as it goes on; see `slowwave.recall.context`. Raises StoreUnavailable.
-
-        days: `memory.days.autoload_summary_days` unless given.
-        """
+        """See `slowwave.recall.context`; days: `autoload_summary_days` of the settings. Raises StoreUnavailable."""
         from slowwave import reading  # noqa: PLC0415 (as above)
 
         options: dict[str, Any] = {"session": session, "query": query, "scopes": scopes, "days": days}
@@ -249,15 +256,9 @@ class Memory:
     def status(self) -> Status:
         """How things stand. Raises StoreUnavailable and, for the queues, redis' own errors."""
         count, age = self.store.postgres.call(_DIRTY, (self.tenant.encode(),))[0]
-        waiting = spooled(self.store.settings.spool)
-        return Status(
-            int(count or 0),
-            float(age) if age else None,
-            self.store.offers.queue().depths(),
-            waiting.files,
-            waiting.size_bytes,
-            waiting.rejected_files,
-        )
+        waiting, queues = spooled(self.store.settings.spool), self.store.offers.queue().depths()
+        files = (waiting.files, waiting.size_bytes, waiting.rejected_files)
+        return Status(int(count or 0), float(age) if age else None, queues, *files)
 
     def flush(self, timeout: float = 30.0) -> bool:
         """Commit what is queued or spooled and wake the workers; False if that took more than `timeout` seconds."""

@@ -9,13 +9,15 @@ Must not know: how either finds anything.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack
+from zoneinfo import ZoneInfo
 
 from psycopg import Connection
 
 from slowwave import recall
 from slowwave.recall.gathering import MEMORIES
 from slowwave.recall.scopes import reader
+from slowwave.recall.timing import in_order_of_time
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,15 +46,29 @@ class Source:
 
 
 def search(
-    source: Source, tenant: str, agent: str, query: str, *, limit: int, scopes: Sequence[str], include_review: bool
+    source: Source,
+    tenant: str,
+    agent: str,
+    query: str,
+    *,
+    limit: int,
+    scopes: Sequence[str],
+    include_review: bool,
+    now: datetime,
+    order: recall.Order = "auto",
+    **chosen: Unpack[recall.Chosen],
 ) -> list[recall.Hit]:
-    """See `slowwave.recall.search`. Raises as that does, StoreUnavailable, and InvalidSettings for mem0."""
+    """See `slowwave.recall.search`; times of the query are read in the zone `memory.days.timezone`.
+
+    Raises as that does, StoreUnavailable, and InvalidSettings for mem0.
+    """
     hits = _from_mem0(source, tenant, agent, query, limit=limit, scopes=scopes, include_review=include_review)
     if hits is not None:
-        return hits
+        return in_order_of_time(hits) if order == "time" or (order == "auto" and recall.asks_order(query)) else hits
     vector = source.questions.vector(source.read, query)
     options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "vector": vector}
-    return source.read(lambda connection: recall.search(connection, tenant, agent, query, **options))
+    options |= {"now": _local(source, now), "order": order}
+    return source.read(lambda connection: recall.search(connection, tenant, agent, query, **options, **chosen))
 
 
 def context(
@@ -70,8 +86,23 @@ def context(
     days = source.settings.memory.days.autoload_summary_days if days is None else days
     relevant = _from_mem0(source, tenant, agent, query, limit=MEMORIES, scopes=scopes) if query else None
     vector = source.questions.vector(source.read, query) if relevant is None else None
-    options |= {"query": query, "scopes": scopes, "days": days, "now": now, "relevant": relevant, "vector": vector}
+    options |= {
+        "query": query,
+        "scopes": scopes,
+        "days": days,
+        "now": _local(source, now),
+        "relevant": relevant,
+        "vector": vector,
+    }
     return source.read(lambda connection: recall.context(connection, tenant, agent, **options))
+
+
+def _local(source: Source, now: datetime) -> datetime:
+    """The same moment, as a clock shows it where the agents are."""
+    # What is no time, or has no zone, is refused where the question is checked.
+    if not isinstance(now, datetime) or now.tzinfo is None:
+        return now
+    return now.astimezone(ZoneInfo(source.settings.memory.days.timezone))
 
 
 def _from_mem0(

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from slowwave_server.models.functions import apply_functions
+from slowwave_server.models.functions import apply_functions, run_sql
 
 revision = "0102"
 down_revision = "0101"
@@ -23,7 +23,9 @@ def _allow(kinds: str) -> None:
 
 def upgrade() -> None:
     _allow(f"{_BEFORE}, 'tool'")
-    apply_functions("passage_search_vectors", "read_context", "search_text")
+    run_sql("DROP FUNCTION IF EXISTS slowwave.passage_search_vectors(bigint, jsonb)")
+    # read_context answers more since revision 0108, which applies it.
+    apply_functions("passage_search_vectors")
 
 
 def downgrade() -> None:

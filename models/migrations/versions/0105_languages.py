@@ -73,7 +73,6 @@ def upgrade() -> None:
         "scope_stats",
         "score_memory",
         "search_configuration",
-        "search_text",
         "search_vector",
         "searched_text",
         "store_candidates",

@@ -17,6 +17,7 @@ from slowwave_server.workers.console.pages import (
     login,
     maintenance,
     memories,
+    names,
     recall,
     review,
     runs,
@@ -24,7 +25,7 @@ from slowwave_server.workers.console.pages import (
 )
 from slowwave_server.workers.console.routing import Page
 
-_KNOWLEDGE = (memories, life, conflicts, review, graph)
+_KNOWLEDGE = (memories, life, conflicts, review, graph, names)
 _WORK = (days, runs, budgets, set_aside, maintenance, forget, exports)
 _ALL = (front, agents, recall, login, *_KNOWLEDGE, *_WORK)
 PAGES: tuple[Page, ...] = tuple(page for module in _ALL for page in module.ROUTES)
@@ -39,6 +40,7 @@ _WANTED = (
     Link("Conflicts", "/conflicts"),
     Link("Graph", "/graph"),
     Link("Timeline", "/timeline"),
+    Link("Names", "/names"),
     Link("Days", "/days"),
     Link("Search", "/search"),
     Link("Runs", "/runs"),

@@ -13,7 +13,7 @@ Must not know: how mem0 is set up, how copies get there.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from psycopg import Connection
@@ -25,8 +25,9 @@ from slowwave.mem0_backend.copy_store import CopyStore, Mem0Failed
 from slowwave.patience import TookTooLong
 from slowwave.recall.finding import check_question
 from slowwave.recall.hits import Hit, choose, hit_of
+from slowwave.recall.pairing import pairing_steps
 from slowwave.recall.scopes import Reader, scope_label
-from slowwave.recall.steps import Row
+from slowwave.recall.steps import Row, run
 from slowwave.recall.terms import clean_question
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ MOST = 400
 """So many copies of a scope are asked for at most, however many of them turn out to be hidden."""
 
 _THERE = (
-    "SELECT m.id::text, k.kind, k.name FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id"
+    "SELECT m.id::text, k.kind, k.name, k.id FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id"
     " JOIN unnest(%(kinds)s::text[], %(names)s::text[]) AS r (kind, name) ON (r.kind, r.name) = (k.kind, k.name)"
     " WHERE k.tenant = %(tenant)s AND m.id = ANY (%(ids)s::uuid[]) AND m.status <> 'archived'"
     " AND (m.status <> 'review' OR %(review)s)"
@@ -76,23 +77,30 @@ def _find(
         found = {scope: store.search(Owner(reader.tenant, *scope), question, wanted) for scope in reader.scopes}
         copies = [(scope, copy) for scope, copies in found.items() for copy in copies]
         there = _there(read, reader, [copy.id for _, copy in copies], include_review=include_review)
-        seen = [(scope, copy) for scope, copy in copies if (copy.id, *scope) in there]
+        seen = [(place, copy) for scope, copy in copies if (place := there.get((copy.id, *scope))) is not None]
         more = any(len(copies) == wanted for copies in found.values())
         if len(seen) >= limit or not more or wanted >= MOST:
-            return _hits(seen, limit)
+            labels = {place: scope_label(*key[1:]) for key, place in there.items()}
+            return _paired(read, _hits(seen, labels, limit), labels, limit)
         wanted = min(2 * wanted, MOST)
 
 
-def _there(read: Read, reader: Reader, ids: Sequence[str], *, include_review: bool) -> set[tuple[str, str, str]]:
+def _paired(read: Read, hits: list[Hit], labels: Mapping[int, str | None], limit: int) -> list[Hit]:
+    return read(lambda connection: run(connection, pairing_steps(hits, labels, limit)))
+
+
+def _there(read: Read, reader: Reader, ids: Sequence[str], *, include_review: bool) -> dict[tuple[str, str, str], int]:
+    """Which copies have a memory, as (id, kind, name), and the ids of their scopes."""
     if not ids:
-        return set()
+        return {}
     kinds, names = zip(*reader.scopes, strict=True)
     whose = {"tenant": reader.tenant, "kinds": list(kinds), "names": list(names)}
     values = {**whose, "ids": list(ids), "review": include_review}
-    return {tuple(row) for row in read(lambda connection: connection.execute(_THERE, values).fetchall())}
+    rows = read(lambda connection: connection.execute(_THERE, values).fetchall())
+    return {(memory, kind, name): place for memory, kind, name, place in rows}
 
 
-def _hits(seen: Sequence[tuple[tuple[str, str], Found]], limit: int) -> list[Hit]:
+def _hits(seen: Sequence[tuple[int, Found]], labels: Mapping[int, str | None], limit: int) -> list[Hit]:
     rows: list[Row] = [
         {
             "id": copy.id,
@@ -107,8 +115,7 @@ def _hits(seen: Sequence[tuple[tuple[str, str], Found]], limit: int) -> list[Hit
             "superseded_by": copy.superseded_by,
             "sources": [(name, name, seq) for name, seq in copy.sources],
         }
-        for place, (_, copy) in enumerate(seen)
+        for place, copy in seen
     ]
-    labels = {place: scope_label(*scope) for place, (scope, _) in enumerate(seen)}
     rows.sort(key=lambda row: (-row["score"], row["id"]))
     return [hit_of(row, row["score"], labels) for row in choose(rows, limit)]

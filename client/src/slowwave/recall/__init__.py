@@ -7,33 +7,40 @@ Must not know: how memories come about.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from psycopg import Connection
 
 from slowwave.recall.briefing import Context, Format
-from slowwave.recall.finding import search_steps
+from slowwave.recall.finding import Order, search_steps
 from slowwave.recall.fitting import fitted
 from slowwave.recall.gathering import context_steps, wanted_of
 from slowwave.recall.hits import Hit
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
 from slowwave.recall.questions import Questions, QuestionVector
 from slowwave.recall.scopes import reader
+from slowwave.recall.selection import Chosen
 from slowwave.recall.steps import run
+from slowwave.recall.times import asks_order
+from slowwave.recall.timing import in_order_of_time
 from slowwave.recall.tokens import estimate
 from slowwave.recall.trimming import budget_of
 
 __all__ = [
+    "Chosen",
     "Context",
     "Contradiction",
     "Day",
     "DayLine",
     "Format",
     "Hit",
+    "Order",
     "QuestionVector",
     "Questions",
     "Utterance",
+    "asks_order",
     "context",
     "estimate",
     "search",
@@ -50,17 +57,30 @@ def search(
     scopes: Sequence[str] = (),
     include_review: bool = False,
     vector: QuestionVector | None = None,
+    now: datetime | None = None,
+    order: Order = "relevance",
+    max_tokens: int | None = None,
+    min_relevance: float = 0.0,
+    around: int = 0,
 ) -> list[Hit]:
     """Find memories and events that answer `query`, best first; at most `limit` (1 to 100).
 
     Of a longer query the first 2,000 characters count. `scopes`: "room:NAME" or "team:NAME", read beside the agent's
     own. Unknown agents and scopes hold nothing; a query without a meaningful word finds nothing.
     include_review: also memories that wait for a person's decision; their status is "review". vector: the question's
-    (`Questions`), to find what means the same in other words, too.
+    (`Questions`), to find what means the same in other words, too. now: when the question is asked (aware, in the zone
+    of who asks): then its times weigh ("in March", "two weeks ago", "since the release", "latest"). order: "relevance":
+    best first; "time": of the same hits the oldest first; "auto": that for a question of order or duration ("which came
+    first", "how long between"), else best first. max_tokens: what the hits take together, each with its date, is at
+    most that by estimate, and no hit repeats another; there are `limit` at most. min_relevance: hits of less relevance
+    (0 to 1) are left out; [] means that nothing is known.
+    around: so many passages (0 to 10) before and behind an event come with it.
     Raises `InvalidName` and `InvalidQuery` before anything is sent, and what psycopg raises.
     """
     who = reader(tenant, agent, scopes)
-    return run(connection, search_steps(who, query, limit=limit, include_review=include_review, vector=vector))
+    chosen: dict[str, Any] = {"max_tokens": max_tokens, "min_relevance": min_relevance, "around": around}
+    chosen |= {"limit": limit, "include_review": include_review, "vector": vector, "now": now, "order": order}
+    return run(connection, search_steps(who, query, **chosen))
 
 
 def context(
@@ -81,7 +101,8 @@ def context(
 ) -> Context:
     """Read what the agent should know in `session` (which is left out of what is said elsewhere), at `now` (aware).
 
-    query: what the conversation is about, where known; days: how many local days count as recent, 2 unless given;
+    query: what the conversation is about, where known, and the times that it speaks of; days: how many local days count
+    as recent, 2 unless given;
     scopes as in `search`. max_tokens: what the context takes in this `format` is at most that, as `count_tokens` counts
     (by default an estimate); an allowance too small for anything gives an empty context. Without it, everything that
     was found, which is bounded whatever the scopes hold. relevant: memories that answer the query, best first, where
@@ -90,4 +111,6 @@ def context(
     wanted = wanted_of(session, query, days, now)
     budget = budget_of(max_tokens, format, count_tokens)
     found = run(connection, context_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
-    return fitted(found, budget)
+    known = fitted(found, budget)
+    # What finds room is chosen by relevance.
+    return replace(known, memories=tuple(in_order_of_time(known.memories))) if query and asks_order(query) else known

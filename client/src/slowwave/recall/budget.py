@@ -23,8 +23,9 @@ class Fit:
     """Chooses among offers; what each costs is asked once, when it is first looked at: of a thousand, most never are.
 
     offers: of each part the most important first; shares: of each part, the most important first, its guaranteed share
-    of the room (0..1, together at most 1); frame: what an answer without lines costs; line: what the offer at a place
-    costs; above: what a heading adds to that.
+    of the room (0..1, together at most 1); always: of each part that comes before all others, the share of the room
+    that it may take first: the shares of the others are shares of what it leaves; frame: what an answer without lines
+    costs; line: what the offer at a place costs; above: what a heading adds to that.
     """
 
     def __init__(
@@ -32,30 +33,36 @@ class Fit:
         offers: Sequence[Offer],
         shares: Mapping[str, float],
         *,
+        always: Mapping[str, float] | None = None,
         frame: int,
         line: Callable[[int], int],
         above: Callable[[str], int],
     ) -> None:
         self._offers = offers
         self._shares = shares
+        self._always = always or {}
         self._frame = frame
         self._line = cache(line)
         self._above = cache(above)
-        self._places: dict[str, list[int]] = {part: [] for part in shares}
+        self._places: dict[str, list[int]] = {part: [] for part in (*self._always, *shares)}
         for place, offer in enumerate(offers):
             self._places[offer.part].append(place)
 
     def choose(self, room: int) -> set[int]:
         """Places of the offers to show so that their costs add up to at most `room`.
 
-        Each part takes what its share holds; then, in the order of the parts, what is left over.
+        The parts that always stand take theirs first. Each other part takes what its share holds; then, in the order
+        of the parts, what is left over, and the parts that always stand at last.
         """
         left = room - self._frame
         chosen: set[int] = set()
         opened: set[str] = set()
-        for part, share in self._shares.items():
+        for part, share in self._always.items():
             left -= self._take(self._places[part], min(left, int((room - self._frame) * share)), chosen, opened)
-        for part in self._shares:
+        rest = left
+        for part, share in self._shares.items():
+            left -= self._take(self._places[part], min(left, int(rest * share)), chosen, opened)
+        for part in (*self._shares, *self._always):
             left -= self._take(self._places[part], left, chosen, opened)
         return chosen
 

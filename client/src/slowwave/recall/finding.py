@@ -1,30 +1,48 @@
 """Search: memories and raw events of the reader's scopes in one ranked list.
 
     scopes.sql   names → scopes that exist, stems of the question, which of them are common
+    aliases.py   what else the words of the question are called, in which scope
     terms.py     which stems name candidates
-    search_text.sql     candidates, ranked by slowwave.search_text (a function in the database), with text and origin
-    search_hybrid.sql   the same by words and by the vector of the question, if it has one (slowwave.search_hybrid)
+    search.sql   candidates, ranked by slowwave.search (a function in the database), with text and origin
+    ranking.py   the parameters of the rank
+    times/       the times that the question speaks of
+    timing.py    what they do to the ranking
     hits.py      what was said once is shown once
+    pairing.py   what replaced or contradicts a hit stands beside it
 
 Must not know: who asks, or what the answer is for.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime, tzinfo
+from typing import Any, Literal, get_args
 
 from slowwave.errors import InvalidQuery, shown
+from slowwave.recall.aliases import with_aliases
 from slowwave.recall.hits import Hit, choose, hit_of
+from slowwave.recall.pairing import pairing_steps
 from slowwave.recall.questions import QuestionVector
+from slowwave.recall.ranking import RANKING
 from slowwave.recall.scopes import Reader, scope_label
+from slowwave.recall.selection import Selection
 from slowwave.recall.steps import Query, Row, Steps, statement
 from slowwave.recall.terms import Plan, Term, any_of, clean_question, plan
+from slowwave.recall.times import Anchor, Interval, asks_order, read_times
+from slowwave.recall.timing import Timing, around, in_order_of_time, reordered, timing_of
+from slowwave.recall.widening import check_around, widening_steps
 
 MAX_LIMIT = 100
+Order = Literal["relevance", "time", "auto"]
+ORDERS: tuple[Order, ...] = get_args(Order)
 
 _SCOPES = statement("scopes")
-_FIND = statement("search_text")
-_FIND_HYBRID = statement("search_hybrid")
+_FIND = statement("search")
+_RANKING = RANKING.to_json()
+UNTIMED = Timing()
+ANCHOR_HITS = 3
+ANCHOR_SHARE = 0.6
+"""A hit that holds so many of the words of an event tells of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +73,10 @@ def library_steps(reader: Reader, question: str) -> Steps[Library]:
         labels={scope["id"]: scope_label(scope["kind"], scope["name"]) for scope in scopes},
         documents=sum(scope["documents"] for scope in scopes),
         mean_length=sum(s["mean_length"] * s["documents"] for s in counted) / documents if documents else None,
-        terms=tuple(Term(lexeme, held, tuple(variants.get(lexeme, ()))) for lexeme, held in row["terms"] or ()),
+        terms=with_aliases(
+            (Term(lexeme, held, tuple(variants.get(lexeme, ()))) for lexeme, held in row["terms"] or ()),
+            row["aliases"] or (),
+        ),
     )
 
 
@@ -74,43 +95,99 @@ def search_steps(
     limit: int = 10,
     include_review: bool = False,
     vector: QuestionVector | None = None,
+    now: datetime | None = None,
+    order: Order = "relevance",
+    max_tokens: int | None = None,
+    min_relevance: float = 0.0,
+    around: int = 0,
 ) -> Steps[list[Hit]]:
-    """Find what answers the question, best first. Raises `InvalidQuery`."""
+    """Find what answers the question; see `slowwave.recall.search`. Raises `InvalidQuery`."""
     check_question(question, limit)
+    check_around(around)
+    selection = Selection(limit, max_tokens, min_relevance)
+    selection.check()
     if not isinstance(include_review, bool):
         raise InvalidQuery(f"include_review: true or false is meant, not {shown(include_review)}")
-    library = yield from library_steps(reader, question)
-    return (yield from find_steps(library, limit=limit, review=include_review, vector=vector))
+    if order not in ORDERS:
+        raise InvalidQuery(f"order: one of {', '.join(ORDERS)} is meant, not {shown(order)}")
+    check_now(now)
+    library, timing = yield from timed_steps(reader, question, now)
+    hits = yield from find_steps(library, limit=selection.depth, review=include_review, vector=vector, timing=timing)
+    # A budget counts what is shown.
+    hits = yield from widening_steps(hits, library.labels, around)
+    hits = selection.choose(hits)
+    return in_order_of_time(hits) if order == "time" or (order == "auto" and asks_order(question)) else hits
+
+
+def check_now(now: datetime | None) -> None:
+    """Raise `InvalidQuery` for a time without its zone."""
+    if now is not None and (not isinstance(now, datetime) or now.tzinfo is None):
+        raise InvalidQuery(f"now must be a datetime with a time zone, got {shown(now)}")
+
+
+def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tuple[Library, Timing]]:
+    """Look up the scopes, the stems of a question without the times that count from today, and what its times do."""
+    if now is None:
+        return (yield from library_steps(reader, question)), Timing()
+    times = read_times(clean_question(question), now)
+    library = yield from library_steps(reader, times.rest)
+    interval = times.interval
+    if times.anchor is not None:
+        interval = yield from anchor_steps(reader, times.anchor, now.tzinfo)
+    return library, timing_of(times, interval, now)
+
+
+def anchor_steps(reader: Reader, anchor: Anchor, zone: tzinfo | None) -> Steps[Interval | None]:
+    """Look up the event that a question makes a border of its time ("before I moved"); None: nothing tells of it."""
+    library = yield from library_steps(reader, anchor.text)
+    for hit in (yield from find_steps(library, limit=ANCHOR_HITS)):
+        told = f"{hit.speaker or ''} {hit.content}".lower()
+        held = sum(any(beginning in told for beginning in term.beginnings) for term in library.terms)
+        if held >= ANCHOR_SHARE * len(library.terms):
+            return around(anchor, hit.valid_from.astimezone(zone))
+    return None
 
 
 def find_steps(
-    library: Library, *, limit: int, events: bool = True, review: bool = False, vector: QuestionVector | None = None
+    library: Library,
+    *,
+    limit: int,
+    events: bool = True,
+    review: bool = False,
+    vector: QuestionVector | None = None,
+    timing: Timing = UNTIMED,
 ) -> Steps[list[Hit]]:
     """Rank what the library holds by its question; events False: memories alone; review: also those in review.
 
-    vector: the question's, to rank by words and vectors together. Without scopes there is nothing to find, and without
-    a vector no more without a word that means anything: then nothing is asked.
+    vector: the question's, to rank by words and vectors together; timing: what its times do. Without scopes there is
+    nothing to find, and without a vector no more without a word that means anything: then nothing is asked.
     """
     if not library.labels or not (library.terms or vector):
         return []
     chosen = plan(library.terms, library.documents)
-    kinds = {"events": events, "review": review}
-    rows = yield _asked(_find(library, chosen, kinds, limit), vector)
+    asked = {"events": events, "review": review, **_interval(timing)}
+    depth = timing.depth(limit)
+    rows = yield _find(library, chosen, asked | _vector(vector), depth)
     if not rows and chosen.fallback:
         # Nothing holds a rare word or two common ones together: what holds one common word is better than nothing.
-        rows = yield _find(library, chosen.fallback, kinds, limit)
-    return [hit_of(row, row["score"], library.labels) for row in choose(rows, limit)]
+        rows = yield _find(library, chosen.fallback, asked | _vector(None), depth)
+    hits = [hit_of(row, row["score"], library.labels) for row in choose(reordered(rows, timing), limit)]
+    return (yield from pairing_steps(hits, library.labels, limit))
 
 
-def _asked(by_words: Query, vector: QuestionVector | None) -> Query:
+def _interval(timing: Timing) -> dict[str, Any]:
+    interval = timing.interval
+    return {"from": interval and interval.begin, "to": interval and interval.end}
+
+
+def _vector(vector: QuestionVector | None) -> dict[str, Any]:
     if vector is None:
-        return by_words
+        return {"model": None, "question": None}
     # As text: psycopg would take two milliseconds for a list. Postgres refuses what is too small for a real.
-    numbers = f"{{{','.join(str(round(x, 7)) for x in vector.vector)}}}"
-    return Query(_FIND_HYBRID, {**by_words.values, "model": vector.model, "question": numbers})
+    return {"model": vector.model, "question": f"{{{','.join(str(round(x, 7)) for x in vector.vector)}}}"}
 
 
-def _find(library: Library, chosen: Plan, kinds: Mapping[str, bool], limit: int) -> Query:
+def _find(library: Library, chosen: Plan, asked: Mapping[str, Any], limit: int) -> Query:
     scope_ids = sorted(library.labels)
     values: dict[str, Any] = {
         "scopes": scope_ids,
@@ -121,8 +198,9 @@ def _find(library: Library, chosen: Plan, kinds: Mapping[str, bool], limit: int)
         "beginnings": [beginning for term in chosen.terms for beginning in term.beginnings],
         "documents": library.documents,
         "mean_length": library.mean_length,
-        **kinds,
+        "ranking": _RANKING,
+        **asked,
         # More than asked for where events and memories may turn out to say the same.
-        "limit": limit * 2 + 5 if kinds["events"] else limit,
+        "limit": limit * 2 + 5 if asked["events"] else limit,
     }
     return Query(_FIND, values)

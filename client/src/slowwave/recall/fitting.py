@@ -25,10 +25,10 @@ def fitted(context: Context, budget: Budget | None) -> Context:
         # Judge again which memories the summaries repeat, by the lines that found room.
         shown = {(day.day, day.agent, day.scope): day.lines for day in known.days}
         days = tuple(replace(day, lines=shown.get((day.day, day.agent, day.scope), ())) for day in context.days)
-        again = said_once(replace(context, days=days))
+        again = said_once(replace(context, days=days, instructions=known.instructions, profile=known.profile))
         if len(again.memories) + len(again.recent) == len(once.memories) + len(once.recent):
             break
-        once = again
+        once = replace(again, instructions=once.instructions, profile=once.profile)
         left_out = _lines(said_once(context))
         known = trimmed(once, budget)
         known = replace(known, left_out=max(0, left_out - _lines(known)))
@@ -37,4 +37,5 @@ def fitted(context: Context, budget: Budget | None) -> Context:
 
 def _lines(context: Context) -> int:
     of_days = sum(len(day.lines) + len(day.unsummarised) for day in context.days)
+    of_days += len(context.instructions) + len(context.profile)
     return of_days + len(context.memories) + len(context.recent) + len(context.conflicts) + len(context.elsewhere)

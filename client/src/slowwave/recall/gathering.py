@@ -1,7 +1,7 @@
-"""Gather a context: days and their summaries, what none covers, memories, contradictions, what is being said elsewhere.
+"""Gather a context: what always stands, days and their summaries, memories, contradictions, what is said elsewhere.
 
-    scopes.sql, search_text.sql   what the query finds, where there is one
-    read_context.sql              the rest, by slowwave.read_context (a function in the database), in one answer
+    scopes.sql, search.sql   what the query finds, where there is one
+    read_context.sql         the rest, by slowwave.read_context (a function in the database), in one answer
 
 Must not know: who asks, which prompt it goes into, how much of it that has room for.
 """
@@ -13,8 +13,9 @@ from typing import Any
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.identity import check_name
+from slowwave.recall.always import instructions_of, profile_of
 from slowwave.recall.briefing import Context
-from slowwave.recall.finding import check_question, find_steps, library_steps
+from slowwave.recall.finding import check_now, check_question, find_steps, timed_steps
 from slowwave.recall.hits import Hit, hit_of
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
 from slowwave.recall.masking import mask
@@ -52,8 +53,7 @@ def wanted_of(session: str | None, query: str | None, days: int | None, now: dat
     days = DEFAULT_DAYS if days is None else days
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
         raise InvalidQuery(f"days: a number from 0 to {MAX_DAYS} is meant, not {shown(days)}")
-    if now.tzinfo is None:
-        raise InvalidQuery("now: a time with its zone is meant")
+    check_now(now)
     if session is not None:
         check_name("session", session)
     if query is not None:
@@ -73,8 +73,8 @@ def context_steps(
     """
     relevant = list(found_elsewhere or ())
     if wanted.query and found_elsewhere is None:
-        library = yield from library_steps(reader, wanted.query)
-        relevant = yield from find_steps(library, limit=MEMORIES, events=False, vector=vector)
+        library, timing = yield from timed_steps(reader, wanted.query, wanted.now)
+        relevant = yield from find_steps(library, limit=MEMORIES, events=False, vector=vector, timing=timing)
     found = yield _brief(reader, wanted, relevant)
     if not found:
         return Context(span=wanted.days)
@@ -83,7 +83,11 @@ def context_steps(
     weighed = _rows(row["memories"], "valid_from")
     memories = relevant or [hit_of(memory, memory["weight"], labels) for memory in weighed[:MEMORIES]]
     unsummarised = _rows(row["unsummarised"], "happened_at")
+    instructions, beyond = instructions_of(row["instructions"] or (), row["person"], labels)
     return Context(
+        instructions=instructions,
+        instructions_left_out=beyond + row["instructions_beyond"],
+        profile=profile_of(row["profile"] or ()),
         days=_days(row["summaries"] or (), unsummarised, labels),
         memories=tuple(memories),
         recent=_recent(weighed, memories, labels),

@@ -3,7 +3,7 @@ it comes from, and how it reads as a line.
 
 The mark at the end of a line says its origin, and tells a memory that hears the line again that it is no news:
 
-    [memory 0190…]                      a memory
+    [memory 0190…]                      a memory; before it stands since when it holds, and "until" if it has ended
     [day 2024-05-09 v2 monday#4]        a line of version 2 of that day's summary, made from the session's event
     [said monday#4]                     an event
 
@@ -138,13 +138,19 @@ def memory_line(hit: Hit) -> str:
     return f"- {_place(hit.scope)}{_statement(hit)}"
 
 
+def period(hit: Hit) -> str:
+    """Since when a memory holds, and until when it held if it has ended: "2025-01-14 until 2025-05-02"."""
+    since = f"{hit.valid_from:%Y-%m-%d}"
+    return since if hit.valid_to is None else f"{since} until {hit.valid_to:%Y-%m-%d}"
+
+
 def wording(text: str) -> str:
     """The words of a text, whatever its capitals, blanks and last sign: equal where two texts say the same."""
     return " ".join(text.casefold().split()).rstrip(".!?… ")
 
 
 def _statement(hit: Hit) -> str:
-    return f"{hit.valid_from:%Y-%m-%d} {one_line(hit.content)} [memory {hit.id}]"
+    return f"{period(hit)} {one_line(hit.content)} [memory {hit.id}]"
 
 
 def _place(scope: str | None) -> str:

@@ -26,6 +26,8 @@ Source = tuple[str, int]
 
 def said_once(context: Context) -> Context:
     """The same context, each memory and each wording in one of its lists."""
+    # Instructions stand before everything. A memory of the profile stays: it has its date, its sources and its mark.
+    always = {one.id for one in context.instructions}
     sides = [side for conflict in context.conflicts for side in conflict.sides]
     disputed = {side.id for side in sides}
     in_dispute = {wording(side.content) for side in sides}
@@ -33,8 +35,10 @@ def said_once(context: Context) -> Context:
     told = _Told()
     for line in (line for day in days for line in day.lines):
         told.add(line.content, () if line.session is None or line.seq is None else ((line.session, line.seq),))
-    memories = _fresh(context.memories, disputed, told)
-    recent = _fresh(context.recent, disputed, told)
+    memories = _fresh(context.memories, disputed | always, told)
+    recent = _fresh(context.recent, disputed | always, told)
+    for one in context.instructions:
+        told.add(one.text, ())
     for hit in (*sides, *memories, *recent):
         told.add(hit.content, hit.sources)
     elsewhere = tuple(line for line in context.elsewhere if not told.has(line.content, _source(line)))

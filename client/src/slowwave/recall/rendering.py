@@ -27,10 +27,14 @@ class Block:
     lines: Sequence[str]
 
 
-def fenced(blocks: Iterable[Block]) -> str:
-    """Markdown of all blocks that have lines, below one notice; "" where none has."""
+def fenced(blocks: Iterable[Block], exception: str = "") -> str:
+    """Markdown of all blocks that have lines, below one notice; "" where none has.
+
+    exception: a sentence about blocks to which the notice does not apply.
+    """
     text = fenced_blocks(blocks)
-    return f"{NOTICE}\n\n{text}" if text else ""
+    notice = f"{NOTICE} {exception}" if exception else NOTICE
+    return f"{notice}\n\n{text}" if text else ""
 
 
 def fenced_blocks(blocks: Iterable[Block]) -> str:

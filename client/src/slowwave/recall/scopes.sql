@@ -1,2 +1,2 @@
-SELECT l.scopes, l.terms, l.variants
+SELECT l.scopes, l.terms, l.variants, l.aliases
 FROM slowwave.scope_stats(%(tenant)s::text, %(kinds)s::text[], %(names)s::text[], %(question)s::text) AS l

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 MAX_QUESTION_CHARACTERS = 2000
-MAX_TERMS = 10  # as many as slowwave.search_text weighs; of a longer question the rarest are kept
+MAX_TERMS = 20  # as many as slowwave.search weighs; of a longer question the rarest are kept
 # Among 200,000 documents this finds five in six of the ten that ranking everything would, in a third of the time.
 CANDIDATE_BUDGET = 600
 SHORTEST_BEGINNING = 3
@@ -22,7 +22,7 @@ SHORTEST_BEGINNING = 3
 POSTINGS_BUDGET = 40_000
 # The same where events are left out, of which the index holds more and longer ones.
 MEMORY_POSTINGS_BUDGET = 120_000
-# slowwave.search_text weighs no more of a kind: of a stem that more hold it would take any; the latest are better.
+# slowwave.search weighs no more of a kind: of a stem that more hold it would take any; the latest are better.
 WEIGHED = 1_500
 # Of the latest that are looked at, some thousand, a stem that one in a hundred holds is in enough.
 OFTEN = 100
@@ -37,16 +37,24 @@ class Term:
     """A word of a question: its stem, and the stems of the same word in other languages of the reader's scopes.
 
     documents: how many documents hold it, where they are many; None where it is rare or never counted.
+    aliases: by scope, stems of other names that count as the word there, and in no other scope.
     """
 
     lexeme: str
     documents: int | None = None
     variants: tuple[str, ...] = ()
+    aliases: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     @property
     def lexemes(self) -> tuple[str, ...]:
-        """Any of these in a document is the word."""
-        return (self.lexeme, *self.variants)
+        """Any of these in a document is the word, or in some scope another name for it."""
+        also = (stem for _, stems in self.aliases for stem in stems)
+        return tuple(dict.fromkeys((self.lexeme, *self.variants, *also)))
+
+    def lexemes_in(self, scope_id: int) -> tuple[str, ...]:
+        """Any of these in a document of the scope is the word."""
+        also = next((stems for scope, stems in self.aliases if scope == scope_id), ())
+        return tuple(dict.fromkeys((self.lexeme, *self.variants, *also)))
 
     @property
     def beginnings(self) -> tuple[str, ...]:
@@ -144,8 +152,9 @@ def any_of(sets: Sequence[Sequence[Term]], scope_ids: Sequence[int]) -> str:
 
 
 def _any_stem(scope_id: int, term: Term) -> str:
-    stems = " | ".join(_quoted(scope_id, lexeme) for lexeme in term.lexemes)
-    return f"({stems})" if term.variants else stems
+    lexemes = term.lexemes_in(scope_id)
+    stems = " | ".join(_quoted(scope_id, lexeme) for lexeme in lexemes)
+    return f"({stems})" if len(lexemes) > 1 else stems
 
 
 def _quoted(scope_id: int, lexeme: str) -> str:

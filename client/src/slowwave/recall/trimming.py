@@ -1,7 +1,12 @@
 """Make a context fit a budget of tokens: whole lines are left out, the least important first; a long one is cut.
 
-The parts, the most important first, and the share of the room that each is sure of; what one does not need goes to the
-others in this order:
+Two parts come before all others, and take at most this share of the room while the others need it:
+
+    profile 10 %         in the order of its attributes
+    instructions 60 %    the most general and newest first
+
+The other parts, the most important first, and the share of the rest that each is sure of; what one does not need goes
+to the others in this order:
 
     summaries 40 %       the newest days first, of each the weightiest lines
     unsummarised 10 %    the newest lines first
@@ -19,14 +24,18 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from slowwave.errors import InvalidQuery, shown
+from slowwave.recall.always import Instruction, Trait
 from slowwave.recall.briefing import (
     CONFLICTS,
     ELSEWHERE,
     FORMATS,
     INTRODUCTION,
     MEMORIES,
+    PROFILE,
+    STANDING,
     Context,
     Format,
+    instructions_heading,
     recent_heading,
     summary_heading,
     unsummarised_heading,
@@ -39,10 +48,12 @@ from slowwave.recall.tokens import estimate
 
 Count = Callable[[str], int]
 
+ALWAYS = {"profile": 0.1, "instructions": 0.6}
 SHARES = {"summaries": 0.4, "unsummarised": 0.1, "memories": 0.3, "conflicts": 0.1, "elsewhere": 0.1}
 MESSAGE_TOKENS = 4  # what chat APIs add to each message for its role and its ends
 PER_DAY_FIRST = 3  # so many lines of a day come before the first of the day before
 LONGEST_SHARE = 6  # no line takes more than this part of the budget
+MAX_LEFT_OUT = 9999  # for the cost of a heading
 SHORTEST_CUT = 24  # tokens; shorter lines are never cut
 
 
@@ -89,7 +100,8 @@ def trimmed(context: Context, budget: Budget) -> Context:
     fit = Fit(
         [Offer(offered.part, _key(offered, budget.form)) for offered in whole],
         SHARES,
-        frame=_frame(context.span, budget),
+        always=ALWAYS,
+        frame=_frame(context, budget),
         line=lambda place: budget.count(_text(entry(place), budget.form)),
         above=lambda key: budget.count(_heading(context, key, budget.form)),
     )
@@ -104,6 +116,9 @@ def trimmed(context: Context, budget: Budget) -> Context:
         room = min(room - (cost - budget.max_tokens), room * 9 // 10)
 
 
+Item = Hit | DayLine | Utterance | Contradiction | Instruction | Trait
+
+
 class _Entry(NamedTuple):
     """A line on its way from one context into another. place: its number in the list that it comes from; day: whose it
     is; recent: it is one of the recent memories.
@@ -111,7 +126,7 @@ class _Entry(NamedTuple):
 
     part: str
     heading: str
-    item: Hit | DayLine | Utterance | Contradiction
+    item: Item
     place: int
     day: Day | None = None
     recent: bool = False
@@ -119,6 +134,11 @@ class _Entry(NamedTuple):
 
 def _entries(context: Context) -> Iterator[_Entry]:
     """All lines, of each part the most important first."""
+    for place, trait in enumerate(context.profile):
+        yield _Entry("profile", PROFILE, trait, place)
+    for place, one in enumerate(context.instructions):
+        # The longest form of the heading, which says how many found no room.
+        yield _Entry("instructions", instructions_heading(MAX_LEFT_OUT), one, place)
     yield from _summary_entries(context.days)
     for day in context.days:
         heading = unsummarised_heading(day.day)
@@ -161,13 +181,14 @@ def _text(entry: _Entry, form: Format) -> str:
     return f"{memory_line(item) if isinstance(item, Hit) else item.to_line()}\n"
 
 
-def _frame(span: int, budget: Budget) -> int:
+def _frame(context: Context, budget: Budget) -> int:
     """What is there before the first line is."""
+    exception = STANDING if context.instructions else ""
     if budget.form == "json":
-        return budget.count(Context(span=span).render("json"))
+        return budget.count(Context(span=context.span, instructions_left_out=MAX_LEFT_OUT).render("json"))
     if budget.form == "messages":
-        return budget.count(INTRODUCTION) + 2 * MESSAGE_TOKENS
-    return budget.count(fenced([Block("", [""])]))
+        return budget.count(f"{INTRODUCTION} {exception}") + 2 * MESSAGE_TOKENS
+    return budget.count(fenced([Block("", [""])], exception))
 
 
 def _key(entry: _Entry, form: Format) -> str:
@@ -193,8 +214,10 @@ def _cut(entry: _Entry, budget: Budget) -> _Entry:
         one, other = (replace(side, content=_fitting(side.content, longest // 2, budget.count)) for side in item.sides)
         return entry._replace(item=replace(item, sides=(one, other)))
     content = _fitting(item.content, longest, budget.count)
-    if content == item.content:
+    if content == item.content or isinstance(item, Trait):
         return entry
+    if isinstance(item, Instruction):
+        return entry._replace(item=replace(item, text=content))
     cut = item._replace(content=content) if isinstance(item, DayLine) else replace(item, content=content)
     return entry._replace(item=cut)
 
@@ -217,9 +240,13 @@ def _put_together(context: Context, entries: Sequence[_Entry]) -> Context:
     def of(part: str, day: Day | None = None, *, recent: bool = False) -> tuple[Any, ...]:
         return tuple(e.item for e in parts.get((part, None if day is None else id(day), recent), ()))
 
+    shown = of("instructions")
     days = (replace(day, lines=of("summaries", day), unsummarised=of("unsummarised", day)) for day in context.days)
     return replace(
         context,
+        instructions=shown,
+        instructions_left_out=context.instructions_left_out + len(context.instructions) - len(shown),
+        profile=of("profile"),
         days=tuple(day for day in days if day.lines or day.unsummarised),
         memories=of("memories"),
         recent=of("memories", recent=True),

@@ -1,0 +1,42 @@
+"""The aliases of a question's words, put to their terms: each counts in the scope that knows it, and in no other (I8).
+
+Must not know: the database, or how aliases are found (slowwave.alias_terms).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from slowwave.recall.terms import Term
+
+
+def with_aliases(terms: Iterable[Term], found: Iterable[Mapping[str, Any]]) -> tuple[Term, ...]:
+    """Let other names count as the words of a question.
+
+    Args:
+        terms: One per word of the question.
+        found: As slowwave.alias_terms answers: {lexeme, slot, scope, lexemes, documents}.
+
+    Returns:
+        The terms in their order. A term with two slots stands there twice, each time with other aliases, so that an
+        alias of two words weighs as much as the word that it stands for.
+    """
+    slots: dict[str, dict[int, dict[int, tuple[str, ...]]]] = {}
+    documents: dict[tuple[str, int], int] = {}
+    for one in found:
+        by_scope = slots.setdefault(one["lexeme"], {}).setdefault(one["slot"], {})
+        by_scope[one["scope"]] = tuple(one["lexemes"])
+        key = one["lexeme"], one["slot"]
+        documents[key] = documents.get(key, 0) + int(one["documents"] or 0)
+    answer: list[Term] = []
+    for term in terms:
+        known = slots.get(term.lexeme, {})
+        answer += [
+            replace(
+                term,
+                documents=(term.documents or 0) + documents[term.lexeme, slot] or None,
+                aliases=tuple(sorted(by_scope.items())),
+            )
+            for slot, by_scope in sorted(known.items())
+        ] or [term]
+    return tuple(answer)

@@ -1,0 +1,92 @@
+"""The ranking: every parameter that slowwave.search uses, in one table.
+
+A change of a value here changes the ranking: no migration is needed. `python -m bench recall` measures it.
+
+Must not know: SQL, or how candidates are found.
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The parameters of the score. Where each value comes from stands beside it.
+
+    "LoCoMo" are two of its conversations, "RealMem" two of its persons; the others of both were left out.
+    """
+
+    fields: tuple[float, float, float, float] = (0.4, 0.7, 1.0, 1.0)
+    """Weights of a word two turns before, in the heading or the turn before (entities, for a memory), in the date, in
+    the text itself. LoCoMo; on RealMem (0.2, 0.4, 1, 1) is as good."""
+    saturation: float = 1.2
+    """How soon a repeated word stops to count. LoCoMo."""
+    length_share: float = 0.4
+    """How much a long document loses, from 0 to 1. LoCoMo."""
+    memory: float = 1.1
+    """A memory ranks before the event that it comes from."""
+    ended: float = 0.5
+    """A memory that has ended, or waits for a review, ranks behind one that holds."""
+    tool: float = 0.8
+    """The unflushed output of a tool ranks below speech."""
+    session: float = 2.0
+    """Weight of the mean word score of a session. RealMem: any@10 .459 without, .475 with 1, .486 with 2, .484 with 4;
+    LoCoMo: no difference up to 2."""
+    session_events: float = 4.0
+    """A shorter session counts as one of so many events, so that its mean is no better than its best event."""
+    vector: float = 1.0
+    """Weight of the cosine beside the words, both in standard deviations. 0.6 and 1.5 differ by less than .02."""
+    least_cosine: float = 0.25
+    """Any two texts can have a smaller cosine than this: it finds nothing alone."""
+    least_deviation: float = 0.03
+    """Cosines of a small scope may hardly differ: no standard deviation is taken for less than this."""
+    interval: float = 0.2
+    """What a document gains whose event time lies in the interval that the question names, as a part of the best score.
+    LoCoMo (bench/locomo_times.py)."""
+    diversity: float = 0.5
+    """Share of its score that the second passage of one event keeps; the third keeps the square. RealMem."""
+
+    def to_json(self) -> str:
+        """The form in which slowwave.search takes it."""
+        return json.dumps(asdict(self) | {"fields": f"{{{','.join(map(str, self.fields))}}}"})
+
+
+RANKING = Ranking()
+
+_STEEPNESS = 6.0
+_EVEN = 0.9
+_UNKNOWN_COSINE = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """How much each part of the ranking gave a hit.
+
+    Attributes:
+        words: by the words of the question, in standard deviations.
+        session: by how much its conversation is about the question.
+        vector: by the cosine of the vectors, in standard deviations; 0 without vectors.
+        interval: by the interval that the question names.
+        coverage: the share of the words of the question that the hit holds, weighted by rarity, from 0 to 1.
+        cosine: of the vectors of question and hit; None without vectors.
+    """
+
+    words: float
+    session: float
+    vector: float
+    interval: float
+    coverage: float
+    cosine: float | None
+
+
+def relevance(coverage: float, cosine: float | None) -> float:
+    """How likely a hit has to do with the question, from 0 to 1. It means the same in every scope.
+
+    It grows with the share of the question's words that the hit holds, and with the cosine of their vectors. Measured
+    with vectors on two conversations of LoCoMo and two persons of RealMem, each question asked of the other's scope,
+    too: of these answers a floor of 0.06 makes .55 and .07 empty, and loses .005 and .023 of the answers that exist; a
+    floor of 0.11 makes .84 and .38 empty, and loses .015 and .115.
+    """
+    evidence = coverage + (_UNKNOWN_COSINE if cosine is None else cosine)
+    return 1 / (1 + math.exp(-_STEEPNESS * (evidence - _EVEN)))

@@ -1,0 +1,96 @@
+"""What of the ranked hits is shown: what is relevant enough, says something new, and fits a budget of tokens.
+
+Must not know: SQL, ranking.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypedDict
+
+from slowwave.errors import InvalidQuery, shown
+from slowwave.recall.hits import Hit
+from slowwave.recall.tokens import estimate
+
+ALIKE = 0.85
+"""Share of its words from which on a hit says what a hit before it says."""
+FILLING = 60
+"""Hits that a search for a budget ranks: a budget may have room for many short ones."""
+_WORD = re.compile(r"\w+")
+
+
+class Chosen(TypedDict, total=False):
+    """What a caller of a search may choose beside its limit; see `slowwave.recall.search`."""
+
+    max_tokens: int | None
+    min_relevance: float
+    around: int
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of the hits a search shows.
+
+    Attributes:
+        limit: at most so many hits.
+        max_tokens: what they may take together, each with its date; None: no budget.
+        min_relevance: hits below are left out, from 0 to 1.
+    """
+
+    limit: int
+    max_tokens: int | None = None
+    min_relevance: float = 0.0
+
+    @property
+    def depth(self) -> int:
+        """How many hits are ranked for it."""
+        return self.limit if self.max_tokens is None else max(self.limit, FILLING)
+
+    def check(self) -> None:
+        """Raise `InvalidQuery` unless budget and floor can be kept."""
+        if self.max_tokens is not None and (
+            isinstance(self.max_tokens, bool) or not isinstance(self.max_tokens, int) or self.max_tokens < 0
+        ):
+            raise InvalidQuery(f"max_tokens must be an integer from 0 on, got {shown(self.max_tokens)}")
+        floor = self.min_relevance
+        if floor is not None and (isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1):
+            raise InvalidQuery(f"min_relevance must be a number from 0 to 1, got {shown(floor)}")
+
+    def choose(self, hits: Iterable[Hit]) -> list[Hit]:
+        """What of the ranked hits is shown."""
+        kept = relevant(hits, self.min_relevance)
+        return (kept if self.max_tokens is None else fitting(kept, self.max_tokens))[: self.limit]
+
+
+def relevant(hits: Iterable[Hit], least: float) -> list[Hit]:
+    """The hits whose relevance is at least `least`."""
+    return [hit for hit in hits if hit.relevance is None or hit.relevance >= least]
+
+
+def fitting(hits: Iterable[Hit], max_tokens: int, count: Callable[[str], int] = estimate) -> list[Hit]:
+    """Choose the hits that fill a budget with the most distinct evidence.
+
+    Args:
+        hits: best first.
+        max_tokens: what the chosen ones take together, each with its date.
+        count: how many tokens a text takes.
+
+    Returns:
+        The chosen ones, best first. A hit is left out if it does not fit any more, or repeats one before it.
+    """
+    chosen: list[Hit] = []
+    said: list[frozenset[str]] = []
+    for hit in hits:
+        cost = count(shown_line(hit))
+        words = frozenset(_WORD.findall(hit.content.casefold()))
+        if cost > max_tokens or any(len(words & other) >= ALIKE * len(words) for other in said):
+            continue
+        max_tokens -= cost
+        chosen.append(hit)
+        said.append(words)
+    return chosen
+
+
+def shown_line(hit: Hit) -> str:
+    """A hit as a prompt has it, for counting."""
+    return f"({hit.valid_from:%-d %B %Y}) {hit.content}"

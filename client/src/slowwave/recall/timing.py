@@ -1,0 +1,92 @@
+"""How the times of a question weigh in a search: the interval for the ranking in Postgres, and the order of its rows.
+
+A document inside the interval gains a part of the best score. Where the answer is a time, a text that says when gains;
+where the question asks for the newest or the first, later or earlier documents do. All gains are parts of the best
+score, so that they mean the same by words and by vectors.
+
+Must not know: SQL, how the times are read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
+
+from slowwave.recall.hits import Hit
+from slowwave.recall.steps import Row
+from slowwave.recall.times import Anchor, Interval, TimeQuestion, says_time
+
+SAYS_WHEN = 0.25
+"""What a text that says when gains, as a part of the best score; the numbers here: bench/locomo_times.py."""
+NEWEST = 0.05
+AFTERWARDS = 0.25
+"""What was done in an interval is told until so much of its length later, within these bounds."""
+SOONEST, LATEST = timedelta(days=1), timedelta(days=7)
+DURING = timedelta(days=3)
+"""How long before and after the day on which it is told something goes on."""
+DEPTH = 60
+"""So many rows are looked at where their order may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What the ranking does with the times of a question. interval: with the time in which it is still told of."""
+
+    interval: Interval | None = None
+    strict: bool = False
+    newest: float = 0.0
+    asks_when: bool = False
+    language: str = "en"
+
+    def depth(self, limit: int) -> int:
+        """How many rows are asked for."""
+        return max(limit, DEPTH) if self.strict or self.newest or self.asks_when else limit
+
+
+def around(anchor: Anchor, moment: datetime) -> Interval:
+    """The interval of which an event at that moment is a border; its own day belongs to both sides."""
+    day = datetime.combine(moment.date(), time(), moment.tzinfo)
+    match anchor.relation:
+        case "before" | "until":
+            return Interval(None, day + timedelta(days=1))
+        case "during":
+            return Interval(day - DURING, day + timedelta(days=1) + DURING)
+        case _:
+            return Interval(day, None)
+
+
+def timing_of(times: TimeQuestion, interval: Interval | None, now: datetime) -> Timing:
+    """How the times weigh. An interval that lies ahead is none: nothing was said there yet."""
+    if interval is not None and interval.begin is not None and interval.begin > now:
+        interval = None
+    # With a date in the question, "recently" means that date.
+    newest = 0.0 if interval is not None else {"latest": NEWEST, "first": -NEWEST}.get(times.order or "", 0.0)
+    told = None if interval is None else interval if times.strict else _told(interval)
+    return Timing(told, times.strict and told is not None, newest, times.asks_when, times.language)
+
+
+def _told(interval: Interval) -> Interval:
+    if interval.end is None or interval.begin is None:
+        return interval
+    later = min(max((interval.end - interval.begin) * AFTERWARDS, SOONEST), LATEST)
+    return replace(interval, end=interval.end + later)
+
+
+def reordered(rows: Sequence[Row], timing: Timing) -> list[Row]:
+    """Rows of a search in the order that the times give them; their scores say it, too."""
+    kept = [row for row in rows if not timing.strict or (timing.interval and timing.interval.holds(row["valid_from"]))]
+    if not kept or not (timing.newest or timing.asks_when):
+        return kept
+    best = max(0.0, *(row["score"] for row in kept))
+    by_date = {day: place for place, day in enumerate(sorted({row["valid_from"] for row in kept}))}
+    late = timing.newest * best / max(len(by_date) - 1, 1)
+    when = SAYS_WHEN * best if timing.asks_when else 0.0
+    scored: list[Row] = []
+    for row in kept:
+        gain = when if when and says_time(row["content"], timing.language) else 0.0
+        scored.append(row | {"score": row["score"] + late * by_date[row["valid_from"]] + gain})
+    return sorted(scored, key=lambda row: -row["score"])
+
+
+def in_order_of_time(hits: Sequence[Hit]) -> list[Hit]:
+    """The same hits, the oldest first."""
+    return sorted(hits, key=lambda hit: (hit.valid_from, hit.sources))

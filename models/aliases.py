@@ -1,0 +1,73 @@
+"""Names that mean the same within a scope, who said so, and what people changed about them.
+
+Must not know: how aliases are learned (domain.aliases) and searched with (slowwave.alias_terms).
+"""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
+
+_SCOPE = "slowwave.scopes.id"
+
+
+class AliasPair(Base):
+    """An alias of a name, within one scope. Chains of them make an entity with several names.
+
+    status: learned (from events), added (by a person) or removed (by a person, so that it is not learned again).
+    name_key, alias_key: the two as they are compared (domain.aliases.key_of).
+    """
+
+    __tablename__ = "aliases"
+    __table_args__ = (
+        UniqueConstraint("scope_id", "name_key", "alias_key"),
+        CheckConstraint("status IN ('learned', 'added', 'removed')", name="status"),
+        CheckConstraint("name_key <> alias_key", name="two_names"),
+        Index("aliases_alias_idx", "scope_id", "alias_key"),
+    )
+
+    id: Mapped[BigId]
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE))
+    name: Mapped[str]
+    alias: Mapped[str]
+    name_key: Mapped[str]
+    alias_key: Mapped[str]
+    status: Mapped[str]
+    decided_by: Mapped[str | None]
+    decided_at: Mapped[Moment | None]
+    created_at: Mapped[CreatedAt]
+
+
+class AliasSource(Base):
+    """Provenance of a learned alias: this event says it."""
+
+    __tablename__ = "alias_sources"
+    __table_args__ = (Index("alias_sources_session_idx", "session_id"),)
+
+    alias_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("slowwave.aliases.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    session_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True, autoincrement=False
+    )
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+
+
+class AliasChange(Base):
+    """One edit of an alias by a person, in a run that can be undone. before: NULL if the run made the row."""
+
+    __tablename__ = "alias_changes"
+    __table_args__ = (Index("alias_changes_alias_idx", "alias_id", "id"), Index("alias_changes_run_idx", "run_id"))
+
+    id: Mapped[BigId]
+    alias_id: Mapped[int] = mapped_column(BigInteger)
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE))
+    run_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.maintenance_runs.id"))
+    action: Mapped[str] = mapped_column(Text)
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    made_by: Mapped[str | None]
+    made_at: Mapped[CreatedAt]

@@ -1,0 +1,138 @@
+"""Which names mean the same in a scope, and who said so: events, or a person.
+
+Must not know: how names are changed; how they are shown.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from slowwave_server.domain.aliases import key_of
+from slowwave_server.services.reports.names import UnknownName, find_agent, find_scope
+
+SOURCES_SHOWN = 5
+"""So many events of one pair are listed; `source_count` tells how many there are."""
+
+_SCOPE = "JOIN slowwave.scopes k ON k.id = p.scope_id AND k.tenant = :tenant WHERE p.scope_id = :scope"
+# All names that chains of pairs connect with one.
+_CONNECTED = (
+    "WITH RECURSIVE near (key) AS (SELECT CAST(:key AS text) UNION"
+    " SELECT CASE WHEN p.name_key = n.key THEN p.alias_key ELSE p.name_key END FROM near n"
+    "  JOIN slowwave.aliases p ON p.scope_id = :scope AND n.key IN (p.name_key, p.alias_key) AND p.status <> 'removed')"
+)
+_PAIRS = (
+    "SELECT p.id, p.name, p.alias, p.status, p.created_at, p.decided_by, p.decided_at,"
+    " (SELECT count(*) FROM slowwave.alias_sources s WHERE s.alias_id = p.id) AS source_count"
+    f" FROM slowwave.aliases p {_SCOPE} AND (p.status <> 'removed' OR :removed)"
+)
+_ORDER = " ORDER BY p.name_key, p.alias_key LIMIT :limit"
+_SOURCES = text(
+    "SELECT x.alias_id, a.name AS agent, s.name AS session, x.seq, coalesce(g.redacted, e.content) AS content,"
+    " e.happened_at FROM (SELECT y.*, row_number() OVER (PARTITION BY y.alias_id ORDER BY y.session_id, y.seq) AS place"
+    "  FROM slowwave.alias_sources y WHERE y.alias_id = ANY(:ids)) AS x"
+    " JOIN slowwave.sessions s ON s.id = x.session_id JOIN slowwave.agents a ON a.id = s.agent_id"
+    " LEFT JOIN slowwave.events e ON e.session_id = x.session_id AND e.seq = x.seq"
+    " LEFT JOIN slowwave.passages g ON g.session_id = x.session_id AND g.seq = x.seq"
+    " WHERE x.place <= :most ORDER BY x.alias_id, x.place"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AliasEvidence:
+    """An event that says that two names mean the same. content: None if retention removed the event."""
+
+    agent: str
+    session: str
+    seq: int
+    content: str | None
+    happened_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAlias:
+    """A name with one alias. status: "learned", "added" or "removed"; decided_by: the person who added or removed it.
+
+    sources: by session and seq, at most SOURCES_SHOWN of `source_count`.
+    """
+
+    name: str
+    alias: str
+    status: str
+    since: datetime
+    decided_by: str | None
+    decided_at: datetime | None
+    source_count: int
+    sources: tuple[AliasEvidence, ...]
+
+
+def alias_scope(connection: Connection, tenant: str, scope: tuple[str, str]) -> int:
+    """The id of a scope. Raises UnknownName for an unknown agent, or if nothing was ever written to the scope."""
+    kind, name = scope
+    if kind == "agent":
+        find_agent(connection, tenant, name)
+    scope_id = find_scope(connection, tenant, kind, name)
+    if scope_id is None:
+        raise UnknownName(f"nothing was ever written to {kind} {name}, so it has no names yet")
+    return scope_id
+
+
+def list_aliases(
+    connection: Connection,
+    tenant: str,
+    scope: tuple[str, str],
+    *,
+    name: str | None = None,
+    removed: bool = False,
+    limit: int = 100,
+) -> list[ListedAlias]:
+    """The pairs of names of a scope, by name.
+
+    Args:
+        connection: To the database.
+        tenant: Whose scope it is.
+        scope: ("agent", "room" or "team", name).
+        name: Only the pairs of all names that are connected with this one.
+        removed: Also those that a person removed.
+        limit: At most so many.
+
+    Raises:
+        UnknownName: There is no such agent or scope.
+    """
+    values: dict[str, Any] = {
+        "tenant": tenant,
+        "scope": alias_scope(connection, tenant, scope),
+        "removed": removed,
+        "limit": limit,
+    }
+    query = _PAIRS + _ORDER
+    if name is not None:
+        values["key"] = key_of(name)
+        connected = " AND (p.name_key IN (SELECT key FROM near) OR p.alias_key IN (SELECT key FROM near))"
+        query = f"{_CONNECTED} {_PAIRS}{connected}{_ORDER}"
+    rows = connection.execute(text(query), values).all()
+    sources = _sources(connection, [row.id for row in rows])
+    return [
+        ListedAlias(
+            row.name,
+            row.alias,
+            row.status,
+            row.created_at,
+            row.decided_by,
+            row.decided_at,
+            row.source_count,
+            tuple(sources[row.id]),
+        )
+        for row in rows
+    ]
+
+
+def _sources(connection: Connection, ids: Sequence[int]) -> dict[int, list[AliasEvidence]]:
+    found: dict[int, list[AliasEvidence]] = defaultdict(list)
+    if ids:
+        for row in connection.execute(_SOURCES, {"ids": list(ids), "most": SOURCES_SHOWN}):
+            found[row.alias_id].append(AliasEvidence(row.agent, row.session, row.seq, row.content, row.happened_at))
+    return found

@@ -1,0 +1,67 @@
+"""Standing instructions as people say them in five languages, and what some of them say later to take them back."""
+
+INSTRUCTIONS: dict[str, tuple[tuple[str, str | None], ...]] = {
+    "en": (
+        ("Always answer in bullet points.", None),
+        ("Never use emojis in your replies, please.", "You can use emojis again."),
+        ("From now on, use tabs for indentation.", "From now on use spaces instead of tabs."),
+        ("don't ever mention my ex-husband by name", None),
+        ("Call me Dr. Okafor.", "Llámame Ingeniera Robles, por favor."),
+        ("Whenever I send a recipe, convert it to metric units.", "Forget the rule about recipes."),
+        ("By default, round amounts to two decimals.", None),
+        (
+            "pls keep your answers under 100 words from now on",
+            "You don't have to keep your answers under 100 words any more.",
+        ),
+        ("Stop cc'ing Bob on invoices.", None),
+        ("When you write code, add type hints.", None),
+        ("Please always cite the source of a figure.", None),
+        ("I want you to always ask before booking anything.", "You no longer need to ask before booking anything."),
+    ),
+    "de": (
+        ("Antworte mir bitte immer auf Deutsch.", "Réponds-moi désormais en français."),
+        ("Bitte benutze ab jetzt keine Emojis mehr.", "Du darfst wieder Emojis benutzen."),
+        ("Duze mich bitte.", None),
+        ("Rechne Preise grundsätzlich in Schweizer Franken um.", "Vergiss die Regel mit den Schweizer Franken."),
+        (
+            "Verwende für Datumsangaben immer das Format TT.MM.JJJJ.",
+            "Ab sofort verwende für Datumsangaben das Format JJJJ-MM-TT.",
+        ),
+        ("Buche niemals Flüge ohne meine Freigabe.", None),
+        ("Schreib E-Mails an Kunden immer förmlich.", None),
+        ("Von nun an bitte keine Meetings vor 9 Uhr einplanen.", "Meetings vor 9 Uhr sind wieder okay."),
+    ),
+    "fr": (
+        ("Ajoute toujours un résumé en tête.", None),
+        ("Ne mets jamais d'emojis dans tes réponses.", "Tu peux de nouveau mettre des emojis."),
+        ("À partir de maintenant, tutoie-moi.", None),
+        (
+            "Utilise toujours des tabulations pour l'indentation.",
+            "Désormais, utilise des espaces au lieu des tabulations.",
+        ),
+        ("N'envoie jamais de facture sans mon accord.", None),
+        ("Merci de toujours citer tes sources.", "Tu n'as plus besoin de citer tes sources."),
+        ("Vérifie toujours l'orthographe des noms.", None),
+        ("Par défaut, donne les prix en euros.", None),
+    ),
+    "es": (
+        ("Explica siempre los pasos uno por uno.", None),
+        ("No uses nunca emojis en tus respuestas.", "Ya puedes volver a usar emojis."),
+        ("A partir de ahora, tutéame.", None),
+        ("Usa siempre tabuladores para la sangría.", "De ahora en adelante usa espacios en lugar de tabuladores."),
+        ("Nunca reserves hoteles sin preguntarme antes.", None),
+        ("Resume siempre los correos en tres frases.", "Olvida la regla de resumir los correos."),
+        ("Evita siempre la jerga en los informes.", None),
+        ("Por defecto, usa el sistema métrico.", None),
+    ),
+    "zh": (
+        ("以后请一直附上来源链接。", None),
+        ("不要在回复里使用表情符号。", "你可以再用表情符号了。"),
+        ("从现在开始，代码注释都用英文写。", "从现在开始，代码注释改用中文写。"),
+        ("请始终使用公制单位。", None),
+        ("未经我同意，绝对不要预订机票。", None),
+        ("每次总结都要控制在一百字以内。", "不用再把总结控制在一百字以内了。"),
+        ("所有价格一律用人民币表示。", None),
+        ("永远不要在周五部署。", "忘掉周五不部署的规则吧。"),
+    ),
+}

@@ -1,0 +1,79 @@
+"""What a search shows of what it found: by a budget, by relevance, with neighbours, and why."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from slowwave.errors import InvalidQuery
+from slowwave.recall import estimate, search
+from slowwave.recall.selection import shown_line
+from tests.recalling import Shelf
+
+pytestmark = pytest.mark.servers
+
+PLAN = "\n\n".join(
+    f"## Day {n}\n\nThe group visits the {place} and stays for two hours. " + "Bring water and good shoes. " * 8
+    for n, place in enumerate(("harbour", "cathedral", "vineyard", "aqueduct", "lighthouse"), 1)
+)
+
+
+@pytest.fixture
+def shelf(database_url: str) -> Iterator[Shelf]:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        yield Shelf(connection)
+        # Each test has a database of its own.
+
+
+def test_budget_is_kept_and_no_hit_repeats_another(shelf: Shelf) -> None:
+    for n in range(12):
+        shelf.say(f"s{n}", "The ferry to Porto leaves at noon.", f"The ferry number {n} has a blue funnel and a bell.")
+    for budget in (0, 20, 60, 200):
+        hits = search(shelf.connection, "default", "maya", "ferry", limit=50, max_tokens=budget)
+        assert sum(estimate(shown_line(hit)) for hit in hits) <= budget
+    assert [hit.content for hit in hits].count("The ferry to Porto leaves at noon.") == 1
+
+
+def test_nothing_is_known_of_another_topic(shelf: Shelf) -> None:
+    shelf.say("trip", PLAN, *(f"Leg {n} was long and the weather was fine." for n in range(40)))
+    question = "which insulin dose, glucose meter, diet and medicine did doctor Novak order in the long consultation?"
+    assert search(shelf.connection, "default", "maya", question, min_relevance=0.2) == []
+    assert search(shelf.connection, "default", "maya", "when do we visit the aqueduct?", min_relevance=0.2)
+
+
+def test_around_brings_the_neighbours_of_the_same_conversation(shelf: Shelf) -> None:
+    shelf.say("trip", "Please plan five days for us.", PLAN, "That is a fine plan.", speaker="Maya")
+    shelf.say("other", "Nothing of this belongs to the trip.")
+    (alone, *_) = search(shelf.connection, "default", "maya", "aqueduct", limit=1)
+    (wide, *_) = search(shelf.connection, "default", "maya", "aqueduct", limit=1, around=1)
+    assert alone.content in wide.content
+    assert "lighthouse" in wide.content
+    assert "harbour" not in wide.content
+    (whole, *_) = search(shelf.connection, "default", "maya", "aqueduct", limit=1, around=10)
+    assert whole.content.startswith("Maya: Please plan five days")
+    assert whole.content.endswith("Maya: That is a fine plan.")
+
+
+def test_a_hit_says_what_ranked_it(shelf: Shelf) -> None:
+    shelf.say("trip", "The ferry leaves at noon.")
+    (hit,) = search(shelf.connection, "default", "maya", "when does the ferry leave?")
+    assert hit.why is not None
+    assert hit.why.coverage == pytest.approx(1)
+    assert hit.score == pytest.approx(hit.why.words + hit.why.session, abs=1e-6)
+    assert hit.relevance is not None
+    assert 0.5 < hit.relevance <= 1
+    assert hit.to_json()["why"]["cosine"] is None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"max_tokens": -1}, "max_tokens must be an integer from 0 on, got -1"),
+        ({"max_tokens": True}, "max_tokens must be"),
+        ({"min_relevance": 2}, "min_relevance must be a number from 0 to 1, got 2"),
+        ({"around": 11}, "around must be an integer from 0 to 10, got 11"),
+    ],
+)
+def test_impossible_choices_are_refused(shelf: Shelf, chosen: dict[str, int], message: str) -> None:
+    with pytest.raises(InvalidQuery, match=message):
+        search(shelf.connection, "default", "maya", "ferry", **chosen)  # type: ignore[arg-type]

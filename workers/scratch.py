@@ -1,0 +1,68 @@
+"""Servers for one command alone: an embedded Postgres and Valkey in a temporary folder, gone when the command ends.
+
+The settings are those of the process, so that what is measured is what they make. Only the addresses, the spool and the
+folder of files are the scratch servers' own, and Postgres is the backend: nothing that a deployment holds is read or
+changed.
+
+Must not know: what is recorded there.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from slowwave.coordination.broker import connect_broker
+from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.settings import PREFIX, Settings
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.flush import Flusher
+from slowwave_server.workers.leases import LeaseThread
+from slowwave_server.workers.stack.stack import Stack, StackOptions
+
+
+@contextmanager
+def scratch_servers(settings: Settings) -> Iterator[Settings]:
+    """The same settings with servers of their own. Raises StackError if the servers do not start."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    with tempfile.TemporaryDirectory(prefix="slowwave-scratch-") as name:
+        folder = Path(name)
+        with Stack(StackOptions(data=folder / "data", programs=False), lambda _part, _line: None, environment) as stack:
+            memory = settings.memory.model_copy(update={"backend": "postgres", "files": stack.settings.memory.files})
+            yield settings.model_copy(
+                update={
+                    "database_url": stack.settings.database_url,
+                    "read_database_url": "",
+                    "broker_url": stack.settings.broker_url,
+                    "broker_ca": "",
+                    "spool": folder / "spool",
+                    "memory": memory,
+                }
+            )
+
+
+@contextmanager
+def rules_flusher(settings: Settings) -> Iterator[Flusher]:
+    """What a worker flushes with, by the rules, in this process."""
+    rules = settings.memory.auto_flush
+    redis = connect_broker(settings)
+    engine = make_engine(settings.database_url)
+    queue = FlushQueue(redis, lease_seconds=rules.lease_seconds)
+    try:
+        yield Flusher(
+            engine=engine.execution_options(isolation_level="AUTOCOMMIT"),
+            queue=queue,
+            keeper=LeaseThread(queue, lease_seconds=rules.lease_seconds),
+            extractor=RulesExtractor(),
+            settings=rules,
+            clock=lambda: datetime.now(UTC),
+            jitter=lambda: 0.5,
+            pause=time.sleep,
+        )
+    finally:
+        engine.dispose()
+        redis.close()
