@@ -163,7 +163,9 @@ def test_nothing_is_shown_twice(shelf: DayShelf) -> None:
     assert [hit.id for hit in (*found.memories, *found.recent)] == []
     assert told(found) == [(TODAY, 1, ["maya keeps  bees", "Maya chose Oslo."])]
     assert kept not in found.to_text()
-    assert raw(found) == ["The bees are calm.", "I moved to Porto."]
+    assert [hit.content for hit in found.passages] == ["The bees are calm.", "I moved to Porto."]
+    assert raw(found) == []
+    assert raw(known(shelf)) == ["The bees are calm.", "I moved to Porto."]
     assert [line.content for line in found.elsewhere] == ["Still talking."]
     assert new not in found.to_text()
 

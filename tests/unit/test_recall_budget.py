@@ -78,6 +78,7 @@ class Writer:
         return Context(
             days=tuple(day for day in map(self.day, self.some(4)) if day.lines or day.unsummarised),
             memories=tuple(self.hit() for _ in self.some(8)),
+            passages=tuple(replace(self.hit(), id=f"monday#{n}", kind="event", relevance=0.5) for n in self.some(8)),
             recent=tuple(self.hit() for _ in self.some(5)),
             conflicts=tuple(Contradiction(n, "two values", (self.hit(), self.hit())) for n in self.some(2)),
             elsewhere=tuple(self.said(n) for n in self.some(6)),
@@ -186,6 +187,19 @@ def test_every_part_gets_its_share_and_what_one_leaves_the_others_take() -> None
     assert known.tokens > 1500
     alone = trimmed(replace(full, days=(), memories=(), recent=(), conflicts=()), Budget(600))
     assert len(alone.elsewhere) > 2 * len(known.elsewhere)
+
+
+def test_who_asks_gets_memories_and_passages_by_their_score_before_the_rest() -> None:
+    full = many()
+    scores = [1 - n / 100 for n in range(40)]
+    memories = [replace(hit, score=score, relevance=0.5) for hit, score in zip(full.memories, scores, strict=True)]
+    passages = [replace(hit, id=f"said#{n}", kind="event", speaker="Maya") for n, hit in enumerate(memories)]
+    asked = trimmed(replace(full, memories=tuple(memories[::2]), passages=tuple(passages[1::2])), Budget(1600))
+    unasked = trimmed(full, Budget(1600))
+    assert len(asked.memories) + len(asked.passages) > 2 * len(unasked.memories)
+    assert abs(len(asked.memories) - len(asked.passages)) <= 1
+    assert [hit.score for hit in asked.memories] == scores[: 2 * len(asked.memories) : 2]
+    assert asked.days[0].lines, "the rest keeps a little room"
 
 
 def test_the_weightiest_lines_of_the_newest_days_and_the_last_words_stay() -> None:

@@ -1,6 +1,7 @@
 """What was said stays data, whatever it says; and what is plainly a secret is masked before a flush has read it."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance
-from slowwave.recall.briefing import CONFLICTS, ELSEWHERE, INTRODUCTION, MEMORIES
+from slowwave.recall.briefing import CONFLICTS, ELSEWHERE, INTRODUCTION, MEMORIES, PASSAGES
 from slowwave.recall.masking import MASK, mask
 from slowwave.recall.rendering import NOTICE, one_line, shorten
 
@@ -42,7 +43,7 @@ HOSTILE = st.lists(
 ).map("".join)
 UNSEEN = {chr(code) for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0xE0000, 0xE0080))}
 OWN = {NOTICE, INTRODUCTION, "", f"## {MEMORIES}", f"## {CONFLICTS}", f"## {ELSEWHERE}", "## New in the last 2 days"}
-OWN |= {"## 2024-05-09 in summary", "## 2024-05-09, said last and not summarised yet"}
+OWN |= {f"## {PASSAGES}", "## 2024-05-09 in summary", "## 2024-05-09, said last and not summarised yet"}
 
 
 def filled(text: str) -> Context:
@@ -51,7 +52,9 @@ def filled(text: str) -> Context:
     said = Utterance(text, 1, text, text, text, AT, f"team:{text}")
     lines = (DayLine(text, text, text, text, 3, AT),)
     day = Day(AT.date(), text, text, 1, final=True, lines=lines, unsummarised=(said,))
-    return Context((day,), (hit,), (hit,), (Contradiction(1, text, (hit, hit)),), (said,))
+    passage = replace(hit, id=f"{text}#1", kind="event", speaker=text)
+    conflicts = (Contradiction(1, text, (hit, hit)),)
+    return Context((day,), (hit,), (hit,), conflicts, (said,), passages=(passage,))
 
 
 @given(HOSTILE)
@@ -77,7 +80,7 @@ def test_nothing_that_was_said_leaves_its_fence(text: str) -> None:
                 assert line.startswith("- ")
                 assert fence not in line
         assert fence is None
-        assert inside == 6
+        assert inside == 7
         assert not any(c < " " and c != "\n" for c in written)
 
 

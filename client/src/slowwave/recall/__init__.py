@@ -108,7 +108,7 @@ def context(
     was found, which is bounded whatever the scopes hold. relevant: memories that answer the query, best first, where
     somebody else has found them; vector: as in `search`. Raises as `search` does.
     """
-    wanted = wanted_of(session, query, days, now)
+    wanted = wanted_of(session, query, days, now, max_tokens)
     budget = budget_of(max_tokens, format, count_tokens)
     found = run(connection, context_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
     known = fitted(found, budget)

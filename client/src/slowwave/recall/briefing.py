@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from slowwave.recall.always import Instruction, Trait
 from slowwave.recall.hits import Hit
-from slowwave.recall.lines import Contradiction, Day, Utterance, memory_line
+from slowwave.recall.lines import Contradiction, Day, Utterance, hit_line
 from slowwave.recall.rendering import Block, fenced, fenced_blocks
 
 Format = Literal["markdown", "messages", "json"]
@@ -34,7 +34,8 @@ class Context:
     instructions: what holds every time, the most general and newest first; instructions_left_out: how many more there
     are; profile: one entry for each attribute of the person spoken to.
     days: the last `span` local days with something to show, newest first; memories: by relevance where there was a
-    query that found some, else by importance and age; recent: memories of the last `span` days, newest first;
+    query that found some, else by importance and age; passages: what was said in other conversations and answers the
+    query where no memory does, by relevance; recent: memories of the last `span` days, newest first;
     conflicts: open contradictions, among these memories or important ones; elsewhere: the last lines of other
     conversations that no flush has read, oldest first within each.
     tokens: what the form takes that it was made to fit, None where no budget was given; left_out: how many lines found
@@ -52,11 +53,13 @@ class Context:
     instructions: tuple[Instruction, ...] = ()
     instructions_left_out: int = 0
     profile: tuple[Trait, ...] = ()
+    passages: tuple[Hit, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether there is anything to know."""
         always = self.instructions or self.profile
-        return bool(always or self.days or self.memories or self.recent or self.conflicts or self.elsewhere)
+        found = self.memories or self.passages or self.recent
+        return bool(always or self.days or found or self.conflicts or self.elsewhere)
 
     def to_text(self) -> str:
         """Markdown for a prompt; "" where nothing is known. All that was ever said stands fenced, as data."""
@@ -82,6 +85,7 @@ class Context:
             "profile": [trait.to_json() for trait in self.profile],
             "days": [day.to_json() for day in self.days],
             "memories": [hit.to_json() for hit in self.memories],
+            "passages": [hit.to_json() for hit in self.passages],
             "recent": [hit.to_json() for hit in self.recent],
             "conflicts": [conflict.to_json() for conflict in self.conflicts],
             "elsewhere": [line.to_json() for line in self.elsewhere],
@@ -99,8 +103,9 @@ class Context:
             Block(instructions_heading(self.instructions_left_out), [one.to_line() for one in self.instructions]),
             Block(PROFILE, [trait.to_line() for trait in self.profile]),
             *_day_blocks(self.days),
-            Block(MEMORIES, [memory_line(hit) for hit in self.memories]),
-            Block(recent_heading(self.span), [memory_line(hit) for hit in self.recent]),
+            Block(MEMORIES, [hit_line(hit) for hit in self.memories]),
+            Block(PASSAGES, [hit_line(hit) for hit in self.passages]),
+            Block(recent_heading(self.span), [hit_line(hit) for hit in self.recent]),
             Block(CONFLICTS, [conflict.to_line() for conflict in self.conflicts]),
             Block(ELSEWHERE, [line.to_line() for line in self.elsewhere]),
         ]
@@ -109,6 +114,7 @@ class Context:
 INSTRUCTIONS = "Standing instructions"
 PROFILE = "Profile of the person spoken to"
 MEMORIES = "Known from other conversations"
+PASSAGES = "Said in other conversations about this"
 CONFLICTS = "Contradictions that nobody has decided: don't rely on either side"
 ELSEWHERE = "Being said in other conversations right now"
 

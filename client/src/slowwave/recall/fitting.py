@@ -38,4 +38,5 @@ def fitted(context: Context, budget: Budget | None) -> Context:
 def _lines(context: Context) -> int:
     of_days = sum(len(day.lines) + len(day.unsummarised) for day in context.days)
     of_days += len(context.instructions) + len(context.profile)
-    return of_days + len(context.memories) + len(context.recent) + len(context.conflicts) + len(context.elsewhere)
+    found = len(context.memories) + len(context.passages) + len(context.recent)
+    return of_days + found + len(context.conflicts) + len(context.elsewhere)

@@ -22,11 +22,14 @@ from slowwave.recall.masking import mask
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.rendering import shorten
 from slowwave.recall.scopes import Reader, scope_label
+from slowwave.recall.selection import FILLING, distinct
 from slowwave.recall.steps import Query, Row, Steps, statement
 
 DEFAULT_DAYS = 2
 MAX_DAYS = 3660
 MEMORIES = 15
+PASSAGES = 10
+"""Passages of a context without a budget: each may have a hundred tokens."""
 RECENT = 15
 LINE_CHARACTERS = 1000
 # Of a day without a summary, and of what came after one: trimmed, since there may be hundreds of lines.
@@ -40,15 +43,21 @@ Labels = Mapping[int, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked for: `session` (left out of what is said elsewhere), a query, days (0 to 3,660), an aware now."""
+    """What is asked for: `session` (left out of what is said elsewhere), a query, days (0 to 3,660), an aware now.
+
+    passages: how many parts of what was said may answer the query.
+    """
 
     session: str | None
     query: str | None
     days: int
     now: datetime
+    passages: int
 
 
-def wanted_of(session: str | None, query: str | None, days: int | None, now: datetime) -> Wanted:
+def wanted_of(
+    session: str | None, query: str | None, days: int | None, now: datetime, max_tokens: int | None
+) -> Wanted:
     """Check what is asked for. Raises `InvalidName` and `InvalidQuery`."""
     days = DEFAULT_DAYS if days is None else days
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
@@ -58,7 +67,7 @@ def wanted_of(session: str | None, query: str | None, days: int | None, now: dat
         check_name("session", session)
     if query is not None:
         check_question(query, MEMORIES)
-    return Wanted(session, query, days, now)
+    return Wanted(session, query, days, now, PASSAGES if max_tokens is None else FILLING)
 
 
 def context_steps(
@@ -71,10 +80,9 @@ def context_steps(
 
     found_elsewhere: memories that answer the query, where they are not to be looked for here; vector: the query's.
     """
-    relevant = list(found_elsewhere or ())
+    relevant, passages = list(found_elsewhere or ()), list[Hit]()
     if wanted.query and found_elsewhere is None:
-        library, timing = yield from timed_steps(reader, wanted.query, wanted.now)
-        relevant = yield from find_steps(library, limit=MEMORIES, events=False, vector=vector, timing=timing)
+        relevant, passages = yield from _answers(reader, wanted, wanted.query, vector)
     found = yield _brief(reader, wanted, relevant)
     if not found:
         return Context(span=wanted.days)
@@ -90,11 +98,25 @@ def context_steps(
         profile=profile_of(row["profile"] or ()),
         days=_days(row["summaries"] or (), unsummarised, labels),
         memories=tuple(memories),
+        passages=tuple(passages),
         recent=_recent(weighed, memories, labels),
         conflicts=_contradictions(_rows(row["conflicts"], "valid_from"), labels),
         elsewhere=tuple(_utterance(said, labels, LINE_CHARACTERS) for said in _rows(row["unflushed"], "happened_at")),
         span=wanted.days,
     )
+
+
+def _answers(
+    reader: Reader, wanted: Wanted, query: str, vector: QuestionVector | None
+) -> Steps[tuple[list[Hit], list[Hit]]]:
+    """Find memories that answer the query, and what was said in other conversations and no memory above it says."""
+    library, timing = yield from timed_steps(reader, query, wanted.now)
+    hits = yield from find_steps(library, limit=MEMORIES + wanted.passages, vector=vector, timing=timing)
+    told = distinct(
+        hit for hit in hits if hit.kind == "memory" or hit.scope is not None or hit.sources[0][0] != wanted.session
+    )
+    memories, passages = ([hit for hit in told if hit.kind == kind] for kind in ("memory", "event"))
+    return memories[:MEMORIES], passages[: wanted.passages]
 
 
 def _brief(reader: Reader, wanted: Wanted, relevant: Iterable[Hit]) -> Query:

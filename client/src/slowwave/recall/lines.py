@@ -133,9 +133,12 @@ class Contradiction:
         return f"- {_place(self.sides[0].scope)}either {one} or {other}"
 
 
-def memory_line(hit: Hit) -> str:
-    """A memory as a line, with its mark."""
-    return f"- {_place(hit.scope)}{_statement(hit)}"
+def hit_line(hit: Hit) -> str:
+    """A memory, or a passage of what was said, as a line with its mark."""
+    if hit.kind == "memory":
+        return f"- {_place(hit.scope)}{_statement(hit)}"
+    said = f"{one_line(hit.speaker or '')}: {one_line(hit.content)}"
+    return f"- {hit.valid_from:%Y-%m-%d} {_place(hit.scope)}{said} [said {one_line(hit.id)}]"
 
 
 def period(hit: Hit) -> str:

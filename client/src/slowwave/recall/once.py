@@ -41,6 +41,9 @@ def said_once(context: Context) -> Context:
         told.add(one.text, ())
     for hit in (*sides, *memories, *recent):
         told.add(hit.content, hit.sources)
+    passages = tuple(hit for hit in context.passages if not told.says(hit.content))
+    for hit in passages:
+        told.add(hit.content, hit.sources)
     elsewhere = tuple(line for line in context.elsewhere if not told.has(line.content, _source(line)))
     live = {(line.agent, *_source(line)[0]) for line in context.elsewhere}
     shown = []
@@ -52,7 +55,8 @@ def said_once(context: Context) -> Context:
         )
         if day.lines or unsummarised:
             shown.append(replace(day, unsummarised=unsummarised))
-    return replace(context, days=tuple(shown), memories=memories, recent=recent, elsewhere=elsewhere)
+    told_once = replace(context, memories=memories, passages=passages, recent=recent)
+    return replace(told_once, days=tuple(shown), elsewhere=elsewhere)
 
 
 class _Told:
@@ -67,9 +71,13 @@ class _Told:
         for source in sources:
             self._of.setdefault(source, []).append(_Words.of(text))
 
+    def says(self, text: str) -> bool:
+        """Whether these very words are shown already."""
+        return wording(text) in self._wordings
+
     def has(self, text: str, sources: Iterable[Source]) -> bool:
         """Whether a text from these events is shown already."""
-        if wording(text) in self._wordings:
+        if self.says(text):
             return True
         near = [words for source in sources for words in self._of.get(source, ())]
         return bool(near) and any(_Words.of(text).are_in(words) for words in near)

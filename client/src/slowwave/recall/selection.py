@@ -13,7 +13,9 @@ from slowwave.recall.hits import Hit
 from slowwave.recall.tokens import estimate
 
 ALIKE = 0.85
-"""Share of its words from which on a hit says what a hit before it says."""
+"""Share of its words from which on a long hit says what a hit before it says."""
+LONG = 20
+"""Words. Of a shorter hit one word may be all that is new: it repeats only what holds all of its words."""
 FILLING = 60
 """Hits that a search for a budget ranks: a budget may have room for many short ones."""
 _WORD = re.compile(r"\w+")
@@ -83,12 +85,21 @@ def fitting(hits: Iterable[Hit], max_tokens: int, count: Callable[[str], int] = 
     for hit in hits:
         cost = count(shown_line(hit))
         words = frozenset(_WORD.findall(hit.content.casefold()))
-        if cost > max_tokens or any(len(words & other) >= ALIKE * len(words) for other in said):
+        if cost > max_tokens or any(_repeats(words, other) for other in said):
             continue
         max_tokens -= cost
         chosen.append(hit)
         said.append(words)
     return chosen
+
+
+def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
+    return words <= other if len(words) < LONG else len(words & other) >= ALIKE * len(words)
+
+
+def distinct(hits: Iterable[Hit]) -> list[Hit]:
+    """The hits, best first, that repeat none before them."""
+    return fitting(hits, 0, lambda _text: 0)
 
 
 def shown_line(hit: Hit) -> str:

@@ -5,14 +5,14 @@ Two parts come before all others, and take at most this share of the room while 
     profile 10 %         in the order of its attributes
     instructions 60 %    the most general and newest first
 
-The other parts, the most important first, and the share of the rest that each is sure of; what one does not need goes
-to the others in this order:
+The other parts, the most important first, and the share of the rest that each is sure of, without a question and with
+one; what one does not need goes to the others in this order, and with a question to the memories first:
 
-    summaries 40 %       the newest days first, of each the weightiest lines
-    unsummarised 10 %    the newest lines first
-    memories 30 %        in their order, then the recent ones
-    conflicts 10 %       in their order
-    elsewhere 10 %       the newest lines of each conversation in turn
+    summaries 40, 10 %      the newest days first, of each the weightiest lines
+    unsummarised 10, 0 %    the newest lines first
+    memories 30, 80 %       with the passages in the order of their scores, then the recent ones
+    conflicts 10, 5 %       in their order
+    elsewhere 10, 5 %       the newest lines of each conversation in turn
 
 Must not know: where a context is read.
 """
@@ -31,6 +31,7 @@ from slowwave.recall.briefing import (
     FORMATS,
     INTRODUCTION,
     MEMORIES,
+    PASSAGES,
     PROFILE,
     STANDING,
     Context,
@@ -42,7 +43,7 @@ from slowwave.recall.briefing import (
 )
 from slowwave.recall.budget import Fit, Offer
 from slowwave.recall.hits import Hit
-from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance, memory_line
+from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance, hit_line
 from slowwave.recall.rendering import Block, fenced, fenced_blocks, shorten
 from slowwave.recall.tokens import estimate
 
@@ -50,6 +51,8 @@ Count = Callable[[str], int]
 
 ALWAYS = {"profile": 0.1, "instructions": 0.6}
 SHARES = {"summaries": 0.4, "unsummarised": 0.1, "memories": 0.3, "conflicts": 0.1, "elsewhere": 0.1}
+ASKED = {"memories": 0.8, "summaries": 0.1, "unsummarised": 0.0, "conflicts": 0.05, "elsewhere": 0.05}
+"""The same where a question was asked."""
 MESSAGE_TOKENS = 4  # what chat APIs add to each message for its role and its ends
 PER_DAY_FIRST = 3  # so many lines of a day come before the first of the day before
 LONGEST_SHARE = 6  # no line takes more than this part of the budget
@@ -99,7 +102,7 @@ def trimmed(context: Context, budget: Budget) -> Context:
 
     fit = Fit(
         [Offer(offered.part, _key(offered, budget.form)) for offered in whole],
-        SHARES,
+        _shares(context),
         always=ALWAYS,
         frame=_frame(context, budget),
         line=lambda place: budget.count(_text(entry(place), budget.form)),
@@ -121,7 +124,7 @@ Item = Hit | DayLine | Utterance | Contradiction | Instruction | Trait
 
 class _Entry(NamedTuple):
     """A line on its way from one context into another. place: its number in the list that it comes from; day: whose it
-    is; recent: it is one of the recent memories.
+    is; listed: of what is part of the memories, the list of the context.
     """
 
     part: str
@@ -129,7 +132,7 @@ class _Entry(NamedTuple):
     item: Item
     place: int
     day: Day | None = None
-    recent: bool = False
+    listed: str = ""
 
 
 def _entries(context: Context) -> Iterator[_Entry]:
@@ -144,10 +147,9 @@ def _entries(context: Context) -> Iterator[_Entry]:
         heading = unsummarised_heading(day.day)
         for place, line in reversed(list(enumerate(day.unsummarised))):
             yield _Entry("unsummarised", heading, line, place, day)
-    for place, hit in enumerate(context.memories):
-        yield _Entry("memories", MEMORIES, hit, place)
+    yield from _found_entries(context)
     for place, hit in enumerate(context.recent):
-        yield _Entry("memories", recent_heading(context.span), hit, place, recent=True)
+        yield _Entry("memories", recent_heading(context.span), hit, place, listed="recent")
     for place, conflict in enumerate(context.conflicts):
         yield _Entry("conflicts", CONFLICTS, conflict, place)
     sessions: dict[tuple[str, str], int] = {}
@@ -157,6 +159,23 @@ def _entries(context: Context) -> Iterator[_Entry]:
         turns.append((turn, place, line))
     for _, place, line in sorted(turns, key=lambda turn: turn[:2]):
         yield _Entry("elsewhere", ELSEWHERE, line, place)
+
+
+def _shares(context: Context) -> dict[str, float]:
+    """Who asks something gets what answers it first."""
+    was_asked = any(hit.relevance is not None for hit in (*context.memories, *context.passages))
+    return ASKED if was_asked else SHARES
+
+
+def _found_entries(context: Context) -> Iterator[_Entry]:
+    """Memories and passages, each in its order: of the two that are next, the one with the higher score."""
+    passages = list(enumerate(context.passages))
+    for place, hit in enumerate(context.memories):
+        while passages and passages[0][1].score > hit.score:
+            before, passage = passages.pop(0)
+            yield _Entry("memories", PASSAGES, passage, before, listed="passages")
+        yield _Entry("memories", MEMORIES, hit, place, listed="memories")
+    yield from (_Entry("memories", PASSAGES, passage, place, listed="passages") for place, passage in passages)
 
 
 def _summary_entries(days: Sequence[Day]) -> Iterator[_Entry]:
@@ -178,7 +197,7 @@ def _text(entry: _Entry, form: Format) -> str:
         return json.dumps(item.to_json(), ensure_ascii=False) + ", "
     if isinstance(item, DayLine):
         return f"{entry.day.line_text(item)}\n" if entry.day else ""
-    return f"{memory_line(item) if isinstance(item, Hit) else item.to_line()}\n"
+    return f"{hit_line(item) if isinstance(item, Hit) else item.to_line()}\n"
 
 
 def _frame(context: Context, budget: Budget) -> int:
@@ -232,13 +251,13 @@ def _fitting(text: str, tokens: int, count: Count) -> str:
 
 def _put_together(context: Context, entries: Sequence[_Entry]) -> Context:
     """The context with these lines alone, each in its old place."""
-    parts: dict[tuple[str, int | None, bool], list[_Entry]] = {}
+    parts: dict[tuple[str, int | None], list[_Entry]] = {}
     for entry in sorted(entries, key=lambda e: e.place):
-        key = (entry.part, None if entry.day is None else id(entry.day), entry.recent)
+        key = (entry.listed or entry.part, None if entry.day is None else id(entry.day))
         parts.setdefault(key, []).append(entry)
 
-    def of(part: str, day: Day | None = None, *, recent: bool = False) -> tuple[Any, ...]:
-        return tuple(e.item for e in parts.get((part, None if day is None else id(day), recent), ()))
+    def of(part: str, day: Day | None = None) -> tuple[Any, ...]:
+        return tuple(e.item for e in parts.get((part, None if day is None else id(day)), ()))
 
     shown = of("instructions")
     days = (replace(day, lines=of("summaries", day), unsummarised=of("unsummarised", day)) for day in context.days)
@@ -249,7 +268,8 @@ def _put_together(context: Context, entries: Sequence[_Entry]) -> Context:
         profile=of("profile"),
         days=tuple(day for day in days if day.lines or day.unsummarised),
         memories=of("memories"),
-        recent=of("memories", recent=True),
+        passages=of("passages"),
+        recent=of("recent"),
         conflicts=of("conflicts"),
         elsewhere=of("elsewhere"),
     )
