@@ -68,6 +68,12 @@ def passages_of(text: str) -> Sequence[Passage]:
     return tuple(found) or (Passage(0, 0, len(text)),)
 
 
+def parts_of(text: str) -> dict[str, list[list[int | str]]]:
+    """The passages of a text as the database takes them: {"parts": [[part, begins, ends, heading], …]}; {} for one."""
+    found = passages_of(text)
+    return {"parts": [[one.part, one.begins, one.ends, one.heading] for one in found]} if len(found) > 1 else {}
+
+
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
     """The chunks of the splitter with their offsets."""
     begins = 0

@@ -12,7 +12,7 @@ from slowwave_server.domain.aliases import key_of, learn
 from slowwave_server.domain.candidates import Candidate, Window, first_status
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.languages import DEFAULT, detect, detect_each, main_language
-from slowwave_server.domain.passages import passages_of
+from slowwave_server.domain.passages import parts_of
 from slowwave_server.domain.profile import profile_of
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
@@ -82,15 +82,13 @@ def passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
     # Output of tools is no text of any language: English leaves its words as they are, nearly.
     languages = detect_each([event.content for event in said], [event.content for event in before[:-2]])
     spoken = {event.seq: language for event, language in zip(said, languages, strict=True)}
-    earlier = [_passages(event, spoken[event.seq]) for event in before[-2:]]
-    inside = [_passages(event, spoken.get(event.seq, DEFAULT)) for event in window.events]
-    for event in earlier:
-        event["text"] = event["text"][-MAX_BEFORE:]
-        event.pop("parts", None)
-    return json.dumps([*earlier, *inside])
+    earlier = [_searched(event, spoken[event.seq]) for event in before[-2:]]
+    inside = [_searched(event, spoken.get(event.seq, DEFAULT)) for event in window.events]
+    cut = [event | {"text": event["text"][-MAX_BEFORE:]} for event in earlier]
+    return json.dumps([*cut, *(event | parts_of(event["text"]) for event in inside)])
 
 
-def _passages(event: Event, language: str) -> dict[str, Any]:
+def _searched(event: Event, language: str) -> dict[str, Any]:
     redacted = redact(event.content)
     row: dict[str, Any] = {
         "seq": event.seq,
@@ -99,9 +97,6 @@ def _passages(event: Event, language: str) -> dict[str, Any]:
         "at": event.happened_at.isoformat(),
         "language": language,
     }
-    parts = passages_of(redacted.text)
-    if len(parts) > 1:
-        row["parts"] = [[part.part, part.begins, part.ends, part.heading] for part in parts]
     if event.kind == "tool":
         # The word "tool" would be in all of them.
         row |= {"tool": True, "speaker": event.metadata.get("tool") or ""}

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, text
 
-from slowwave_server.domain.passages import passages_of
+from slowwave_server.domain.passages import parts_of
 
 EVENTS_AT_ONCE = 200
 
@@ -85,8 +85,4 @@ def _row(row: RowMapping) -> dict[str, Any]:
 
 
 def _parts(row: RowMapping) -> dict[str, Any]:
-    found = passages_of(row["said"])
-    redacted = {"redacted": row["redacted"] is not None}
-    if len(found) == 1:
-        return redacted
-    return redacted | {"parts": [[one.part, one.begins, one.ends, one.heading] for one in found]}
+    return {"redacted": row["redacted"] is not None} | parts_of(row["said"])

@@ -15,15 +15,10 @@ import psycopg
 from psycopg.rows import TupleRow, dict_row
 
 from slowwave_server.domain.languages import detect, detect_each
-from slowwave_server.domain.passages import passages_of
+from slowwave_server.domain.passages import parts_of
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 Source = tuple[str, int]
-
-
-def _parts(text: str) -> dict[str, Any]:
-    found = passages_of(text)
-    return {"parts": [[one.part, one.begins, one.ends, one.heading] for one in found]} if len(found) > 1 else {}
 
 
 @dataclass
@@ -97,7 +92,7 @@ class Shelf:
         passages = [
             {"seq": e["seq"], "text": e["content"], "speaker": e["speaker"], "at": e["happened_at"].isoformat()}
             | {"language": language}
-            | _parts(e["content"])
+            | parts_of(e["content"])
             for e, language in zip(events, languages, strict=True)
         ]
         self.sql(

@@ -15,11 +15,13 @@ from sqlalchemy import text
 from slowwave import Memory
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.embedding import EmbeddingFailed
-from slowwave.errors import InvalidSettings
+from slowwave.errors import InvalidQuery, InvalidSettings
 from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner, connect, identity_of
 from slowwave.mem0_backend.copies import Found
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
 from slowwave.patience import Patience
+from slowwave.recall.selection import shown_line
+from slowwave.recall.tokens import estimate
 from slowwave.settings import Settings
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.mem0_backend.delivery import Mem0Report, copies_due, deliver_to_mem0
@@ -203,6 +205,19 @@ def test_a_search_does_not_wait_for_mem0_for_ever(mem0: World) -> None:
         memory.store.mem0.patience = Patience(0.05)
         assert [hit.content for hit in memory.search(mem0.who, "Who plays the cello?")] == [CELLO]
     silent.go.set()
+
+
+def test_a_search_keeps_its_budget_and_refuses_what_it_cannot_do(mem0: World) -> None:
+    for content in (CELLO, TEA):
+        mem0.agent().hear(content)
+    mem0.deliver()
+    both = mem0.ask("Who plays the cello and drinks tea?")
+    assert len(both) == 2
+    budget = max(estimate(shown_line(hit)) for hit in both)
+    assert mem0.ask("Who plays the cello and drinks tea?", max_tokens=budget) == both[:1]
+    for wrong in ({"max_tokens": -1}, {"min_relevance": 2.0}, {"around": 99}, {"order": "random"}):
+        with pytest.raises(InvalidQuery, match=next(iter(wrong))):
+            mem0.ask("Who?", **wrong)
 
 
 def test_where_mem0_does_not_answer_postgres_does_and_the_log_says_so(

@@ -15,9 +15,10 @@ from zoneinfo import ZoneInfo
 from psycopg import Connection
 
 from slowwave import recall
+from slowwave.recall.finding import MAX_LIMIT, check_search, ordered
 from slowwave.recall.gathering import MEMORIES
 from slowwave.recall.scopes import reader
-from slowwave.recall.timing import in_order_of_time
+from slowwave.recall.selection import Selection
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
@@ -62,9 +63,13 @@ def search(
 
     Raises as that does, StoreUnavailable, and InvalidSettings for mem0.
     """
-    hits = _from_mem0(source, tenant, agent, query, limit=limit, scopes=scopes, include_review=include_review)
+    selection = Selection(limit, chosen.get("max_tokens"), chosen.get("min_relevance", 0.0))
+    check_search(query, selection, review=include_review, now=now, order=order, around=chosen.get("around", 0))
+    depth = min(selection.depth, MAX_LIMIT)
+    hits = _from_mem0(source, tenant, agent, query, limit=depth, scopes=scopes, include_review=include_review)
     if hits is not None:
-        return in_order_of_time(hits) if order == "time" or (order == "auto" and recall.asks_order(query)) else hits
+        # mem0 gives no relevance that min_relevance could be compared with, and no events to widen.
+        return ordered(selection.choose(hits), order, query)
     vector = source.questions.vector(source.read, query)
     options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "vector": vector}
     options |= {"now": _local(source, now), "order": order}

@@ -14,7 +14,7 @@ from typing import Any
 from psycopg import Connection
 
 from slowwave.recall.briefing import Context, Format
-from slowwave.recall.finding import Order, search_steps
+from slowwave.recall.finding import Order, ordered, search_steps
 from slowwave.recall.fitting import fitted
 from slowwave.recall.gathering import context_steps, wanted_of
 from slowwave.recall.hits import Hit
@@ -24,7 +24,6 @@ from slowwave.recall.scopes import reader
 from slowwave.recall.selection import Chosen
 from slowwave.recall.steps import run
 from slowwave.recall.times import asks_order
-from slowwave.recall.timing import in_order_of_time
 from slowwave.recall.tokens import estimate
 from slowwave.recall.trimming import budget_of
 
@@ -112,5 +111,8 @@ def context(
     budget = budget_of(max_tokens, format, count_tokens)
     found = run(connection, context_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
     known = fitted(found, budget)
+    if query is None:
+        return known
     # What finds room is chosen by relevance.
-    return replace(known, memories=tuple(in_order_of_time(known.memories))) if query and asks_order(query) else known
+    memories, passages = (ordered(list(hits), "auto", query) for hits in (known.memories, known.passages))
+    return replace(known, memories=tuple(memories), passages=tuple(passages))

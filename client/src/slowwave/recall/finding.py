@@ -25,7 +25,7 @@ from slowwave.recall.pairing import pairing_steps
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.ranking import RANKING
 from slowwave.recall.scopes import Reader, scope_label
-from slowwave.recall.selection import Selection
+from slowwave.recall.selection import Selection, relevant
 from slowwave.recall.steps import Query, Row, Steps, statement
 from slowwave.recall.terms import Plan, Term, any_of, clean_question, plan
 from slowwave.recall.times import Anchor, Interval, asks_order, read_times
@@ -102,20 +102,31 @@ def search_steps(
     around: int = 0,
 ) -> Steps[list[Hit]]:
     """Find what answers the question; see `slowwave.recall.search`. Raises `InvalidQuery`."""
-    check_question(question, limit)
-    check_around(around)
     selection = Selection(limit, max_tokens, min_relevance)
-    selection.check()
-    if not isinstance(include_review, bool):
-        raise InvalidQuery(f"include_review: true or false is meant, not {shown(include_review)}")
-    if order not in ORDERS:
-        raise InvalidQuery(f"order: one of {', '.join(ORDERS)} is meant, not {shown(order)}")
-    check_now(now)
+    check_search(question, selection, review=include_review, now=now, order=order, around=around)
     library, timing = yield from timed_steps(reader, question, now)
     hits = yield from find_steps(library, limit=selection.depth, review=include_review, vector=vector, timing=timing)
     # A budget counts what is shown.
-    hits = yield from widening_steps(hits, library.labels, around)
-    hits = selection.choose(hits)
+    hits = yield from widening_steps(relevant(hits, min_relevance), library.labels, around)
+    return ordered(selection.choose(hits), order, question)
+
+
+def check_search(
+    question: str, selection: Selection, *, review: bool, now: datetime | None, order: Order, around: int
+) -> None:
+    """Raise `InvalidQuery` unless all that a search is asked for can be had."""
+    check_question(question, selection.limit)
+    check_around(around)
+    selection.check()
+    if not isinstance(review, bool):
+        raise InvalidQuery(f"include_review: true or false is meant, not {shown(review)}")
+    if order not in ORDERS:
+        raise InvalidQuery(f"order: one of {', '.join(ORDERS)} is meant, not {shown(order)}")
+    check_now(now)
+
+
+def ordered(hits: list[Hit], order: Order, question: str) -> list[Hit]:
+    """The hits in the order that was asked for; "auto": the oldest first where the question asks for an order."""
     return in_order_of_time(hits) if order == "time" or (order == "auto" and asks_order(question)) else hits
 
 
