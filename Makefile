@@ -7,12 +7,12 @@ BIN := .venv/bin
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
 # uv where it can be had, since it takes seconds for what takes pip minutes; with the machine's own certificates, as pip.
-.venv/ready: pyproject.toml client/pyproject.toml requirements.lock
+.venv/ready: pyproject.toml client/pyproject.toml judge/pyproject.toml requirements.lock
 	@$(PYTHON) -m venv .venv
 	@command -v uv >/dev/null 2>&1 || $(BIN)/python -m pip install -q --disable-pip-version-check uv || true
 	@PATH="$$PATH:$(CURDIR)/$(BIN)" VIRTUAL_ENV=.venv UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 \
-		uv pip install -q -c requirements.lock -e ./client -e '.[dev,bench]' || \
-		$(BIN)/python -m pip install -q --disable-pip-version-check -c requirements.lock -e ./client -e '.[dev,bench]'
+		uv pip install -q -c requirements.lock -e ./client -e ./judge -e '.[dev,bench]' || \
+		$(BIN)/python -m pip install -q --disable-pip-version-check -c requirements.lock -e ./client -e ./judge -e '.[dev,bench]'
 	@touch $@
 
 demo: setup  ## conversations become memories before your eyes, on servers of their own, and nothing stays behind

@@ -18,6 +18,7 @@ from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionC
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.services.evaluation import extract_session
+from slowwave_server.services.extraction.judging import installed_judge
 
 FIRST_PERSON_VERB = re.compile(
     r"\b(?:i'm|im|i've|ive|i'll|i'd|(?:i|we) (?:\w+ly |also |just |never |always )?[a-z']{2,})\b", re.IGNORECASE
@@ -61,10 +62,14 @@ class Compared:
 
 
 def compared() -> dict[str, Compared]:
-    """What is compared, by the name of its column. Version 1 and the baseline of speech never saw a tool."""
+    """What is compared, by the name of its column. Version 1 and the baseline of speech never saw a tool.
+
+    signals: the rules without a judge of meaning; present: with it, as `make setup` installs them.
+    """
     return {
         "keep all": Compared(Quotes("keep all", lambda text: [text] if text.strip() else [])),
         "first person": Compared(Quotes("first person", first_person_sentences), sees_tools=False),
         "version 1": Compared(rules_v1.RulesExtractor(), sees_tools=False),
-        "present": Compared(RulesExtractor()),
+        "signals": Compared(RulesExtractor()),
+        "present": Compared(RulesExtractor(installed_judge())),
     }

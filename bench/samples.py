@@ -26,7 +26,7 @@ from slowwave_server.domain.extraction.speech import name_of
 
 SHOWN = 900
 SHOWN_BEFORE = 300
-COLUMNS = {"present": "present", "v1": "version 1"}
+COLUMNS = {"present": "present", "signals": "signals", "v1": "version 1"}
 WORD = re.compile(r"\w{3,}")
 
 

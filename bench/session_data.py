@@ -95,3 +95,5 @@ def _msc() -> Iterator[Talk]:
 
 SETS: Mapping[str, Callable[[], Iterator[Talk]]] = {"realmem": _realmem, "tau": _tau, "locomo": _locomo, "msc": _msc}
 """By its name: the sessions of a data set."""
+FILES: Mapping[str, str] = {"realmem": realmem_data.FILE, "tau": tau_data.FILE, "locomo": LOCOMO, "msc": msc.FILE}
+"""By its name: the file of a data set."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from slowwave.coordination.broker import connect_broker
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.settings import PREFIX, Settings
-from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.models.engine import make_engine
+from slowwave_server.services.extraction.judging import rules_extractor
 from slowwave_server.services.flush import Flusher
 from slowwave_server.workers.leases import LeaseThread
 from slowwave_server.workers.stack.stack import Stack, StackOptions
@@ -57,7 +57,7 @@ def rules_flusher(settings: Settings) -> Iterator[Flusher]:
             engine=engine.execution_options(isolation_level="AUTOCOMMIT"),
             queue=queue,
             keeper=LeaseThread(queue, lease_seconds=rules.lease_seconds),
-            extractor=RulesExtractor(),
+            extractor=rules_extractor(settings),
             settings=rules,
             clock=lambda: datetime.now(UTC),
             jitter=lambda: 0.5,

