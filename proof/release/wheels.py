@@ -1,4 +1,4 @@
-"""The wheels of the client and of the server, built from a commit's own files, twice, and compared byte for byte.
+"""The wheels of the client, the judge and the server, built from a commit's own files, twice, and compared byte for byte.
 
 Must not know: whether the commit may be released.
 """
@@ -18,7 +18,7 @@ from proof.release.readiness import Release
 
 CONSTRAINTS = Path(__file__).with_name("build-constraints.txt")
 """The one version of what builds: another one may write other bytes."""
-PROJECTS = ("client", ".")
+PROJECTS = ("client", "judge", ".")
 SUMS = "SHA256SUMS"
 
 
@@ -27,7 +27,7 @@ class BuildFailed(Exception):
 
 
 def build_twice(release: Release, into: Path) -> list[Path]:
-    """Put both wheels into a folder. Raises BuildFailed."""
+    """Put the wheels into a folder. Raises BuildFailed."""
     with tempfile.TemporaryDirectory(prefix="slowwave-release-") as folder:
         once, again = Path(folder, "once"), Path(folder, "again", "in a longer path")
         for copy in (once, again):
@@ -41,7 +41,7 @@ def build_twice(release: Release, into: Path) -> list[Path]:
 
 
 def build_wheels(tree: Path, into: Path, epoch: int) -> list[Path]:
-    """Build both from files that nobody else uses: building leaves traces. Raises BuildFailed."""
+    """Build them from files that nobody else uses: building leaves traces. Raises BuildFailed."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch)}
     environment |= {"PIP_CONSTRAINT": str(CONSTRAINTS), "UV_CONSTRAINT": str(CONSTRAINTS)}
     # uv trusts what this machine trusts, as pip does and the set-up.

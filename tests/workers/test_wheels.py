@@ -56,9 +56,10 @@ with Memory.from_env() as memory:
 
 @dataclass(frozen=True, slots=True)
 class Wheels:
-    """The two wheels."""
+    """The wheels."""
 
     client: Path
+    judge: Path
     server: Path
 
 
@@ -153,6 +154,7 @@ def _slowwave(installed: Installed, *words: str, **variables: str) -> str:
 
 def test_every_file_of_the_packages_is_in_their_wheels(tree: Path, wheels: Wheels) -> None:
     client, server = _files(wheels.client), _files(wheels.server)
+    assert {"slowwave_judge/model.onnx", "slowwave_judge/tokenizer.json", "slowwave_judge/card.json"} <= _files(wheels.judge)
     source = tree / "client" / "src"
     clients = {str(file.relative_to(source)) for file in (source / "slowwave").rglob("*.*") if file.is_file()}
     places = [tree / member for member in MEMBERS]
@@ -166,7 +168,7 @@ def test_every_file_of_the_packages_is_in_their_wheels(tree: Path, wheels: Wheel
 
 
 def test_an_index_would_take_what_the_wheels_say_of_themselves(wheels: Wheels) -> None:
-    check_metadata([wheels.client, wheels.server])
+    check_metadata([wheels.client, wheels.judge, wheels.server])
     versions = {_metadata(wheel).version for wheel in (wheels.client, wheels.server)}
     assert len(versions) == 1
 
