@@ -46,11 +46,12 @@ OF_SELF = 0.5
 """Least importance of a lasting fact about its speaker ("I'm allergic to nuts"): short, seldom with a name."""
 ALWAYS = frozenset(("standing", "remember", "rule", "ends", "profile"))
 """Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
-WORTHY = 0.4
-"""What a judge has to say of a statement, from 0 to 1, for it to be kept. On conversations that the judge never saw, of
-what is above it a reader calls about half useful and a seventh junk."""
-FIRST_WORTHY = 0.25
-"""The same for the best statement of a turn, of two who talk."""
+WORTHY = 0.5
+"""What a judge has to say of a statement, from 0 to 1, for it to be kept."""
+FIRST_WORTHY = 0.3
+"""The same for the best statement of a turn, where two talk."""
+WORTHY_IN_GROUP = 0.6
+"""The same where more people talk."""
 SURELY_WORTHY = 0.2
 """The same for what is always kept without a judge."""
 Made = tuple[Statement, Candidate]
@@ -98,9 +99,14 @@ def _by_worth(turn: Turn, useful: Iterable[float]) -> Iterator[Candidate]:
     best = max(judged, default=0.0)
     for (statement, one), worth in zip(turn.made, judged, strict=True):
         is_sure = by_people.is_of_self(statement) or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired))
-        is_first = worth == best and "group" not in statement.fired
-        if worth >= (SURELY_WORTHY if is_sure else FIRST_WORTHY if is_first else WORTHY):
+        if worth >= (SURELY_WORTHY if is_sure else _least_worth(statement, is_best=worth == best)):
             yield replace(one, importance=round(worth, 3))
+
+
+def _least_worth(statement: Statement, *, is_best: bool) -> float:
+    if "group" in statement.fired:
+        return WORTHY_IN_GROUP
+    return FIRST_WORTHY if is_best else WORTHY
 
 
 def _by_signals(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:

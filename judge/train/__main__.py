@@ -4,7 +4,7 @@ Run: python -m judge.train                     trains on all labels, writes judg
      python -m judge.train --leave-out realmem,locomo+msc
                                                trains without each group of sets, and judges it: AUC and shares
 
-It needs `pip install -e './judge[train]'`, two cores and five minutes (each group that is left out: two minutes more).
+It needs `pip install -e './judge[train]'`, two cores and three minutes (for each group that is left out, 90 seconds).
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The wheels of the client, the judge and the server, built from a commit's own files, twice, and compared byte for byte.
+"""The wheels of client, judge and server, built from a commit's own files, twice, and compared byte for byte.
 
 Must not know: whether the commit may be released.
 """

@@ -16,7 +16,7 @@ PACKAGE = "slowwave_judge"
 
 
 class InstalledJudge:
-    """The package as `Worth`. The model is loaded when it is first asked: 0.2 seconds, and 70 MB in each process."""
+    """The package as `Worth`. The model is loaded when it is first asked: 0.2 seconds, once in each process."""
 
     @cached_property
     def _judge(self) -> Any:

@@ -154,7 +154,9 @@ def _slowwave(installed: Installed, *words: str, **variables: str) -> str:
 
 def test_every_file_of_the_packages_is_in_their_wheels(tree: Path, wheels: Wheels) -> None:
     client, server = _files(wheels.client), _files(wheels.server)
-    assert {"slowwave_judge/model.onnx", "slowwave_judge/tokenizer.json", "slowwave_judge/card.json"} <= _files(wheels.judge)
+    assert {"slowwave_judge/model.onnx", "slowwave_judge/tokenizer.json", "slowwave_judge/card.json"} <= _files(
+        wheels.judge
+    )
     source = tree / "client" / "src"
     clients = {str(file.relative_to(source)) for file in (source / "slowwave").rglob("*.*") if file.is_file()}
     places = [tree / member for member in MEMBERS]

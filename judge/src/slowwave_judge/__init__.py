@@ -1,7 +1,7 @@
 """A small judge of meaning that runs offline: which statements are worth remembering.
 
-It is all-MiniLM-L6-v2, fine-tuned by `python -m judge.train`, with int8 weights, on one core. README.md says on what it
-was trained and how well it judges what it never saw.
+It is half of all-MiniLM-L6-v2, fine-tuned by `python -m judge.train`, with int8 weights, on one core. README.md says on
+what it was trained and how well it judges what it never saw.
 
 Must not know: Slowwave. Whoever asks passes plain text.
 """
@@ -28,7 +28,7 @@ BATCH = 16
 
 
 class Judge:
-    """The model, loaded at once: 0.2 seconds and about 70 MB. Make it after a fork.
+    """The model, loaded at once (0.2 seconds). Make it after a fork.
 
     Example:
         >>> useful, junk = Judge().worth([("Maya is allergic to nuts.", "agent, user, fact"),
