@@ -24,6 +24,11 @@ class Proposal:
     role: str
     type: str
 
+    @property
+    def about(self) -> str:
+        """What the judge reads beside the text: "TALK, ROLE, TYPE"."""
+        return f"{self.talk}, {self.role}, {self.type}"
+
 
 class Worth(Protocol):
     """A judge of what is worth remembering."""

@@ -40,11 +40,6 @@ class Labelled:
         return USEFUL[self.label]
 
 
-def about(proposal: Proposal) -> str:
-    """What the judge reads beside a statement."""
-    return f"{proposal.talk}, {proposal.role}, {proposal.type}"
-
-
 class Recorder:
     """A judge that keeps everything, and remembers what it was asked."""
 
@@ -54,17 +49,17 @@ class Recorder:
         self.asked: dict[str, str] = {}
 
     def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        self.asked |= {one.text: about(one) for one in proposals}
+        self.asked |= {one.text: one.about for one in proposals}
         return [1.0] * len(proposals)
 
 
 def read_labelled() -> list[Labelled]:
     """All statements whose text can be had. Labels of data sets that are not there are left out."""
     written = [json.loads(line) for line in (DATA / "statements.jsonl").read_text("utf-8").splitlines()]
-    found = [
-        Labelled(row["text"], f"{row['talk']}, {row['role']}, {row['type']}", row["label"], row["part"])
-        for row in written
-    ]
+    found = []
+    for row in written:
+        asked = Proposal(row["text"], row["talk"], row["role"], row["type"])
+        found.append(Labelled(asked.text, asked.about, row["label"], row["part"]))
     labels: dict[str, dict[str, str]] = {}
     for line in (DATA / "labels.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)

@@ -32,9 +32,7 @@ class InstalledJudge:
         return str(NAME)
 
     def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        judged: list[float] = self._judge.worth(
-            [(one.text, f"{one.talk}, {one.role}, {one.type}") for one in proposals]
-        )
+        judged: list[float] = self._judge.worth([(one.text, one.about) for one in proposals])
         return judged
 
 
