@@ -15,20 +15,17 @@ import json
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bench.msc_data import data_file
 from bench.precisionmem_rules import USER, Belief, Verdict, belief_text, build, drift, judge_case, judge_turn
+from bench.recall_memories import recall_memories
 from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit
-from slowwave.settings import Embeddings, Settings
-from slowwave_server.services.embeddings.indexing import Indexing
 from slowwave_server.services.recall_evaluation import Recorder
-from slowwave_server.workers.scratch import rules_flusher, scratch_servers
 
 LIMIT = 20
 FLOORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -170,13 +167,7 @@ def score(cases: Sequence[Verdict], turns: Sequence[Verdict], known: Mapping[str
 
 def measure() -> dict[str, tuple[list[Asked], list[Asked]]]:
     """What search by words and with vectors finds for every case and turn."""
-    with ExitStack() as opened:
-        plain = opened.enter_context(scratch_servers(Settings()))
-        near = plain.memory.model_copy(update={"embeddings": Embeddings(driver="local")})
-        flusher = opened.enter_context(rules_flusher(plain))
-        words = opened.enter_context(Memory(plain))
-        vectors = opened.enter_context(Memory(plain.model_copy(update={"memory": near})))
-        recorder = Recorder(words, flusher, Indexing(flusher.engine, vectors.store.embedders, 64, lambda: True))
+    with recall_memories() as (words, vectors, recorder, _):
         return {
             name: (ask_cases(Store(recorder, reader, f"{name} cases")), ask_sessions(Store(recorder, reader, name)))
             for name, reader in (("words", words), ("vectors", vectors))

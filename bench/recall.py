@@ -16,22 +16,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from bench.embedding_cache import CachedModels
+from bench.recall_memories import recall_memories
 from bench.recall_recipe import RECIPE, recipe
 from bench.recall_sets import FILES, SETS
 from bench.report import Row, note
-from slowwave.memory import Memory
-from slowwave.settings import Embeddings, Settings
 from slowwave_server.domain.recall_figures import FIRST_HITS, WITHIN_TOKENS, Estimate, Shown, judge_hits
-from slowwave_server.services.embeddings.indexing import Indexing
 from slowwave_server.services.recall_data import RecallAgent, questions_at, read_recall
-from slowwave_server.services.recall_evaluation import RecallEvaluation, Recorder, evaluate_recall
+from slowwave_server.services.recall_evaluation import RecallEvaluation, evaluate_recall
 from slowwave_server.services.recall_ways import Way, bm25_ways, search_ways
-from slowwave_server.workers.scratch import rules_flusher, scratch_servers
 
 BESIDE_VARIABLE = "BENCH_BESIDE"
 WORDS, VECTORS = "search, words", "search, vectors"
@@ -99,14 +94,7 @@ def _steps(agent: RecallAgent) -> list[dict[str, Any]]:
 def measure(agents: Sequence[RecallAgent], clone: Path | None) -> RecallEvaluation:
     """All ways over the agents of one data set."""
     beside = {} if clone is None else beside_ways(clone, agents)
-    with ExitStack() as opened:
-        plain = opened.enter_context(scratch_servers(Settings()))
-        near = plain.memory.model_copy(update={"embeddings": Embeddings(driver="local")})
-        flusher = opened.enter_context(rules_flusher(plain))
-        words = opened.enter_context(Memory(plain))
-        vectors = opened.enter_context(Memory(plain.model_copy(update={"memory": near})))
-        models = CachedModels(vectors.store.embedders)
-        recorder = Recorder(words, flusher, Indexing(flusher.engine, models, 64, lambda: True))
+    with recall_memories() as (words, vectors, recorder, models):
         ways = search_ways("words", words) | search_ways("vectors", vectors) | beside
 
         def told(agent: RecallAgent) -> None:

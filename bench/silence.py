@@ -17,19 +17,14 @@ import random
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
-from bench.embedding_cache import CachedModels
+from bench.recall_memories import recall_memories
 from bench.recall_sets import SETS
 from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit
-from slowwave.settings import Embeddings, Settings
-from slowwave_server.services.embeddings.indexing import Indexing
 from slowwave_server.services.recall_data import RecallAgent, RecallQuestion, read_recall
-from slowwave_server.services.recall_evaluation import Recorder
-from slowwave_server.workers.scratch import rules_flusher, scratch_servers
 
 FIRST = 10
 FLOORS = tuple(step / 20 for step in range(20))
@@ -123,14 +118,7 @@ def scaled(own: Sequence[Asked], foreign: Sequence[Asked]) -> tuple[list[Asked],
 
 def measure(agents: Sequence[RecallAgent], most: int, *, relative: bool) -> Mapping[str, list[Point]]:
     """The curve of search by words and with vectors."""
-    with ExitStack() as opened:
-        plain = opened.enter_context(scratch_servers(Settings()))
-        near = plain.memory.model_copy(update={"embeddings": Embeddings(driver="local")})
-        flusher = opened.enter_context(rules_flusher(plain))
-        words = opened.enter_context(Memory(plain))
-        vectors = opened.enter_context(Memory(plain.model_copy(update={"memory": near})))
-        models = CachedModels(vectors.store.embedders)
-        recorder = Recorder(words, flusher, Indexing(flusher.engine, models, 64, lambda: True))
+    with recall_memories() as (words, vectors, recorder, _):
         for agent in agents:
             recorder.record(agent.name, agent.events)
             print(f"{agent.name} done", file=sys.stderr, flush=True)

@@ -1,0 +1,32 @@
+"""What benches of recall open: servers of their own, a memory that is searched by words, the same one with vectors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from bench.embedding_cache import CachedModels
+from slowwave.memory import Memory
+from slowwave.settings import Embeddings, Settings
+from slowwave_server.services.embeddings.indexing import Indexing
+from slowwave_server.services.recall_evaluation import Recorder
+from slowwave_server.workers.scratch import rules_flusher, scratch_servers
+
+
+class RecallMemories(NamedTuple):
+    """Two memories of one database: `vectors` searches with the local model. `recorder` writes what both find."""
+
+    words: Memory
+    vectors: Memory
+    recorder: Recorder
+    models: CachedModels
+
+
+@contextmanager
+def recall_memories() -> Iterator[RecallMemories]:
+    """Start the servers; stop them afterwards."""
+    with scratch_servers(Settings()) as plain, rules_flusher(plain) as flusher, Memory(plain) as words:
+        near = plain.memory.model_copy(update={"embeddings": Embeddings(driver="local")})
+        with Memory(plain.model_copy(update={"memory": near})) as vectors:
+            models = CachedModels(vectors.store.embedders)
+            recorder = Recorder(words, flusher, Indexing(flusher.engine, models, 64, lambda: True))
+            yield RecallMemories(words, vectors, recorder, models)
