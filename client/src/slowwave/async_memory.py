@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack
 
 from slowwave.memory import Memory, Receipt, Status
 from slowwave.memory_types import MemoryType
@@ -19,8 +19,6 @@ from slowwave.store import Mode
 from slowwave.working import Noted, WorkingStats
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from slowwave.recall import Chosen, Context, Format, Hit, Order
 
 P = ParamSpec("P")
