@@ -164,8 +164,7 @@ def _decide(
     from slowwave_server.services.review import decide_conflicts
 
     shell = shell_of(context)
-    with shell.connection():
-        pass  # a database at another revision is told before anything is changed
+    shell.check_database()
     report = decide_conflicts(
         shell.engine, shell.tenant, numbers, decision, by=who(by), now=shell.now(), dry_run=dry_run
     )

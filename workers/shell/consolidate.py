@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from slowwave.memory_types import MemoryType
-from slowwave_server.workers.shell.options import OPERATE, REMEMBER, SCOPE_HELP, Agent, Json, Limit, scope_parts
+from slowwave_server.workers.shell.options import OPERATE, REMEMBER, Agent, Json, Limit, Scope, scope_of
 from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE
 from slowwave_server.workers.shell.state import Shell, operator, shell_of
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from slowwave_server.services.consolidation.scope_pass import PassReport
     from slowwave_server.services.reports.working import ListedNote
     from slowwave_server.services.working import CycleReport
-
-Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
 
 
 class Mode(StrEnum):
@@ -79,7 +77,7 @@ def working(
     from slowwave_server.services.reports.working import list_notes
 
     shell = shell_of(context)
-    place = ("agent", agent) if scope is None else scope_parts(scope)
+    place = scope_of(agent, scope)
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
         rules = shell.settings.memory.consolidation
@@ -129,7 +127,7 @@ def consolidate(
     from slowwave_server.services.reports.names import find_agent, find_scope
 
     shell = shell_of(context)
-    place = ("agent", agent) if scope is None else scope_parts(scope)
+    place = scope_of(agent, scope)
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
         scope_id = find_scope(connection, shell.tenant, *place)

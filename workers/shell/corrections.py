@@ -8,10 +8,10 @@ from uuid import UUID
 
 import typer
 
-from slowwave_server.workers.shell.deciding import By, who
+from slowwave_server.workers.shell.deciding import By, print_run, who
 from slowwave_server.workers.shell.diff import print_diff
 from slowwave_server.workers.shell.options import MEND, Json
-from slowwave_server.workers.shell.output import console, print_json
+from slowwave_server.workers.shell.output import print_json
 from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def correct(
     from slowwave_server.services.corrections import correct
 
     shell = shell_of(context)
-    with shell.connection():
-        pass  # a database at another revision is told before anything is changed
+    shell.check_database()
     done = correct(shell.engine, shell.tenant, memory, text, revision=revision, by=who(by), now=shell.now())
     _print(done, as_json=as_json)
 
@@ -53,8 +52,7 @@ def archive(
     from slowwave_server.services.corrections import withdraw
 
     shell = shell_of(context)
-    with shell.connection():
-        pass
+    shell.check_database()
     done = withdraw(shell.engine, shell.tenant, memory, revision=revision, by=who(by), now=shell.now())
     _print(done, as_json=as_json)
 
@@ -64,4 +62,4 @@ def _print(done: "Correction", *, as_json: bool) -> None:
         print_json(done)
         return
     print_diff(done.changes)
-    console().print(f"Done in run {done.run}; `slowwave undo {done.run}` takes that back.")
+    print_run(done.run)

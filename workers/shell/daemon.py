@@ -41,8 +41,7 @@ def run_ticks(
         while not stop.is_set():
             rest = interval_seconds
             try:
-                with shell.connection():
-                    pass  # only a database at the right revision gets ticks
+                shell.check_database()
                 tell(scheduler.tick(should_stop=stop.is_set))
             except DBAPIError as error:
                 complain(f"no tick: Postgres does not answer: {first_line(error)}")

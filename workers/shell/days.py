@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave_server.domain.spoken_time import count_words
-from slowwave_server.workers.shell.options import (
-    OPERATE,
-    REMEMBER,
-    SCOPE_HELP,
-    Agent,
-    Json,
-    Limit,
-    day_option,
-    scope_parts,
-)
+from slowwave_server.workers.shell.options import OPERATE, REMEMBER, Agent, Json, Limit, Scope, day_option, scope_parts
 from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, safe, styled
 from slowwave_server.workers.shell.state import shell_of
 
@@ -27,7 +18,6 @@ if TYPE_CHECKING:
     from slowwave_server.services.reports.days import DayStory, Told
 
 SameDay = Annotated[str, typer.Argument(metavar="DAY", help="A local day, as 2026-03-05.", show_default=False)]
-Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
 
 
 def register(app: typer.Typer) -> None:

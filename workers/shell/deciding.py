@@ -64,6 +64,11 @@ def print_report(report: "DecisionReport", thing: str, *, as_json: bool) -> None
         raise typer.Exit(FOUND)
 
 
+def print_run(run: int, done: str = "Done") -> None:
+    """Say which run did it, and how to undo it."""
+    console().print(f"{done} in run {run}; `slowwave undo {run}` takes that back.")
+
+
 def _print(report: "DecisionReport", thing: str) -> None:
     out = console()
     if report.dry_run:
@@ -76,5 +81,4 @@ def _print(report: "DecisionReport", thing: str) -> None:
     if report.dry_run:
         out.print("Nothing was changed: this only showed what would be.")
     elif report.run is not None:
-        done = count_words(report.decided, thing)
-        out.print(f"{done} decided in run {report.run}; `slowwave undo {report.run}` takes that back.")
+        print_run(report.run, f"{count_words(report.decided, thing)} decided")

@@ -97,8 +97,7 @@ def import_(
     if not folder.is_dir():
         raise typer.BadParameter(f"there is no folder {folder}")
     shell = shell_of(context)
-    with shell.connection():
-        pass  # A wrong schema is a sentence now, and not an error in the middle.
+    shell.check_database()
     report = import_scope(
         shell.engine,
         Target(shell.tenant, kind, name),

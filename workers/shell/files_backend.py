@@ -9,7 +9,7 @@ import typer
 
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.workers.shell.fed_backends import behind, deliver_all, scopes_meant, tell_failure
-from slowwave_server.workers.shell.options import OPERATE, SCOPE_HELP, Json, Limit
+from slowwave_server.workers.shell.options import OPERATE, Json, Limit, Scope
 from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
 from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE
 from slowwave_server.workers.shell.state import Shell, operator, shell_of
@@ -64,7 +64,7 @@ def sync(
     context: typer.Context,
     agent: Annotated[str | None, typer.Argument(help="Whose files; default: all of the tenant.")] = None,
     *,
-    scope: Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")] = None,
+    scope: Scope = None,
     allow_removals: Annotated[
         bool, typer.Option("--allow-removals", help="Also where a large part of a file's lines is gone at once.")
     ] = False,

@@ -92,8 +92,7 @@ def _target(shell: Shell, agent: str | None, session: str | None, scope: str | N
 def _forgetter(shell: Shell) -> "Forgetter":
     from slowwave_server.services.forget.forget import Forgetter
 
-    with shell.connection():
-        pass  # a database at another revision is told before anything is changed
+    shell.check_database()
     return Forgetter(shell.engine, shell.redis, shell.settings, shell.now)
 
 

@@ -50,8 +50,7 @@ def ingest(
     if not from_stdin and not file.is_file():
         raise typer.BadParameter(f"there is no file {file}")
     shell = shell_of(context)
-    with shell.connection():
-        pass  # A wrong schema is a sentence now, and not an error in the middle.
+    shell.check_database()
     rejects = Rejects(Path("stdin.rejects.jsonl") if from_stdin else file.with_name(f"{file.name}.rejects.jsonl"))
     try:
         report = _bring_in(shell, file, rejects)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from slowwave_server.workers.shell.deciding import By, who
-from slowwave_server.workers.shell.options import MEND, SCOPE_HELP, Agent, Json, Limit, scope_parts
+from slowwave_server.workers.shell.deciding import By, print_run, who
+from slowwave_server.workers.shell.options import MEND, Agent, Json, Limit, Scope, scope_of
 from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.shell.sentences import FOUND
 from slowwave_server.workers.shell.state import shell_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LONGEST_NAME = 48
 LONGEST_QUOTE = 200
 
-Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
 Name = Annotated[str, typer.Argument(help="A name as texts write it.", show_default=False)]
 
 app = typer.Typer(no_args_is_help=True, help="Names that mean the same: list, show, add, remove.")
@@ -47,7 +46,7 @@ def list_(
 
     shell = shell_of(context)
     with shell.connection() as connection:
-        found = list_aliases(connection, shell.tenant, _place(agent, scope), removed=removed, limit=limit)
+        found = list_aliases(connection, shell.tenant, scope_of(agent, scope), removed=removed, limit=limit)
     if as_json:
         print_json(found)
         return
@@ -69,7 +68,7 @@ def show(context: typer.Context, agent: Agent, name: Name, *, scope: Scope = Non
 
     shell = shell_of(context)
     with shell.connection() as connection:
-        found = list_aliases(connection, shell.tenant, _place(agent, scope), name=name, removed=True)
+        found = list_aliases(connection, shell.tenant, scope_of(agent, scope), name=name, removed=True)
     if as_json:
         print_json(found)
     elif not found:
@@ -98,10 +97,9 @@ def add(
     from slowwave_server.services.aliases.editing import add_alias
 
     shell = shell_of(context)
-    with shell.connection():
-        pass  # a database at another revision is told before anything is changed
+    shell.check_database()
     _print(
-        add_alias(shell.engine, shell.tenant, _place(agent, scope), name, alias, by=who(by), now=shell.now()),
+        add_alias(shell.engine, shell.tenant, scope_of(agent, scope), name, alias, by=who(by), now=shell.now()),
         as_json=as_json,
     )
 
@@ -121,16 +119,11 @@ def remove(
     from slowwave_server.services.aliases.editing import remove_alias
 
     shell = shell_of(context)
-    with shell.connection():
-        pass
+    shell.check_database()
     _print(
-        remove_alias(shell.engine, shell.tenant, _place(agent, scope), name, alias, by=who(by), now=shell.now()),
+        remove_alias(shell.engine, shell.tenant, scope_of(agent, scope), name, alias, by=who(by), now=shell.now()),
         as_json=as_json,
     )
-
-
-def _place(agent: str, scope: str | None) -> tuple[str, str]:
-    return ("agent", agent) if scope is None else scope_parts(scope)
 
 
 def _row(one: "ListedAlias") -> tuple[str, ...]:
@@ -152,7 +145,7 @@ def _print(done: "AliasEdit", *, as_json: bool) -> None:
         return
     for name, alias in done.pairs:
         console().print(f"{done.action}: {name} · {alias}", soft_wrap=True)
-    console().print(f"Done in run {done.run}; `slowwave undo {done.run}` takes that back.")
+    print_run(done.run)
 
 
 def _head(*names: str) -> tuple[Text, ...]:

@@ -19,6 +19,7 @@ Limit = Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until all of it is processed.")]
 Timeout = Annotated[float, typer.Option(min=0.0, help="Seconds to wait; then exit 3 and say what is waited for.")]
 SCOPE_HELP = "room:NAME or team:NAME."
+Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
 
 
 def scope_parts(scope: str) -> tuple[str, str]:
@@ -30,6 +31,11 @@ def scope_parts(scope: str) -> tuple[str, str]:
     if kind not in {"room", "team"} or not name:
         raise InvalidName(f"scope: {scope!r} is neither room:NAME nor team:NAME")
     return kind, check_name("scope", name)
+
+
+def scope_of(agent: str, scope: str | None) -> tuple[str, str]:
+    """The scope that is named, else the agent's own. Raises InvalidName."""
+    return ("agent", agent) if scope is None else scope_parts(scope)
 
 
 def moment_option(option: str, text: str | None) -> date | datetime | None:

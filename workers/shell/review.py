@@ -212,8 +212,7 @@ def _decide(
 ) -> None:
     from slowwave_server.services.review import decide_items
 
-    with shell.connection():
-        pass  # a database at another revision is told before anything is changed
+    shell.check_database()
     report = decide_items(shell.engine, shell.tenant, numbers, decision, by=who(by), now=shell.now(), dry_run=dry_run)
     if not numbers and not as_json:
         console().print("No open question fits.")

@@ -160,8 +160,7 @@ def undo(
     from slowwave_server.services.undo import undo as take_back
 
     shell = shell_of(context)
-    with shell.connection():
-        pass  # a database at another revision is told before anything is changed
+    shell.check_database()
     report = take_back(shell.engine, shell.tenant, run, by=by or operator(), now=shell.now())
     if as_json:
         print_json(report)

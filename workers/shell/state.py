@@ -91,6 +91,11 @@ class Shell:
             require_current(connection)
             yield connection
 
+    def check_database(self) -> None:
+        """Refuse a database at another revision before a command changes anything. Raises as `connection` does."""
+        with self.connection():
+            pass
+
     def listening(self) -> Mapping[str, frozenset[str]] | None:
         """The queues of each worker that answers within a second; None when the broker can't be reached."""
         from slowwave_server.workers.shell.listening import listening
