@@ -7,7 +7,6 @@ from typing import Any
 
 AGENT = "concierge"
 PERSON = "Maya"
-ASSISTANT = "Concierge"
 
 Turn = list[dict[str, Any]]
 

@@ -55,7 +55,6 @@ KINDS: tuple[Kind, ...] = (
     Kind("model-broken", "around", (3, 8), 1, "the model answers 503"),
     Kind("model-cut", "around", (3, 8), 1, "the model hangs up in the middle of its answer"),
 )
-BY_NAME = {kind.name: kind for kind in KINDS}
 LONG_POSTGRES_PAUSE = 33.0
 """One pause of a long run lasts longer than a worker's statement may take (30 s)."""
 _ROOM_SECONDS = 4.0

@@ -14,7 +14,6 @@ from proof.scale.plans import Plan
 from proof.scale.world import Sizes
 
 BOUND = 2.0
-SMALL_BUFFERS = 500
 
 
 @dataclass(frozen=True, slots=True)

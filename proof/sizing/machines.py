@@ -43,7 +43,6 @@ class Log:
         self._waiting: list[Any] = []
         self._writing = False
         self.commits = 0
-        self.writes = 0
         self.busy_seconds = 0.0
 
     def commit(self) -> Step:
@@ -62,7 +61,6 @@ class Log:
             seconds = self._write_seconds()
             yield self._env.timeout(seconds)
             self.busy_seconds += seconds
-            self.writes += 1
             for done in batch:
                 done.succeed()
         self._writing = False

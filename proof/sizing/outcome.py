@@ -18,7 +18,6 @@ class Outcome:
     captured: int = 0
     flushes: int = 0
     failed: int = 0
-    sweeps_capped: int = 0
     parked: int = 0
     unread: int = 0
     lags: list[tuple[float, float]] = field(default_factory=list)

@@ -179,7 +179,6 @@ class Pipeline:
         for session in taken:
             yield from self._offer(session, HIGH if session.boosted else NORMAL)
         if capped:
-            self.outcome.sweeps_capped += 1
             self._chain()
 
     def _chain(self) -> None:
