@@ -1,8 +1,8 @@
-"""Changing a memory: compare-and-swap on its revision, and a row that says what was, what became of it and why.
+"""Change a memory by compare-and-swap on its revision, and store a row with the old value, the new one and the reason.
 
-Every change that a run or a person makes goes through here, so that it can be explained and taken back (I6).
+Every change by a run or a person goes through this module, so that it can be explained and undone (I6).
 
-Must not know: why something is changed; flushes (they store what is new in a function of the database).
+Must not know: why a memory changes; flushes (a function of the database stores their memories).
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Memory, MemoryChange
 
 DECIDED = ("status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason")
-"""The fields that runs and people decide. All others follow from the sources (slowwave.score_memory)."""
+"""The fields that runs and people set. slowwave.score_memory computes all others from the sources."""
 
 _REVECTOR = text(
     "UPDATE slowwave.memories m"
@@ -32,12 +32,12 @@ _WEIGH = text("SELECT slowwave.score_memory(:memory, :now)")
 
 
 class Stale(Exception):
-    """A memory is not what it was when it was read: somebody changed it in between. Read again and decide again."""
+    """A memory changed after it was read. Read it again and decide again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who makes a change: a run, and the person behind it where there is one (`by`: a name, a host, "beat")."""
+    """The author of a change: a run, and who started it, if known (`by`: a name, a host, "beat")."""
 
     run_id: int
     by: str | None = None
@@ -54,12 +54,12 @@ def change_memory(
     reason: str,
     now: datetime,
 ) -> int:
-    """Set `fields` (of DECIDED) and note the change; answer the new revision. One transaction with the caller's.
+    """Set `fields` (of DECIDED) and store the change, in the caller's transaction; answer the new revision.
 
-    Raises Stale where the memory is not at `revision` any more, and ValueError for a field that nobody may decide.
+    Raises Stale if the memory is not at `revision` any more, and ValueError for a field outside DECIDED.
     """
     if unknown := set(fields) - set(DECIDED):
-        raise ValueError(f"not a field that is decided: {', '.join(sorted(unknown))}; these are: {', '.join(DECIDED)}")
+        raise ValueError(f"fields must be among {', '.join(DECIDED)}, not {', '.join(sorted(unknown))}")
     columns = [getattr(Memory, name) for name in fields]
     before = connection.execute(
         select(*columns).where(Memory.id == memory, Memory.revision == revision).with_for_update()
@@ -94,7 +94,7 @@ def note_change(
     reason: str,
     now: datetime,
 ) -> None:
-    """Write the row alone: for what isn't a field of the memory (a link, a conflict, a source)."""
+    """Store only the row of a change, for a link, a conflict or a source, which are no fields of the memory."""
     connection.execute(
         insert(MemoryChange).values(
             memory_id=memory,
@@ -112,7 +112,7 @@ def note_change(
 def changes_of_run(
     connection: Connection, run_id: int, *, scope_id: int | None = None, limit: int | None = None
 ) -> tuple[ChangeLine, ...]:
-    """What a run has changed so far, in its order: all of it, or of one scope; at most `limit` of them."""
+    """The changes of a run so far, in order; of one scope if it is given; at most `limit`."""
     query = (
         select(
             MemoryChange.action,
@@ -133,20 +133,20 @@ def changes_of_run(
 
 
 def weigh(connection: Connection, memory: UUID, now: datetime) -> bool:
-    """Make a memory's own of what its sources say; answers whether that changed anything."""
+    """Compute the fields of a memory that follow from its sources; answer whether any changed."""
     changed: bool = connection.execute(_WEIGH, {"memory": memory, "now": now}).scalar_one()
     return changed
 
 
 def mark_checked(connection: Connection, memories: list[UUID], now: datetime) -> None:
-    """Note that a pass has looked at these. No change of a memory, so none is noted and no revision counts up."""
+    """Store when a pass checked these memories. That is no change: it gets no row and no new revision."""
     if memories:
         statement = update(Memory).where(Memory.id.in_(bindparam("ids", expanding=True))).values(checked_at=now)
         connection.execute(statement, {"ids": memories})
 
 
 def as_json(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields as a change notes them: times in ISO 8601, ids as text."""
+    """Fields as a change stores them: times in ISO 8601, ids as text."""
     return {name: _plain(value) for name, value in fields.items()}
 
 

@@ -1,12 +1,11 @@
-"""Undo: what a run changed is again what it was, in one transaction that is a run itself, or nothing happens (I6).
+"""Undo a run: restore what it changed, in one transaction that is itself a run, or change nothing (I6).
 
-Contents, links, statuses, sources, conflicts, questions and items of working memory come back. What was only counted
-(revisions, when a pass last looked) and what is history (changes, runs) goes on.
+Undo restores contents, links, statuses, sources, conflicts, questions and notes of working memory. Counters (revisions,
+the time of the last check) and history (changes, runs) are not reset.
 
-Light passes don't look again at what was restored until something new is said of it: else the next one would do the
-same once more.
+Light passes skip a restored memory until new evidence arrives; otherwise the next pass would repeat the undone change.
 
-Must not know: what kinds of passes there are, who asks.
+Must not know: the kinds of passes, the caller.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,12 +39,11 @@ _COPIED = frozenset({"sourced", "repeated"})
 
 @dataclass(frozen=True, slots=True)
 class UndoReport:
-    """What an undo did. run: its own number; undone: the run that it took back.
+    """What an undo did. run: the number of the undo; undone: the number of the undone run.
 
-    restored: memories of which a decided field is again what it was; removed: memories that the run had made; kept:
-    those that it had made and that something else says too; links, triples, conflicts, questions: rows that went;
-    decisions: conflicts and questions that are again what they were; reopened: items that are in working memory again.
-    aliases: pairs of names that are again what they were.
+    restored: memories with a restored field; removed: memories that the run had created; kept: those that it had
+    created and that have other evidence too; links, triples, conflicts, questions: deleted rows; decisions: restored
+    conflicts and questions; reopened: notes that are open in working memory again; aliases: restored pairs of names.
     """
 
     run: int
@@ -64,20 +62,18 @@ class UndoReport:
 
 
 def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime) -> UndoReport:
-    """Take run `run_id` of `tenant` back. by: who asks for it.
+    """Undo run `run_id` of `tenant`. by: the person or program that asks for it.
 
-    Raises UnknownName where the tenant has no such run, and CannotUndo, with what stands in the way, where later
-    changes built on it. Then nothing was changed.
+    Raises UnknownName if the tenant has no such run, and CannotUndo, with the reason, if later changes depend on the
+    run. In both cases nothing was changed.
     """
-    # Whatever the engine is used for otherwise: here it is all or nothing.
+    # One transaction, even if the engine is in autocommit mode.
     with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
         try:
             return _undo(connection, tenant, run_id, by=by, now=now)
         except IntegrityError as error:
             constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
-            raise CannotUndo(
-                f"run {run_id} can't be undone: something later stands in its way ({constraint})"
-            ) from None
+            raise CannotUndo(f"run {run_id} can't be undone: it conflicts with a later change ({constraint})") from None
 
 
 def _undo(connection: Connection, tenant: str, run_id: int, *, by: str, now: datetime) -> UndoReport:
@@ -135,7 +131,7 @@ def _follow(
     rested: set[UUID],
     now: datetime,
 ) -> None:
-    """What follows from the fields: copies of sources, weights, the search index; and no pass looks again at once."""
+    """Update what depends on the fields: copies of sources, scores, the search index; mark the memories as checked."""
     for part in sorted(parts - done.removed):
         sync_copies(connection, part, now)
     weigh_all(connection, rested - done.removed, now)
@@ -145,7 +141,7 @@ def _follow(
 
 @dataclass
 class _Done:
-    """What a replay came to. reworded: memories that say again what they said before."""
+    """The result of a replay. reworded: memories with restored content."""
 
     reworded: set[UUID] = field(default_factory=set)
     restored: set[UUID] = field(default_factory=set)
@@ -163,7 +159,7 @@ def _replay(
     reason: str,
     now: datetime,
 ) -> _Done:
-    """Take the changes back, the last one first, so that every state in between is one that has been."""
+    """Revert the changes, the last one first, so that every state in between existed before."""
     done = _Done()
     for change in changes:
         memory = change.memory

@@ -1,7 +1,7 @@
-"""What an MCP client may do with the memory of one agent, and the named rooms and teams: nothing beside it (I8).
+"""The MCP tools over the memory of one agent and the named rooms and teams, and over no other memory (I8).
 
-Who is meant is fixed when the server starts: no tool takes an agent or a tenant, and a scope only where it is one of
-those. What was said stands fenced in each text, as data, with where it comes from; the same stands in the data.
+The server's start fixes agent, tenant and scopes: no tool takes an agent or a tenant, and a tool accepts only these
+scopes. Each text fences recorded speech as data and names its source; the JSON data holds the same.
 
 Must not know: the protocol, SQL.
 """
@@ -27,7 +27,7 @@ CHANGES_TOLD = 20
 
 
 class Told(NamedTuple):
-    """A result: text for a model, and the same as data of JSON."""
+    """A result: text for a model, and the same as JSON data."""
 
     text: str
     data: dict[str, Any]
@@ -37,8 +37,8 @@ class Told(NamedTuple):
 class AgentTools:
     """The tools of one agent. scopes: "room:NAME" or "team:NAME".
 
-    explain: tells of a memory of the tenant (UnknownName where there is none). flush: asks for a flush of the agent's
-    dirty sessions, and answers how many there were.
+    explain_memory: explains a memory of the tenant; raises UnknownName if it does not exist. flush_sessions: enqueues
+    flushes of the agent's dirty sessions and answers how many there were.
     """
 
     memory: Memory
@@ -48,26 +48,26 @@ class AgentTools:
     flush_sessions: Callable[[], int]
 
     def search(self, query: str, limit: int) -> Told:
-        """Memories and what was said, the best first; the oldest first for a question of order or duration."""
+        """Search memories and events, best first; oldest first for a question about order or duration."""
         hits = self.memory.search(self.agent, query, limit, scopes=self.scopes)
         heading = "Found, the oldest first" if asks_order(query) else "Found, the best first"
         text = fenced([Block(heading, [_hit_line(hit) for hit in hits])])
         return Told(text or "Nothing known.", {"hits": [hit.to_json() for hit in hits]})
 
     def context(self, query: str | None, session: str | None, max_tokens: int) -> Told:
-        """What stands in the agent's next prompt."""
+        """Read the context for the agent's next prompt."""
         found = self.memory.context(self.agent, session, query, scopes=self.scopes, max_tokens=max_tokens)
         return Told(found.to_text() or "Nothing is known yet.", found.to_json() | {"left_out": found.left_out})
 
     def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> Told:
-        """A note in working memory."""
+        """Store a note in working memory."""
         noted = self.memory.remember(self.agent, content, importance, type=kind, scope=self._allowed(scope), key=None)
         where = scope or "the agent's own memory"
         text = f"Noted in {where} as {noted.id}; the next cycle keeps it if it is important enough."
         return Told(text, {"id": str(noted.id), "expires_at": noted.expires_at.isoformat(), "scope": scope})
 
     def consolidate_now(self) -> Told:
-        """Flushes of what was said, and cycles over what was noted; workers do them."""
+        """Ask the workers to flush dirty sessions and to run a cycle over each working memory."""
         sessions = self.flush_sessions()
         asked = {scope or "own": self.memory.consolidate_now(self.agent, scope) for scope in (None, *self.scopes)}
         new = sum(asked.values())
@@ -78,17 +78,17 @@ class AgentTools:
         return Told(text, {"flushes": sessions, "cycles": asked})
 
     def explain(self, memory_id: str) -> Told:
-        """Why a memory is there: what was said, and every change. Raises InvalidQuery, UnknownName."""
+        """Explain a memory by its sources and its changes. Raises InvalidQuery, UnknownName."""
         try:
             memory = UUID(memory_id)
         except ValueError:
-            raise InvalidQuery("memory_id: the id of a memory is meant, as search tells it") from None
+            raise InvalidQuery("memory_id must be the id of a memory, as search returns it") from None
         nothing = UnknownName(f"there is no memory {memory} that this agent may read")
         try:
             found = self.explain_memory(memory)
         except UnknownName:
             raise nothing from None
-        # A memory behind the wall is answered like one that does not exist.
+        # The answer for a memory of another scope equals the answer for one that does not exist.
         if found.scope not in {f"agent:{self.agent}", *self.scopes}:
             raise nothing
         return Told(_explained(found), _explanation(found))

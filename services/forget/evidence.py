@@ -1,14 +1,15 @@
-"""Forgetting, the memories of scopes that stay: what rested on what goes is weighed anew, or goes with it.
+"""Forget evidence: score or delete the memories of remaining scopes that lose evidence.
 
-A memory stays where somebody else said it, in these words:
+A memory stays if some remaining evidence says it in the same words:
 
-- without any witness of its own words it goes; what had been merged into it and has a witness stands for itself again
-- a sentence that was made of several (synthesised) says again what it said first, and its parts stand for themselves
-- what rested on a note alone that says nearly the same goes, and the note is open again: it becomes a memory in its own
-  words
-- a statement that ended because of one that is gone holds on, up to the next that is known to have ended it
+- A memory without such evidence is deleted. Memories that were merged into it and have evidence become independent.
+- A synthesised memory that loses evidence gets its first content back, and the memories that were merged into it become
+  independent.
+- A memory is deleted if its only evidence is a note with nearly the same words. The note is open again and becomes a
+  memory in its own words.
+- If a deleted memory had ended another one, that one stays valid until the next memory that is known to end it.
 
-Histories of what stays are kept, without words: they may quote what is gone.
+The history of a remaining memory stays, but without content, because it may quote deleted text.
 
 Must not know: events, days, files, who forgets.
 """
@@ -31,7 +32,7 @@ from slowwave_server.services.consolidation.neighbours import index_blocks, load
 from slowwave_server.services.memory_changes import as_json, weigh
 from slowwave_server.services.merging import sync_copies
 
-REASON = "something that it had to do with was forgotten"
+REASON = "a related memory or event was forgotten"
 
 _TABLES = (
     "CREATE TEMP TABLE hurt (id uuid PRIMARY KEY) ON COMMIT DROP",
@@ -39,7 +40,7 @@ _TABLES = (
     "CREATE TEMP TABLE reworded (id uuid PRIMARY KEY) ON COMMIT DROP",
     "CREATE TEMP TABLE touched_runs (run_id bigint, memory_id text) ON COMMIT DROP",
 )
-# Lines that an export wrote and an import read say which sessions they came from.
+# Imported lines name the sessions that they came from.
 _FROM_SESSIONS = (
     "SELECT i.memory_id, i.digest, jsonb_agg(p.value) FILTER (WHERE g.id IS NULL) AS others, count(g.id) AS gone"
     " FROM slowwave.memory_imports i JOIN slowwave.memories m ON m.id = i.memory_id"
@@ -63,7 +64,7 @@ _ALL_OF_SCOPES = (
     " ON CONFLICT DO NOTHING"
 )
 _NOT_GONE = "DELETE FROM hurt h USING gone_memories g WHERE g.id = h.id"
-# Who adds evidence holds the memory's row: behind this lock nothing is added that isn't seen.
+# Transactions that add evidence lock the memory's row, so all evidence is visible once this lock is held.
 _LOCK = (
     "SELECT m.id FROM slowwave.memories m"
     " WHERE m.id IN (SELECT id FROM hurt UNION SELECT id FROM gone_memories) ORDER BY m.id FOR UPDATE"
@@ -105,7 +106,7 @@ _RELATED = (
     " UNION SELECT m.id FROM slowwave.memories m JOIN gone_memories g ON g.id = m.superseded_by"
     ") AS r WHERE r.id NOT IN (SELECT id FROM gone_memories)"
 )
-# Out of the way of what says the same and stands for itself from now on.
+# An independent memory may have the same content; an archived one does not collide with it.
 _ARCHIVE = (
     "UPDATE slowwave.memories m SET status = 'archived' FROM gone_memories g WHERE g.id = m.id"
     " AND m.status <> 'archived' AND g.scope_id NOT IN (SELECT id FROM gone_scopes)"
@@ -140,7 +141,7 @@ _STAND = (
     " checked_at = NULL, revision = m.revision + 1 WHERE m.id = :memory"
 )
 _UNLINK = "DELETE FROM slowwave.memory_links l WHERE l.source_id = :memory AND l.predicate = 'merged_into'"
-# One part of each survivor: the copies of all of them are made anew with it.
+# One merged memory of each survivor is enough: `sync_copies` rebuilds the copies of all of them.
 _A_PART = (
     "SELECT DISTINCT ON (p.merged_into) p.id FROM slowwave.memories p"
     " WHERE p.merged_into IN (SELECT id FROM hurt UNION SELECT id FROM related) ORDER BY p.merged_into, p.id"
@@ -149,14 +150,14 @@ _TO_WEIGH = (
     "SELECT m.id FROM slowwave.memories m WHERE m.id IN (SELECT id FROM hurt UNION SELECT id FROM related)"
     " ORDER BY m.id"
 )
-# What stays has a history that goes on: it leads to what the memory is (I6), and backends hear of it.
+# The history of a remaining memory continues to its present state (I6), and backends are told of the change.
 _TELL = (
     "INSERT INTO slowwave.memory_changes (memory_id, action, before, after, reason, made_at)"
     " SELECT m.id, CAST(:action AS text), CAST(:before AS jsonb),"
     " coalesce(CAST(:after AS jsonb), jsonb_build_object('status', m.status)), :reason, :now"
     " FROM slowwave.memories m WHERE m.id = :memory"
 )
-# With what was beside what is: behind the lock nobody changes them in between.
+# Returns old and new values together; the lock keeps others from changing them in between.
 _HOLD_ON = (
     "UPDATE slowwave.memories m SET superseded_by = was.next, valid_to = was.since, checked_at = NULL,"
     " revision = m.revision + 1 FROM (SELECT w.id, w.valid_to, w.superseded_by, n.id AS next, n.valid_from AS since"
@@ -170,15 +171,15 @@ _HOLD_ON = (
 
 @dataclass(slots=True)
 class Turned:
-    """Decided fields of a memory, as they were and as they are now; None where they are words, which are not kept."""
+    """Decided fields of a memory, before and after; None for changed content, which the history does not keep."""
 
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
 
 
 class Remains:
-    """What becomes of the memories that stay. standing: parts that stand for themselves again; reworded: memories that
-    say again what they said before a sentence was made of them and others; holding: those that hold on, or for longer.
+    """The memories that remain. standing: merged memories that are independent again; reworded: synthesised memories
+    with their first content again; holding: ended memories that are valid again, or for longer.
     """
 
     def __init__(self, connection: Connection, now: datetime) -> None:
@@ -189,7 +190,7 @@ class Remains:
         self.holding: dict[UUID, Turned] = {}
 
     def find(self) -> None:
-        """Take the evidence away, and find what goes with it: fills gone_memories, hurt and related."""
+        """Delete the evidence and find the memories that it affects: fills gone_memories, hurt and related."""
         for statement in (*_TABLES, _ALL_OF_SCOPES, _HURT, _NOT_GONE, _LOCK, *_TAKE_EVIDENCE):
             self._run(statement)
         said = self._said_in_these_words()
@@ -198,13 +199,13 @@ class Remains:
             self._run(statement)
 
     def settle(self) -> None:
-        """Let what stays stand for itself; called while what goes is still there."""
+        """Make remaining memories independent of those to be deleted. Call it before they are deleted."""
         self._run(_ARCHIVE)
         tainted = self._first_words_again()
         gone = list(self._run("SELECT id FROM gone_memories").scalars())
         for part in self._run(_PARTS, survivors=[*gone, *sorted(tainted)]).all():
             self._stand(part)
-        # A chain of values may have lost several links at once.
+        # Several memories of one chain of values may be deleted at once.
         while rows := self._run(_HOLD_ON).all():
             for row in rows:
                 was = {"valid_to": row.ended, "superseded_by": row.ended_by}
@@ -212,7 +213,7 @@ class Remains:
                 turned.after = {"valid_to": row.valid_to, "superseded_by": row.superseded_by}
 
     def weigh(self) -> None:
-        """Weigh what has lost evidence; called when all that goes is gone."""
+        """Score the memories that lost evidence. Call it after everything to be forgotten is deleted."""
         for part in self._run(_A_PART).scalars().all():
             sync_copies(self._connection, part, self._now)
         for memory in self._run(_TO_WEIGH).scalars().all():
@@ -243,7 +244,7 @@ class Remains:
             index_blocks(self._connection, scope_id, load(self._connection, scope_id, memories).values())
 
     def _said_in_these_words(self) -> set[UUID]:
-        """Of what has lost evidence that which a note says word for word."""
+        """Find the memories with lost evidence whose content a note says word for word."""
         return {
             row.memory_id
             for row in self._run(_NOTES)
@@ -251,13 +252,13 @@ class Remains:
         }
 
     def _first_words_again(self) -> set[UUID]:
-        """Take back sentences that were made of several."""
+        """Give synthesised memories their first content again; answer their ids."""
         rows = self._run(_FIRST_WORDS).all()
         for row in rows:
             words = {"memory": row.memory_id, "content": row.content, "hash": content_hash(row.content)}
             words |= {"language": detect(row.content), "profile": profile_json(row.content, "fact")}
             if self._run(_SAY_AGAIN, **words).first() is None:
-                # Somebody said just that meanwhile, and a memory of its own was made of it: that one stays.
+                # Another memory got the same content in the meantime: that one stays.
                 self._run("INSERT INTO gone_memories SELECT id, scope_id FROM slowwave.memories WHERE id = :memory",
                           memory=row.memory_id)  # fmt: skip
                 self._run("DELETE FROM related WHERE id = :memory", memory=row.memory_id)

@@ -311,7 +311,7 @@ def test_the_shell_prints_what_was_asked_for_and_what_found_no_room(shelf: DaySh
     assert "Thing 29 was done." in shell().stdout
     small = shell("--max-tokens", "200")
     assert 0 < estimate(small.stdout.rstrip("\n") + "\n") <= 200
-    assert "lines found no room in 200 tokens." in small.stderr
+    assert "lines did not fit into 200 tokens." in small.stderr
     messages = json.loads(shell("--format", "messages", "--max-tokens", "300").stdout)
     assert [message["role"] for message in messages] == ["system", "user"]
     assert json.loads(shell("--json").stdout)["days"][0]["day"] == today.isoformat()

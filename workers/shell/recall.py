@@ -1,4 +1,4 @@
-"""`slowwave context | search`: what an agent knows, as its next prompt would have it.
+"""`slowwave context | search`: read an agent's memory as its next prompt would.
 
 Must not know: ranking, SQL.
 """
@@ -31,20 +31,20 @@ def register(app: typer.Typer) -> None:
 def search(
     context: typer.Context,
     agent: Agent,
-    query: Annotated[str, typer.Argument(help="What is looked for.", show_default=False)],
+    query: Annotated[str, typer.Argument(help="The question or the words to search for.", show_default=False)],
     *,
     limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 10,
     scopes: Scopes = None,
     include_review: Annotated[
         bool, typer.Option("--include-review", help="Also memories that wait for a person's decision.")
     ] = False,
-    max_tokens: Annotated[int | None, typer.Option(min=0, help="What all hits take at most, by estimate.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=0, help="Token budget of all hits, by estimate.")] = None,
     min_relevance: Annotated[float, typer.Option(min=0, max=1, help="Leave out hits of less relevance.")] = 0.0,
-    around: Annotated[int, typer.Option(min=0, max=10, help="So many passages before and behind an event.")] = 0,
-    explain: Annotated[bool, typer.Option("--explain", help="Say what ranked each hit.")] = False,
+    around: Annotated[int, typer.Option(min=0, max=10, help="Also so many passages before and after an event.")] = 0,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how the score of each hit was made.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Search memories and what was said, the best first; oldest first for a question of order or duration."""
+    """Search memories and events, best first; oldest first for a question about order or duration."""
     from slowwave import reading
     from slowwave_server.services.reports.names import find_agent
 
@@ -77,7 +77,7 @@ def _show(place: int, hit: "Hit", *, explain: bool) -> None:
 
 
 def _why(hit: "Hit") -> str:
-    """The parts of the score, and what the relevance is made of."""
+    """Format the parts of the score and of the relevance."""
     why = hit.why
     if why is None or hit.relevance is None:
         return ""
@@ -91,7 +91,7 @@ def context(
     context: typer.Context,
     agent: Agent,
     *,
-    session: Annotated[str | None, typer.Option(help="The session that asks: its own tail is left out.")] = None,
+    session: Annotated[str | None, typer.Option(help="The session that asks; its own tail is left out.")] = None,
     query: Annotated[str | None, typer.Option(help="What the prompt is about.")] = None,
     days: Annotated[
         int | None,
@@ -99,12 +99,12 @@ def context(
     ] = None,
     scopes: Scopes = None,
     max_tokens: Annotated[
-        int | None, typer.Option(min=0, help="Leave out what finds no room in so many tokens, by estimate.")
+        int | None, typer.Option(min=0, help="Token budget of the context, by estimate; the rest is left out.")
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="The form in which a prompt takes it.")] = "markdown",
+    form: Annotated[Form, typer.Option("--format", help="Output format.")] = "markdown",
     as_json: Json = False,
 ) -> None:
-    """Print what would stand in the agent's next prompt."""
+    """Print the context of the agent's next prompt."""
     from slowwave import reading
     from slowwave_server.services.reports.names import find_agent
 
@@ -131,11 +131,11 @@ def _print_context(found: "Context", form: Form, max_tokens: int | None) -> None
     if form != "markdown" and max_tokens is None:
         print_json(found.to_messages() if form == "messages" else found.to_json())
     else:
-        # As it was counted: indented it would take more.
+        # Printed as counted; indentation would take more tokens.
         console().print(safe(found.render(form)), soft_wrap=True)
     if found.left_out:
         left = "1 line" if found.left_out == 1 else f"{found.left_out} lines"
-        console(stderr=True).print(f"{left} found no room in {max_tokens} tokens.")
+        console(stderr=True).print(f"{left} did not fit into {max_tokens} tokens.")
 
 
 def _checked(scopes: list[str] | None) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def _checked(scopes: list[str] | None) -> tuple[str, ...]:
 
 
 def _source(shell: Shell, connection: "Connection") -> "Source":
-    """The driver's connection below SQLAlchemy's: the client's own code reads through it."""
+    """Read with the client's code through the driver's connection of SQLAlchemy."""
     from slowwave.embedding import Embedders
     from slowwave.mem0_backend import Mem0Connection
     from slowwave.reading import Source

@@ -1,9 +1,8 @@
-"""Who answers a reader, as `memory.backend` says: Postgres, or mem0 for what a question finds.
+"""Route reads by `memory.backend`: Postgres answers them; mem0, if it is the backend, finds memories for a question.
 
-Where mem0 is not installed or set up wrongly that is an error; where it does not answer, Postgres does, and the log
-says so.
+A missing or misconfigured mem0 is an error. If mem0 does not answer, Postgres does, and a log line says so.
 
-Must not know: how either finds anything.
+Must not know: how Postgres and mem0 search.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,16 +27,16 @@ T = TypeVar("T")
 
 
 class Read(Protocol):
-    """Runs something on a connection to Postgres and answers what that does."""
+    """Runs `work` on a connection to Postgres and answers its result."""
 
     def __call__(self, work: Callable[[Connection[Any]], T], /) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where readers are answered from. mem0: made when the backend is that, and no sooner.
+    """The sources of answers. mem0: makes the connection, called only if mem0 is the backend.
 
-    questions: what makes vectors of questions; where they are off it makes none.
+    questions: embeds questions; without an embedding driver it makes no vectors.
     """
 
     settings: Settings
@@ -59,9 +58,9 @@ def search(
     order: recall.Order = "auto",
     **chosen: Unpack[recall.Chosen],
 ) -> list[recall.Hit]:
-    """See `slowwave.recall.search`; times of the query are read in the zone `memory.days.timezone`.
+    """See `slowwave.recall.search`; times in the query are in the zone `memory.days.timezone`.
 
-    Raises as that does, StoreUnavailable, and InvalidSettings for mem0.
+    Raises the same errors, StoreUnavailable, and InvalidSettings for mem0.
     """
     selection = Selection(limit, chosen.get("max_tokens"), chosen.get("min_relevance", 0.0))
     check_search(query, selection, review=include_review, now=now, order=order, around=chosen.get("around", 0))
@@ -87,7 +86,7 @@ def context(
     now: datetime,
     **options: Any,
 ) -> recall.Context:
-    """See `slowwave.recall.context`; what is relevant comes from mem0 where that is the backend, the rest never."""
+    """See `slowwave.recall.context`; if mem0 is the backend, it finds the relevant memories and nothing else."""
     days = source.settings.memory.days.autoload_summary_days if days is None else days
     relevant = _from_mem0(source, tenant, agent, query, limit=MEMORIES, scopes=scopes) if query else None
     vector = source.questions.vector(source.read, query) if relevant is None else None
@@ -103,8 +102,8 @@ def context(
 
 
 def _local(source: Source, now: datetime) -> datetime:
-    """The same moment, as a clock shows it where the agents are."""
-    # What is no time, or has no zone, is refused where the question is checked.
+    """Convert to the time zone of the settings."""
+    # The check of the question refuses a value that is no time or has no zone.
     if not isinstance(now, datetime) or now.tzinfo is None:
         return now
     return now.astimezone(ZoneInfo(source.settings.memory.days.timezone))

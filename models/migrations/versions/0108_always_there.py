@@ -1,7 +1,7 @@
-"""What stands in every context, and what stands beside a memory that a search finds.
+"""Put instructions and the speaker's profile into every context; pair search hits with related memories.
 
-Instructions and the attributes of a person are read by indexes of their own. `profile` is what a memory says of its
-speaker; a search shows what replaced, was replaced by, or contradicts a memory.
+Instructions and profile attributes have their own indexes. The column `profile` holds the attributes of the speaker
+that a memory states. A search shows the memories that replace a hit, that the hit replaces, or that contradict it.
 """
 
 import json
@@ -16,7 +16,7 @@ revision = "0108"
 down_revision = "0107"
 branch_labels = None
 depends_on = None
-# The oldest revision whose code works on what this one makes. What older code flushes gives no profile.
+# Code from this revision on works with the new schema. Older code stores memories with an empty profile.
 serves = "0100"
 
 BATCH = 500
@@ -32,7 +32,7 @@ CREATE INDEX memories_profile_1_idx ON slowwave.memories
     (scope_id, (profile -> 1 ->> 'person'), (profile -> 1 ->> 'attribute'), reaffirmed_at DESC)
     WHERE profile -> 1 IS NOT NULL AND status IN ('inbox', 'episode', 'active') AND valid_to IS NULL;
 """
-# Their arguments or their answers change.
+# Functions whose arguments or results change.
 _CHANGED = """
 DROP FUNCTION IF EXISTS slowwave.store_memory(bigint, bigint, bigint, text, bytea, text, text, double precision,
     double precision, text, text[], timestamptz, bigint[], text, timestamptz, text);

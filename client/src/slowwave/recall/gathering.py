@@ -1,9 +1,9 @@
-"""Gather a context: what always stands, days and their summaries, memories, contradictions, what is said elsewhere.
+"""Gather a context: instructions, profile, day summaries, memories, contradictions, talk in other sessions.
 
-    scopes.sql, search.sql   what the query finds, where there is one
-    read_context.sql         the rest, by slowwave.read_context (a function in the database), in one answer
+    scopes.sql, search.sql   memories and passages that answer the query, if there is one
+    read_context.sql         the rest, in one round trip to the database function slowwave.read_context
 
-Must not know: who asks, which prompt it goes into, how much of it that has room for.
+Must not know: the caller, the prompt, its token budget.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,10 +29,10 @@ DEFAULT_DAYS = 2
 MAX_DAYS = 3660
 MEMORIES = 15
 PASSAGES = 10
-"""Passages of a context without a budget: each may have a hundred tokens."""
+"""Passages in a context without a token budget; each takes up to a hundred tokens."""
 RECENT = 15
 LINE_CHARACTERS = 1000
-# Of a day without a summary, and of what came after one: trimmed, since there may be hundreds of lines.
+# Limits for events that no summary covers yet: a day may have hundreds.
 RAW_LINES_PER_DAY = 24
 RAW_CHARACTERS = 300
 
@@ -43,9 +43,9 @@ Labels = Mapping[int, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked for: `session` (left out of what is said elsewhere), a query, days (0 to 3,660), an aware now.
+    """A checked request: the asking session (left out of talk elsewhere), a query, days (0 to 3,660), an aware now.
 
-    passages: how many parts of what was said may answer the query.
+    passages: how many passages of events may answer the query.
     """
 
     session: str | None
@@ -58,10 +58,10 @@ class Wanted:
 def wanted_of(
     session: str | None, query: str | None, days: int | None, now: datetime, max_tokens: int | None
 ) -> Wanted:
-    """Check what is asked for. Raises `InvalidName` and `InvalidQuery`."""
+    """Check the arguments of a request. Raises `InvalidName` and `InvalidQuery`."""
     days = DEFAULT_DAYS if days is None else days
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
-        raise InvalidQuery(f"days: a number from 0 to {MAX_DAYS} is meant, not {shown(days)}")
+        raise InvalidQuery(f"days must be an integer from 0 to {MAX_DAYS}, not {shown(days)}")
     check_now(now)
     if session is not None:
         check_name("session", session)
@@ -76,9 +76,9 @@ def context_steps(
     found_elsewhere: Sequence[Hit] | None = None,
     vector: QuestionVector | None = None,
 ) -> Steps[Context]:
-    """Read all parts. Bounded whatever the scopes hold; nothing stands in it twice.
+    """Read all parts of a context. Its size is bounded, and nothing appears twice.
 
-    found_elsewhere: memories that answer the query, where they are not to be looked for here; vector: the query's.
+    found_elsewhere: memories that another backend found for the query; None searches here. vector: of the query.
     """
     relevant, passages = list(found_elsewhere or ()), list[Hit]()
     if wanted.query and found_elsewhere is None:
@@ -109,7 +109,7 @@ def context_steps(
 def _answers(
     reader: Reader, wanted: Wanted, query: str, vector: QuestionVector | None
 ) -> Steps[tuple[list[Hit], list[Hit]]]:
-    """Find memories that answer the query, and what was said in other conversations and no memory above it says."""
+    """Find memories that answer the query, and passages of other sessions that repeat no better hit."""
     library, timing = yield from timed_steps(reader, query, wanted.now)
     hits = yield from find_steps(library, limit=MEMORIES + wanted.passages, vector=vector, timing=timing)
     told = distinct(
@@ -126,12 +126,12 @@ def _brief(reader: Reader, wanted: Wanted, relevant: Iterable[Hit]) -> Query:
         "agent": reader.agent,
         "kinds": list(kinds),
         "names": list(names),
-        # No session has an empty name: where none is given, none is left out.
+        # No session has an empty name, so an empty name leaves none out.
         "session": wanted.session or "",
         "now": wanted.now,
         "days": wanted.days,
         "relevant": [hit.id for hit in relevant],
-        # One more than is shown, which tells that there is more.
+        # One character more than shown reveals that text was cut.
         "line_characters": LINE_CHARACTERS + 1,
         "raw_characters": RAW_CHARACTERS + 1,
     }
@@ -139,7 +139,7 @@ def _brief(reader: Reader, wanted: Wanted, relevant: Iterable[Hit]) -> Query:
 
 
 def _rows(objects: list[Row] | None, moment: str) -> list[Row]:
-    """The rows of a list that came as JSON, with their time as one."""
+    """Parse the time of each row of a JSON list."""
     return [row | {moment: datetime.fromisoformat(row[moment])} for row in objects or ()]
 
 
@@ -151,7 +151,7 @@ def _recent(weighed: Sequence[Row], shown: Sequence[Hit], labels: Labels) -> tup
 
 
 def _contradictions(rows: Sequence[Row], labels: Labels) -> tuple[Contradiction, ...]:
-    """Two rows each, one behind the other."""
+    """Make a contradiction of each two consecutive rows."""
     return tuple(
         Contradiction(
             row["conflict"], row["reason"], (hit_of(row, row["weight"], labels), hit_of(other, other["weight"], labels))
@@ -176,12 +176,12 @@ def _days(summaries: Iterable[Row], unsummarised: Iterable[Row], labels: Labels)
     for key, lines in last.items():
         known = days.get(key) or Day(key[0], key[2], lines[0].scope, 0, final=False)
         days[key] = replace(known, unsummarised=tuple(lines))
-    # The newest first; of one date the reader's own before those of rooms and teams.
+    # Newest first; on the same date the agent's own day comes before those of rooms and teams.
     return tuple(day for _, day in sorted(days.items(), key=lambda item: (-item[0][0].toordinal(), *item[0][1:])))
 
 
 def _lines(row: Row) -> tuple[DayLine, ...]:
-    """The lines of a summary; of one that came as text alone (out of a file), the lines of that."""
+    """The lines of a summary; a summary from a file has only text, which is split into lines."""
     if row["lines"]:
         return tuple([_line(line.get, line.get("at")) for line in row["lines"]])
     bare = (line.strip().removeprefix("- ") for line in row["text"].splitlines())
