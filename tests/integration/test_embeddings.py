@@ -21,12 +21,6 @@ pytestmark = pytest.mark.servers
 
 
 @pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
-
-
-@pytest.fixture
 def workers(database_url: str) -> Iterator[Engine]:
     """An engine as workers have it: each statement by itself, unless it is told otherwise."""
     engine = make_engine(database_url, autocommit=True)

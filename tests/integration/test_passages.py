@@ -1,8 +1,5 @@
 """Long events in passages: search shows the part that answers, and old rows are cut in the background."""
 
-from collections.abc import Iterator
-
-import psycopg
 import pytest
 from sqlalchemy import Engine
 
@@ -17,12 +14,6 @@ ANSWER = "\n\n".join(
     for n, place in enumerate(("harbour", "cathedral", "vineyard", "aqueduct", "lighthouse"), 1)
 )
 INDEXED = "SELECT seq, part, begins, ends, search::text, redacted FROM slowwave.passages ORDER BY session_id, seq, part"
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
 
 
 def test_search_shows_the_part_that_answers(shelf: Shelf) -> None:

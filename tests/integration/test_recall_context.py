@@ -1,10 +1,8 @@
 """Context on a real Postgres: what an agent should know, and what it must not be shown."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
 from slowwave.errors import InvalidName, InvalidQuery
@@ -12,12 +10,6 @@ from slowwave.recall import Context, context
 from tests.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
 
 
 def known(shelf: Shelf, agent: str = "maya", **options: Any) -> Context:

@@ -1,8 +1,5 @@
 """Search in other languages than English, in scripts without spaces, and by parts of names."""
 
-from collections.abc import Iterator
-
-import psycopg
 import pytest
 
 from slowwave.recall import search
@@ -10,12 +7,6 @@ from slowwave_server.domain.languages import LANGUAGES
 from tests.recalling import Shelf, reading
 
 pytestmark = pytest.mark.servers
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
 
 
 def found(shelf: Shelf, query: str, agent: str = "maya") -> list[str]:

@@ -1,20 +1,11 @@
 """Changes and contradictions in `search` and `context`, on a database."""
 
-from collections.abc import Iterator
-
-import psycopg
 import pytest
 
 from slowwave.recall import Hit, context, search
 from tests.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
 
 
 def found(shelf: Shelf, query: str, limit: int = 10, scopes: tuple[str, ...] = ()) -> list[Hit]:

@@ -1,6 +1,5 @@
 """Search on a real Postgres: what is found, in which order, and what never is."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import psycopg
@@ -31,12 +30,6 @@ HOSTILE = [
     "::",
     ":",
 ]
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
 
 
 def found(shelf: Shelf, query: str, agent: str = "maya", limit: int = 10, scopes: tuple[str, ...] = ()) -> list[str]:

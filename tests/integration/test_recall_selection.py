@@ -1,8 +1,5 @@
 """What a search shows of what it found: by a budget, by relevance, with neighbours, and why."""
 
-from collections.abc import Iterator
-
-import psycopg
 import pytest
 
 from slowwave.errors import InvalidQuery
@@ -16,13 +13,6 @@ PLAN = "\n\n".join(
     f"## Day {n}\n\nThe group visits the {place} and stays for two hours. " + "Bring water and good shoes. " * 8
     for n, place in enumerate(("harbour", "cathedral", "vineyard", "aqueduct", "lighthouse"), 1)
 )
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
-        # Each test has a database of its own.
 
 
 def test_budget_is_kept_and_no_hit_repeats_another(shelf: Shelf) -> None:

@@ -1,10 +1,8 @@
 """Questions that speak of times, on a real Postgres: what comes first, and in which order it is told."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
 from slowwave.errors import InvalidQuery
@@ -15,12 +13,6 @@ pytestmark = pytest.mark.servers
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 MARCH, APRIL, MAY = (datetime(2024, month, 8, 9, tzinfo=UTC) for month in (3, 4, 5))
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
 
 
 def found(shelf: Shelf, query: str, **options: Any) -> list[str]:

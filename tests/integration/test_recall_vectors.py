@@ -1,11 +1,9 @@
 """The vectors of search: every lexeme under its scope, with the weight of where it stood."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,12 +14,6 @@ pytestmark = pytest.mark.servers
 
 AT = datetime(2024, 2, 29, 12, tzinfo=UTC)
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=200)
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
 
 
 def passages(shelf: Shelf, *lines: dict[str, Any]) -> dict[int, dict[str, str]]:

@@ -1,8 +1,5 @@
 """The migration that gives every row a language indexes what was there before in that language."""
 
-from collections.abc import Iterator
-
-import psycopg
 import pytest
 from sqlalchemy import Engine
 
@@ -16,12 +13,6 @@ INDEXED = (
     "SELECT session_id::text AS id, seq, language, search::text FROM slowwave.passages"
     " UNION ALL SELECT id::text, 0, language, search::text FROM slowwave.memories ORDER BY 1, 2"
 )
-
-
-@pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
 
 
 def test_migration_indexes_rows_that_were_there_before(engine: Engine, shelf: Shelf) -> None:
