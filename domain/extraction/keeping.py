@@ -14,7 +14,7 @@ from typing import Literal
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
-from slowwave_server.domain.extraction.making import Statement
+from slowwave_server.domain.extraction.making import Made, Statement
 from slowwave_server.domain.extraction.standalone import content_words, is_named
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
@@ -54,7 +54,6 @@ WORTHY_IN_GROUP = 0.6
 """The same where more people talk."""
 SURELY_WORTHY = 0.2
 """The same for what is always kept without a judge."""
-Made = tuple[Statement, Candidate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +74,9 @@ class Turn:
 
     def proposals(self) -> Iterator[Proposal]:
         """What a judge is asked."""
-        for statement, one in self.made:
-            talk: Literal["agent", "pair", "group"] = "group" if "group" in statement.fired else "pair"
-            yield Proposal(one.content, "agent" if self.to_agent else talk, self.role, one.type)
+        for one in self.made:
+            talk: Literal["agent", "pair", "group"] = "group" if "group" in one.statement.fired else "pair"
+            yield Proposal(one.judged, "agent" if self.to_agent else talk, self.role, one.candidate.type)
 
 
 def kept(turns: Iterable[Turn | Candidate], worth: Worth | None) -> Iterator[Candidate]:
@@ -97,10 +96,11 @@ def kept(turns: Iterable[Turn | Candidate], worth: Worth | None) -> Iterator[Can
 def _by_worth(turn: Turn, useful: Iterable[float]) -> Iterator[Candidate]:
     judged = list(useful)
     best = max(judged, default=0.0)
-    for (statement, one), worth in zip(turn.made, judged, strict=True):
+    for made, worth in zip(turn.made, judged, strict=True):
+        statement = made.statement
         is_sure = by_people.is_of_self(statement) or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired))
         if worth >= (SURELY_WORTHY if is_sure else _least_worth(statement, is_best=worth == best)):
-            yield replace(one, importance=round(worth, 3))
+            yield replace(made.candidate, importance=round(worth, 3))
 
 
 def _least_worth(statement: Statement, *, is_best: bool) -> float:
@@ -110,10 +110,11 @@ def _least_worth(statement: Statement, *, is_best: bool) -> float:
 
 
 def _by_signals(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:
-    best = max((one.importance for _, one in made), default=0.0)
+    best = max((one.candidate.importance for one in made), default=0.0)
     first = _least_of_first(weigh, best) if to_agent else FIRST_IN_PAIR
     further = USEFUL if to_agent else FURTHER_IN_PAIR
-    for statement, one in made:
+    for each in made:
+        statement, one = each.statement, each.candidate
         if by_people.is_of_self(statement) and "group" not in statement.fired:
             yield replace(one, importance=max(one.importance, OF_SELF))
         elif _is_kept(statement, one, first if one.importance == best else further, to_agent=to_agent):

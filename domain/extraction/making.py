@@ -16,6 +16,7 @@ from slowwave_server.domain.extraction.kinds import kind_of
 from slowwave_server.domain.extraction.person import third_person
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.weights import confidence, importance_of
+from slowwave_server.domain.extraction.wording import is_clear, quoted
 
 _REMEMBER = re.compile(
     r"^(?:(?:please|and|also|so|hey|ok|okay)[\s,]{1,3}){0,3}(?:remember|note|don't forget|keep in mind|make a note|"
@@ -40,36 +41,49 @@ class Statement:
     sources: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A statement with the candidate that it makes.
+
+    judged: the statement in the third person, by which it is judged; its candidate may quote it.
+    """
+
+    statement: Statement
+    candidate: Candidate
+    judged: str
+
+
 def without_wish(said: str) -> str:
     """What somebody asks to remember, without "please remember that"."""
     told = _REMEMBER.sub("", said) or said
     return f"I asked to remember {told}" if told.lower().startswith("to ") else told
 
 
-def candidate(passed: Statement, speech: Speech, context: ExtractionContext) -> Candidate:
-    """The candidate that a statement makes."""
+def made(passed: Statement, speech: Speech, context: ExtractionContext) -> Made:
+    """Make a statement a candidate."""
     event, speaker = speech.event, speech.speaker
-    quoted = passed.worded and passed.type in {"result", "decision"}  # a document's own words keep their dates
-    named = () if quoted else mentions(passed.said, local_day(event.happened_at, context.time_zone))
+    of_document = passed.worded and passed.type in {"result", "decision"}  # a document's own words keep their dates
+    named = () if of_document else mentions(passed.said, local_day(event.happened_at, context.time_zone))
     over = [mention.first for mention in named if mention.past]
     fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
     said = annotate(passed.said, named)
     if "remember" in fired:
         said = without_wish(said)
-    content = said if passed.worded else third_person(said, speaker)
+    judged = said if passed.worded else third_person(said, speaker)
     valid_from = event.happened_at
     if over and passed.type is None:
         valid_from = min(valid_from, datetime.combine(min(over), time.min, ZoneInfo(context.time_zone)))
     kind = passed.type or kind_of(said, fired, past_date=bool(over))
     people = tuple(name for name in (speaker.name, speaker.addressee) if name)
-    return Candidate(
-        content=content,
+    one = Candidate(
+        content=judged if passed.worded or is_clear(said, speaker) else quoted(said, speaker),
         type=kind,
-        importance=importance_of(content, kind, fired, people),
+        importance=importance_of(judged, kind, fired, people),
         confidence=confidence(fired),
         valid_from=valid_from,
         sources=tuple(sorted({event.seq, *passed.sources})),
-        entities=entities(content, people),
+        entities=entities(judged, people),
         trust="assistant" if event.kind == "assistant" else "user",
         signals=fired,
     )
+    return Made(passed, one, judged)

@@ -19,7 +19,7 @@ from slowwave_server.domain.extraction import by_agents, by_people, by_tools, qu
 from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.keeping import WORTH, Turn, kept
 from slowwave_server.domain.extraction.languages import language
-from slowwave_server.domain.extraction.making import Statement, candidate
+from slowwave_server.domain.extraction.making import Statement, made
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
 from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tools import is_tool
@@ -109,8 +109,8 @@ def _read(talk: list[Speech], at: int, text: str, context: ExtractionContext, *,
     # What a long turn says again and again takes no room.
     passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
     room = at_most(MAX_PER_EVENT, len(text))
-    made = [(one, candidate(one, talk[at], context)) for one in _best(passed, room)]
-    return Turn(made, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
+    best = [made(one, talk[at], context) for one in _best(passed, room)]
+    return Turn(best, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
 
 
 def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[Statement]:

@@ -81,9 +81,10 @@ def proposed(part: str, transcripts: Path | None = None) -> Iterator[tuple[str, 
     recorder = Recorder()
     extractor = Compared(RulesExtractor(recorder))
     for talk in talks(part, transcripts):
-        for memory, _ in talk.remembered(extractor):
-            if memory.content in recorder.asked:
-                yield talk.session, memory.content, recorder.asked[memory.content]
+        recorder.asked.clear()
+        list(talk.remembered(extractor))
+        for text, about in recorder.asked.items():
+            yield talk.session, text, about
 
 
 def statement_id(part: str, session: str, text: str) -> str:

@@ -162,7 +162,7 @@ def test_you_is_resolved_between_two_and_left_among_three() -> None:
     said: Turn = ("user", "Maya", "I'll send your farm the contract by Friday.")
     two = extract(said, ("assistant", "Jonas", "My farm is in Kent."))
     three = extract(said, ("assistant", "Jonas", "My farm is in Kent."), ("user", "Priya", "My farm is in Devon."))
-    assert two.candidates[0].content == "Maya will send Jonas's farm the contract by Friday."
+    assert two.candidates[0].content == 'Maya to Jonas: "I\'ll send your farm the contract by Friday."'
     assert three.candidates[0].content == "Maya will send your farm the contract by Friday."
 
 

@@ -1,0 +1,57 @@
+"""How a statement stands in a memory: in the third person where that stays clear, else in the speaker's own words.
+
+    Maya adopted a dog.
+    Maya: "We agreed with Rob that I move the demo."
+    Maya to Jonas: "I'll send your farm the contract."
+
+"We", "you" and a second "I" have no third person that a reader understands without the conversation.
+
+Must not know: which statements are kept.
+"""
+
+import re
+
+from slowwave_server.domain.extraction import verbs
+from slowwave_server.domain.extraction.person import Speaker
+
+_UNCLEAR = re.compile(r"\b(?:we|we're|we've|we'll|we'd|us|our|ours|ourselves|let's)\b", re.IGNORECASE)
+_OF_OTHER = re.compile(r"\b(?:you|you're|you've|you'll|you'd|your|yours|yourself)\b", re.IGNORECASE)
+_SUBJECT = re.compile(r"\b(?:i|i'm|i've|i'll|i'd)\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself)\b", re.IGNORECASE)
+_THEY = re.compile(r"\b(?:they|they're|them|their|theirs)\b", re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
+_CALL = re.compile(r"(?P<name>(?:(?:mr|mrs|ms|madam|madame)\b\.?\s?)?[\w|^`\[\]-]+)\s?[,:]\s", re.IGNORECASE)
+_TIMES = frozenset("yesterday today tomorrow tonight now then however anyway lately still also overall so".split())
+MOST_OWN = 2
+"""Words for the speaker that one statement may have in the third person: "Maya loves their dog"."""
+
+
+def is_clear(said: str, speaker: Speaker) -> bool:
+    """Whether the third person says who is meant. said: one sentence as it was said."""
+    said = _QUOTED.sub("", said)
+    own = _OWN.findall(said)
+    if not own:
+        return _UNCLEAR.search(said) is None
+    return (
+        _UNCLEAR.search(said) is None
+        and not (speaker.addressee is not None and _OF_OTHER.search(said))
+        and len(own) <= MOST_OWN
+        and len(_SUBJECT.findall(said)) <= 1
+        and not (len(own) > 1 and _THEY.search(said))
+        and not _is_called(said)
+    )
+
+
+def _is_called(said: str) -> bool:
+    """Whether a sentence begins with the name of whom it is said to ("Rob, I …")."""
+    call = _CALL.match(said)
+    return call is not None and not verbs.is_adverb(call["name"].lower()) and call["name"].lower() not in _TIMES
+
+
+def quoted(said: str, speaker: Speaker) -> str:
+    """The sentence word for word behind the name of its speaker, and of whom it calls "you"."""
+    text = said.strip()
+    ended = text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    to = f" to {speaker.addressee}" if speaker.addressee and _OF_OTHER.search(said) else ""
+    opening, closing = "“”" if '"' in text else '""'
+    return f"{speaker.name}{to}: {opening}{ended[:1].upper()}{ended[1:]}{closing}"
