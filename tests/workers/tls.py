@@ -44,6 +44,8 @@ def tls_before(server: str | tuple[str, int], pair: tuple[Path, Path], *, postgr
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*pair)
     loop = asyncio.new_event_loop()
+    writers: list[asyncio.StreamWriter] = []
+    carrying: list[asyncio.Task[None]] = []
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -59,26 +61,39 @@ def tls_before(server: str | tuple[str, int], pair: tuple[Path, Path], *, postgr
         except (OSError, EOFError):  # a client that does not trust this goes away again
             writer.close()
             return
+        writers.append(behind_writer)
         await asyncio.gather(_copy(reader, behind_writer), _copy(behind_reader, writer))
 
-    started = loop.run_until_complete(asyncio.start_server(carry, "127.0.0.1", 0, ssl=None if postgres else context))
+    def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        carrying.append(loop.create_task(carry(reader, writer)))
+
+    started = loop.run_until_complete(asyncio.start_server(let_in, "127.0.0.1", 0, ssl=None if postgres else context))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
         yield started.sockets[0].getsockname()[1]
     finally:
-        asyncio.run_coroutine_threadsafe(_end(started), loop).result(5)
+        asyncio.run_coroutine_threadsafe(_end(started, writers), loop).result(5)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(5)
         loop.close()
 
 
-async def _end(server: asyncio.Server) -> None:
+async def _end(server: asyncio.Server, writers: list[asyncio.StreamWriter]) -> None:
+    """Close every connection at once: one that is only told to close waits half a minute for the client's goodbye."""
+    for listening in server.sockets:
+        asyncio.get_running_loop().remove_reader(listening)
+    for _ in range(5):  # rounds of the loop: a server that is closed at once loses whoever it was just letting in
+        await asyncio.sleep(0)
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+    for writer in writers:
+        writer.transport.abort()
+    await asyncio.sleep(0)  # in this round their sockets are closed
     server.close()
-    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
