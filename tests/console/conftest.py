@@ -1,14 +1,14 @@
 """A running console on real servers, people of each role, and a browser: Debian's chromium."""
 
-import gc
+import asyncio
 import re
 import shutil
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from socket import socket
 from typing import Any
 
 import pytest
@@ -106,19 +106,27 @@ def console(engine: Engine, database_url: str, valkey_url: str, redis_client: re
 @contextmanager
 def on_a_port(console: Console) -> Iterator[str]:
     """The address of a console on a port of this machine, for a browser."""
-    server = uvicorn.Server(uvicorn.Config(console.app, log_level="warning", access_log=False, lifespan="off"))
-    with listen_on("127.0.0.1", 0) as socket:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
+    config = uvicorn.Config(
+        console.app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2
+    )
+    server = uvicorn.Server(config)
+    with listen_on("127.0.0.1", 0) as listening:
+        thread = threading.Thread(target=lambda: asyncio.run(_answer(server, listening)), daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(10)
-    del server, thread
-    # A browser opens connections ahead. One that arrives while uvicorn ends is left to the garbage collector, whose
-    # warning would fail whichever test comes next.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(30)
+    assert not thread.is_alive(), "the console has ended"
+
+
+async def _answer(server: uvicorn.Server, listening: socket) -> None:
+    """Until it is told to end, with every connection: uvicorn overlooks one that comes in this very moment."""
+    await server.serve(sockets=[listening])
+    for connection in list(server.server_state.connections):
+        connection.transport.abort()
+    await asyncio.sleep(0)  # in this round of the loop their sockets are closed
 
 
 @pytest.fixture
