@@ -79,10 +79,15 @@ _DATES = re.compile(
     rf"{_DAY}|{_MONTH})\b|"
     rf"(?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b(?:\.?,? (?P<y1>{_YEAR})\b)?|"
     rf"(?P<m2>{_MONTH})\.? (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<y2>{_YEAR})\b)?|"
-    rf"(?:on )(?P<weekday>{_DAY})\b(?! (?:nights|mornings|evenings))"
+    rf"(?:on )(?P<weekday>{_DAY})\b(?! (?:nights|mornings|evenings)|,? (?:the )?\d|,? (?:{_MONTH})\b)"
     r")(?!'?s\b)",
     re.IGNORECASE,
 )
+_WITHIN = re.compile(rf"\s(?:of|in) (?:{_MONTH}|the|his|her|their|my|our|a|school|term)\b", re.IGNORECASE)
+_RANGE = re.compile(
+    rf"\s?(?:-|\u2013|to|until)\s?(?:(?:{_MONTH})\.? )?\d{{1,2}}(?:st|nd|rd|th)?,? (?P<year>{_YEAR})\b", re.IGNORECASE
+)
+"""The rest of a range after its first day: "24 March-30th, 2026"."""
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan|plans|planning|next|due|deadline|tomorrow|upcoming|coming|leave|"
     r"leaving|flying|meeting|scheduled|booked|by|until|hope|hoping)\b|'ll\b",
@@ -92,8 +97,22 @@ _PAST = re.compile(
     r"\b(?:was|were|had|did|went|got|came|took|made|saw|met|said|told|last|ago|since|[a-z]{2,14}ed)\b", re.IGNORECASE
 )
 
+_STATE = re.compile(r"\b(?:am|is|are|'m|'re|'s|be) (?:\w+ly |already |now |not )?[a-z]{2,14}ed\b", re.IGNORECASE)
+"""What is so now, though its verb looks past: "I'm signed up for 11 October"."""
+_YEARLY = re.compile(r"\b(?:birthdays?|born|anniversary|every year|each year|name day)\b", re.IGNORECASE)
+_NOT_SINCE = re.compile(
+    r"\b(?:not|never|nobody|no one|nothing|none|first|last|longest|fewest|best|worst|have|has|'ve|had|"
+    r"\w+ed)\b|n't\b",
+    re.IGNORECASE,
+)
+"""Before "in ten years": the years that are over ("I've not had a drink in ten years")."""
+
 # "We decided to fly on 14 May": the deciding is past, the day is not.
-_AHEAD = re.compile(r"\b(?:decided|agreed|promised|arranged|planned|intended|offered|wanted|hoped) to\b", re.IGNORECASE)
+_AHEAD = re.compile(
+    r"\b(?:decided|agreed|promised|arranged|planned|intended|offered|wanted|hoped) to\b|"
+    r"\b(?:planned|scheduled|expected|booked|set|signed up) for\b",
+    re.IGNORECASE,
+)
 
 
 def local_day(at: datetime, time_zone: str) -> date:
@@ -103,7 +122,8 @@ def local_day(at: datetime, time_zone: str) -> date:
 
 def tense(text: str) -> Tense:
     """Where the verbs of a sentence point."""
-    past, future = _PAST.search(text) is not None, _FUTURE.search(text) is not None
+    told = _STATE.sub(" ", text)
+    past, future = _PAST.search(told) is not None, _FUTURE.search(text) is not None
     if _AHEAD.search(text) is not None:
         return "future"
     if past == future:
@@ -163,12 +183,16 @@ def _ago(match: re.Match[str], today: date, _text: str) -> Period:
     return shifted({"night": "day"}.get(unit, unit), today, -count)
 
 
-def _in(match: re.Match[str], today: date, _text: str) -> Period:
+def _in(match: re.Match[str], today: date, text: str) -> Period:
+    if _NOT_SINCE.search(text[max(0, match.start() - 40) : match.start()]) is not None:
+        raise ValueError("a span that is over, or unclear")
     return shifted(match["unit_in"].lower(), today, _number(match["n_in"]))
 
 
 def _relative(match: re.Match[str], today: date, text: str) -> Period:
     unit = match["unit"].lower()
+    if _WITHIN.match(text, match.end()) is not None:
+        raise ValueError("a part of something else: the last week of April")
     step = {"last": -1, "past": -1, "this past": -1, "this": 0}.get(match["rel"].lower(), 1)
     if unit in _DAYS:
         return day_period(_relative_weekday(match["rel"].lower(), unit, today))
@@ -189,9 +213,13 @@ def _day_of_month(match: re.Match[str], today: date, text: str) -> Period:
     if match.group().startswith("may ") and match.group()[-1].isdigit():
         raise ValueError("the verb: I may 5 times …")
     day, month, year = int(match[f"d{which}"]), _month(match[f"m{which}"]), match[f"y{which}"]
+    if year is None and (until := _RANGE.match(text, match.end())) is not None:
+        year = until["year"]
     if year is not None:
         return day_period(date(int(year), month, day))
-    return day_period(pointed_at(choices_of_year(today, month, day), today, tense(_around(text, match))))
+    if _YEARLY.search(_around(text, match)) is not None:
+        raise ValueError("a day of every year")
+    return day_period(pointed_at(choices_of_year(today, month, day), today, _tense_at(text, match)))
 
 
 def _bare_weekday(match: re.Match[str], today: date, text: str) -> Period:
@@ -217,6 +245,13 @@ _RESOLVERS: dict[str, Callable[[re.Match[str], date, str], Period]] = {
 def _around(text: str, match: re.Match[str]) -> str:
     """The words near a match: the tense of a sentence, at a bounded cost in a text without any."""
     return text[max(0, match.start() - 120) : match.end() + 120]
+
+
+def _tense_at(text: str, match: re.Match[str]) -> Tense:
+    """The tense at a match. A past verb of another clause says nothing: "I got the 19th, and 31 July back"."""
+    around = tense(_around(text, match))
+    begin = max(text.rfind(mark, 0, match.start()) for mark in ",;.!?")
+    return "unclear" if around == "past" and begin > 0 and tense(text[begin : match.end() + 40]) != "past" else around
 
 
 def _season(name: str, today: date, step: int) -> Period:

@@ -67,17 +67,21 @@ def choices_of_year(today: date, month: int, day: int) -> list[date]:
 
 SOON = 14
 """Days. "Your flight was moved to 21 May", said on 15 May, is about the day that comes, not about the last year."""
+RECENT = 60
+"""Days. Where no verb tells, a day that is over by no more is the one that is meant; else the one that comes."""
 
 
 def pointed_at(choices: Iterable[date], today: date, where: Tense) -> date:
-    """The choice on the side of the tense, nearest to today, unless another one comes soon. Both count today itself."""
+    """The choice that is meant by a day without its year. where: the tense; a day that comes soon outweighs it."""
     days = list(choices)
-    fitting = [
-        day for day in days if (day <= today if where == "past" else day >= today if where == "future" else True)
-    ]
-    chosen = min(fitting or days, key=lambda day: abs(day - today))
-    nearest = min(days, key=lambda day: abs(day - today))
-    return nearest if abs(chosen - nearest).days > SOON >= abs(nearest - today).days else chosen
+    over = max((day for day in days if day <= today), default=None)
+    ahead = min((day for day in days if day >= today), default=None)
+    if over is None or ahead is None:
+        return ahead or over or min(days)
+    back, on = (today - over).days, (ahead - today).days
+    if where == "past":
+        return ahead if on <= SOON < back + on else over
+    return over if back <= (SOON if where == "future" else RECENT) and back < on else ahead
 
 
 def _exists(year: int, month: int, day: int) -> bool:

@@ -8,7 +8,8 @@ import re
 from slowwave_server.domain.extraction import verbs
 
 _OPENER = re.compile(
-    r"^(?:(?:(?:nevermind|never mind|kindly|oh|ooh|ah|aw+|wow|woah|whoa|hey|hi|hello|yes|yeah|yea|yep|yup|ya|nope|"
+    r"^(?:(?:(?:nevermind|never mind|kindly|oh|ooh|ah|aw+|wow|woah|whoa|"
+    r"(?:hey|hi|hello)(?: (?:there|all|everyone|again|team|folks))?|yes|yeah|yea|yep|yup|ya|nope|"
     r"nah|ok|okay|alright|well|um+|"
     r"hmm+|hm|haha+|ha|hehe|lol|lmao|omg|gosh|thanks|anyway|anyways|so(?! (?:much|many|far|long))|and|but|also|plus|"
     r"actually|honestly|sure|true|right|"
