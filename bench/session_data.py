@@ -68,6 +68,7 @@ def _place(line: dict[str, Any]) -> tuple[str, str]:
 
 def _event(seq: int, line: dict[str, Any]) -> Event:
     at = datetime.fromisoformat(line["at"]) if line.get("at") else UNDATED + timedelta(minutes=seq)
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
     role = line["role"].lower()
     about = line.get("metadata") or {}
     return Event(seq, KINDS.get(role, "assistant"), role, line["content"], at, line.get("name"), about)

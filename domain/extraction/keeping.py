@@ -20,6 +20,8 @@ from slowwave_server.domain.extraction.worth import Proposal, Worth
 
 WORTH = -1.1
 """Log-odds from which an agent's answer is worth remembering by its outline."""
+WORTH_PERHAPS = -1.6
+"""Log-odds from which a judge is shown the further sentences of a person's turn."""
 WORTH_SURELY = -0.6
 """Log-odds from which a turn of talk with an agent may be remembered by its best statement, if that is fair."""
 USEFUL = 0.52
@@ -54,6 +56,8 @@ WORTHY_IN_GROUP = 0.6
 """The same where more people talk."""
 SURELY_WORTHY = 0.2
 """The same for what is always kept without a judge."""
+SAME_WORDS = 0.7
+"""Share of the content words of the shorter of two statements from which they say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Turn:
         """What a judge is asked."""
         for one in self.made:
             talk: Literal["agent", "pair", "group"] = "group" if "group" in one.statement.fired else "pair"
-            yield Proposal(one.judged, "agent" if self.to_agent else talk, self.role, one.candidate.type)
+            yield Proposal(one.candidate.content, "agent" if self.to_agent else talk, self.role, one.candidate.type)
 
 
 def kept(turns: Iterable[Turn | Candidate], worth: Worth | None) -> Iterator[Candidate]:
@@ -94,16 +98,28 @@ def kept(turns: Iterable[Turn | Candidate], worth: Worth | None) -> Iterator[Can
 
 
 def _by_worth(turn: Turn, useful: Iterable[float]) -> Iterator[Candidate]:
-    judged = list(useful)
-    best = max(judged, default=0.0)
-    for made, worth in zip(turn.made, judged, strict=True):
-        statement = made.statement
-        is_sure = by_people.is_of_self(statement) or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired))
-        if worth >= (SURELY_WORTHY if is_sure else _least_worth(statement, is_best=worth == best)):
-            yield replace(made.candidate, importance=round(worth, 3))
+    judged = list(zip(turn.made, useful, strict=True))
+    best = max((worth for _, worth in judged), default=0.0)
+    taken: dict[int, frozenset[str]] = {}
+    for at in sorted(range(len(judged)), key=lambda at: (-judged[at][1], at)):
+        made, worth = judged[at]
+        words = frozenset(content_words(made.candidate.content))
+        said_by = any(_repeats(words, other) for other in taken.values())
+        if worth >= _least_worth(turn, made.statement, is_best=worth == best) and not said_by:
+            taken[at] = words
+    for at in sorted(taken):
+        made, worth = judged[at]
+        yield replace(made.candidate, importance=round(worth, 3))
 
 
-def _least_worth(statement: Statement, *, is_best: bool) -> float:
+def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether one of two statements of a turn holds nearly all words of the other."""
+    return len(words & other) >= SAME_WORDS * min(len(words), len(other))
+
+
+def _least_worth(turn: Turn, statement: Statement, *, is_best: bool) -> float:
+    if by_people.is_of_self(statement) or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired)):
+        return SURELY_WORTHY
     if "group" in statement.fired:
         return WORTHY_IN_GROUP
     return FIRST_WORTHY if is_best else WORTHY

@@ -13,11 +13,13 @@ from slowwave_server.domain.candidates import Candidate, ExtractionContext
 from slowwave_server.domain.dates import annotate, local_day, mentions
 from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.kinds import kind_of
-from slowwave_server.domain.extraction.person import third_person
+from slowwave_server.domain.extraction.person import Speaker, third_person
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.weights import confidence, importance_of
 from slowwave_server.domain.extraction.wording import is_clear, quoted
 
+SAID = "said"
+"""The signal of a passage (`said`), whose words stay."""
 _REMEMBER = re.compile(
     r"^(?:(?:please|and|also|so|hey|ok|okay)[\s,]{1,3}){0,3}(?:remember|note|don't forget|keep in mind|make a note|"
     r"for the record|fyi|for future reference|important|reminder)\b[\s,:-]{0,4}(?:that\b|of\b)?[\s,:]{0,3}",
@@ -30,7 +32,7 @@ class Statement:
     """A sentence that passed: as it was said, with its signals and its log-odds.
 
     type: where it is known already; None: by the signals. worded: it is a statement in the third person already.
-    sources: events besides the speech's own that say it.
+    sources: events besides the speech's own that say it. asked: the question that it answers.
     """
 
     said: str
@@ -39,18 +41,15 @@ class Statement:
     type: MemoryType | None = None
     worded: bool = False
     sources: tuple[int, ...] = ()
+    asked: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A statement with the candidate that it makes.
-
-    judged: the statement in the third person, by which it is judged; its candidate may quote it.
-    """
+    """A statement with the candidate that it makes."""
 
     statement: Statement
     candidate: Candidate
-    judged: str
 
 
 def without_wish(said: str) -> str:
@@ -69,21 +68,26 @@ def made(passed: Statement, speech: Speech, context: ExtractionContext) -> Made:
     said = annotate(passed.said, named)
     if "remember" in fired:
         said = without_wish(said)
-    judged = said if passed.worded else third_person(said, speaker)
+    told = said if passed.worded else third_person(said, speaker)
     valid_from = event.happened_at
     if over and passed.type is None:
         valid_from = min(valid_from, datetime.combine(min(over), time.min, ZoneInfo(context.time_zone)))
     kind = passed.type or kind_of(said, fired, past_date=bool(over))
     people = tuple(name for name in (speaker.name, speaker.addressee) if name)
     one = Candidate(
-        content=judged if passed.worded or is_clear(said, speaker) else quoted(said, speaker),
+        content=told if _is_told(passed, said, speaker) else quoted(said, speaker, passed.asked),
         type=kind,
-        importance=importance_of(judged, kind, fired, people),
+        importance=importance_of(told, kind, fired, people),
         confidence=confidence(fired),
         valid_from=valid_from,
         sources=tuple(sorted({event.seq, *passed.sources})),
-        entities=entities(judged, people),
+        entities=entities(told, people),
         trust="assistant" if event.kind == "assistant" else "user",
         signals=fired,
     )
-    return Made(passed, one, judged)
+    return Made(passed, one)
+
+
+def _is_told(passed: Statement, said: str, speaker: Speaker) -> bool:
+    """Whether a statement stands in the third person; passages stand word for word, as it has no words for many."""
+    return passed.worded or (SAID not in passed.fired and is_clear(said, speaker))

@@ -100,7 +100,7 @@ class _Rewrite:
         """Whether a word is a part of a name such as `my-service`, `us_east`, `my.site`, `/me` or `@us`, or is code."""
         after = "".join(self.tokens[at + 1 : at + 3])
         before = "".join(self.tokens[max(0, at - 2) : at])
-        if after[:1] == before[-1:] == "`":
+        if after[:1] == before[-1:] == "`" or after[:1].isdigit() or before[-1:].isdigit():
             return True
         if len(after) > 1 and after[0] in _JOINTS and after[1].isalnum():
             return True

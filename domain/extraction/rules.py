@@ -15,9 +15,9 @@ from functools import cache, partial
 
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
 from slowwave_server.domain.events import Event
-from slowwave_server.domain.extraction import by_agents, by_people, by_tools, quoting
+from slowwave_server.domain.extraction import by_agents, by_people, by_tools, quoting, said
 from slowwave_server.domain.extraction.entities import entities
-from slowwave_server.domain.extraction.keeping import WORTH, Turn, kept
+from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn, kept
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import Statement, made
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
@@ -86,7 +86,7 @@ class RulesExtractor:
             if spoken[at] != DEFAULT:
                 parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent)
             else:
-                turn, too_many = _read(talk, at, text, context, to_agent=to_agent)
+                turn, too_many = self._read(talk, at, text, context, to_agent=to_agent)
                 parts.append(turn)
                 dropped += too_many
         found: dict[tuple[str, str], Candidate] = {}
@@ -96,21 +96,25 @@ class RulesExtractor:
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
         return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
 
+    def _read(
+        self, talk: list[Speech], at: int, text: str, context: ExtractionContext, *, to_agent: bool
+    ) -> tuple[Turn, int]:
+        """The statements of a turn in English, and how many found no room."""
+        weigh = cache(partial(worth, talk, at))
+        # What a long turn says again and again takes no room.
+        passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
+        room = at_most(MAX_PER_EVENT, len(text))
+        chosen = _best(passed, room)
+        if self._worth is not None:
+            chosen += _further(talk, at, text, weigh, {one.said for one in passed}, to_agent=to_agent)
+        best = [made(one, talk[at], context) for one in chosen]
+        return Turn(best, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
+
 
 def _quoted(speech: Speech, text: str, code: str, context: ExtractionContext, *, to_agent: bool) -> Iterable[Candidate]:
     """The candidates of a turn in another language than English; none if there are no rules for it."""
     known = language(code)
     return () if known is None else quoting.candidates(speech, text, known, context, to_agent=to_agent)
-
-
-def _read(talk: list[Speech], at: int, text: str, context: ExtractionContext, *, to_agent: bool) -> tuple[Turn, int]:
-    """The statements of a turn in English, and how many found no room."""
-    weigh = cache(partial(worth, talk, at))
-    # What a long turn says again and again takes no room.
-    passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
-    room = at_most(MAX_PER_EVENT, len(text))
-    best = [made(one, talk[at], context) for one in _best(passed, room)]
-    return Turn(best, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
 
 
 def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[Statement]:
@@ -119,6 +123,19 @@ def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_age
     if speech.is_agent:
         return by_agents.statements(speech, text, lambda: weigh() >= WORTH)
     return by_people.to_agent(speech, text)
+
+
+def _further(
+    talk: list[Speech], at: int, text: str, weigh: Callable[[], float], known: set[str], *, to_agent: bool
+) -> list[Statement]:
+    """Passages of a turn for the judge to choose from; with an agent, of one that is worth remembering."""
+    speech = talk[at]
+    if not to_agent:
+        found = said.among_people(talk, at, text, known)
+        return [replace(one, fired=(*one.fired, "group")) for one in found] if speech.in_group else found
+    if speech.is_agent:
+        return said.of_agent(text, known) if weigh() >= WORTH else []
+    return said.of_person(speech, text, known) if weigh() >= WORTH_PERHAPS else []
 
 
 def _milestone(event: Event, text: str) -> Candidate:

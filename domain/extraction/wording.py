@@ -3,6 +3,7 @@
     Maya adopted a dog.
     Maya: "We agreed with Rob that I move the demo."
     Maya to Jonas: "I'll send your farm the contract."
+    Maya (asked “What does the kitchen cost?”): "18,000, worktop included."
 
 "We", "you" and a second "I" have no third person that a reader understands without the conversation.
 
@@ -12,12 +13,15 @@ Must not know: which statements are kept.
 import re
 
 from slowwave_server.domain.extraction import verbs
-from slowwave_server.domain.extraction.person import Speaker
+from slowwave_server.domain.extraction.edges import trim
+from slowwave_server.domain.extraction.person import UNNAMED, Speaker
 
 _UNCLEAR = re.compile(r"\b(?:we|we're|we've|we'll|we'd|us|our|ours|ourselves|let's)\b", re.IGNORECASE)
 _OF_OTHER = re.compile(r"\b(?:you|you're|you've|you'll|you'd|your|yours|yourself)\b", re.IGNORECASE)
 _SUBJECT = re.compile(r"\b(?:i|i'm|i've|i'll|i'd)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself)\b", re.IGNORECASE)
+_OPENS = re.compile(r"(?:\w+ly |also |just |still )?(?:i|i'm|i've|i'll|i'd|im|ive|my)\b", re.IGNORECASE)
+"""A sentence that begins with its speaker."""
 _THEY = re.compile(r"\b(?:they|they're|them|their|theirs)\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _CALL = re.compile(r"(?P<name>(?:(?:mr|mrs|ms|madam|madame)\b\.?\s?)?[\w|^`\[\]-]+)\s?[,:]\s", re.IGNORECASE)
@@ -29,12 +33,13 @@ MOST_OWN = 2
 def is_clear(said: str, speaker: Speaker) -> bool:
     """Whether the third person says who is meant. said: one sentence as it was said."""
     said = _QUOTED.sub("", said)
+    if _UNCLEAR.search(said) or (speaker.addressee is not None and _OF_OTHER.search(said)):
+        return False
     own = _OWN.findall(said)
     if not own:
-        return _UNCLEAR.search(said) is None
+        return True
     return (
-        _UNCLEAR.search(said) is None
-        and not (speaker.addressee is not None and _OF_OTHER.search(said))
+        _OPENS.match(trim(said) or said) is not None
         and len(own) <= MOST_OWN
         and len(_SUBJECT.findall(said)) <= 1
         and not (len(own) > 1 and _THEY.search(said))
@@ -48,10 +53,16 @@ def _is_called(said: str) -> bool:
     return call is not None and not verbs.is_adverb(call["name"].lower()) and call["name"].lower() not in _TIMES
 
 
-def quoted(said: str, speaker: Speaker) -> str:
-    """The sentence word for word behind the name of its speaker, and of whom it calls "you"."""
+def quoted(said: str, speaker: Speaker, asked: str | None = None) -> str:
+    """The sentence word for word behind the name of its speaker, and of whom it calls "you".
+
+    asked: the question that it answers.
+    """
     text = said.strip()
     ended = text if text.endswith((".", "!", "?", "…")) else f"{text}."
-    to = f" to {speaker.addressee}" if speaker.addressee and _OF_OTHER.search(said) else ""
+    to_whom = None if UNNAMED in {speaker.name, speaker.addressee} else speaker.addressee
+    to = f" to {to_whom}" if to_whom and _OF_OTHER.search(said) else ""
     opening, closing = "“”" if '"' in text else '""'
+    if asked is not None:
+        return f"{speaker.name} (asked “{asked}”): {opening}{ended[:1].upper()}{ended[1:]}{closing}"
     return f"{speaker.name}{to}: {opening}{ended[:1].upper()}{ended[1:]}{closing}"

@@ -13,7 +13,7 @@ class Proposal:
     """A statement that may become a memory.
 
     Attributes:
-        text: the statement, in the third person.
+        text: the statement as it would stand in the memory.
         talk: between a person and an agent, two people, or more.
         role: of who said it, as in the event ("user", "assistant").
         type: the type that the memory would have.

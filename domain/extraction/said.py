@@ -1,0 +1,133 @@
+"""Passages of a turn that may be worth keeping word for word, for a judge of meaning to choose from.
+
+The rules of `by_people` and `by_agents` know what decisions, facts of a person and outcomes look like, one sentence
+each. Turns that are worth remembering say much else, and a sentence alone often lacks what it is about. A passage is a
+few sentences that follow each other, and it may carry the question that it answers or the speaker's message before it.
+
+Must not know: which of them are kept.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+
+from slowwave_server.domain.extraction.acts import act_of
+from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE
+from slowwave_server.domain.extraction.making import SAID, Statement
+from slowwave_server.domain.extraction.outcomes import has_specifics
+from slowwave_server.domain.extraction.outline import clean, without_marks
+from slowwave_server.domain.extraction.pasted import own_words
+from slowwave_server.domain.extraction.sentences import normalise, sentences
+from slowwave_server.domain.extraction.signals import Seen, signals
+from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.extraction.standalone import content_words, is_cut, is_named
+from slowwave_server.domain.extraction.weights import keep_score
+
+MOST = 4
+"""Passages of a turn: a judge reads each of them."""
+MAX_CHARACTERS = 300
+"""Of a passage; more is no line of a memory."""
+MAX_SENTENCES = 3
+MAX_QUESTION = 160
+"""Characters of a question that a passage carries."""
+LEAST_WORDS = 3
+"""Content words of a passage."""
+_NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
+
+
+def of_person(speech: Speech, text: str, known: Collection[str]) -> list[Statement]:
+    """What a person says to an agent besides the statements that are known already."""
+    parts = [without_marks(part) for part in own_words(text) if part[0] not in ">&"]
+    return _best(_with_question(speech, _passages(parts, by_agent=False), known))
+
+
+def of_agent(text: str, known: Collection[str]) -> list[Statement]:
+    """What an agent says that holds a name or a figure."""
+    parts = [clean(part) for line in normalise(text).split("\n") for part in sentences(line) if part[0] not in ">&|"]
+    found = _passages([part for part in parts if part], by_agent=True)
+    return _best(_statement(one) for one, _ in found if _is_specific(one) and one not in known)
+
+
+def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[str]) -> list[Statement]:
+    """What somebody says to other people that holds a name or a figure."""
+    found = [
+        (one, first)
+        for one, first in _passages(list(sentences(text)), by_agent=False)
+        if _is_specific(one) or len(set(content_words(one))) > 2 * LEAST_WORDS
+    ]
+    return _best(chain(_with_question(talk[at], found, known), _after_own(talk, at, found)))
+
+
+def _passages(parts: Sequence[str], *, by_agent: bool) -> Iterator[tuple[str, bool]]:
+    """The sentences that state something, a few that follow each other together; and whether the turn begins so."""
+    group: list[str] = []
+    first = True
+    for part in (*parts, ""):
+        states = bool(part) and _states(part, by_agent=by_agent)
+        if group and not (states and len(group) < MAX_SENTENCES and len(" ".join((*group, part))) <= MAX_CHARACTERS):
+            whole = " ".join(group)
+            if len(set(content_words(whole))) >= LEAST_WORDS:
+                yield whole, first
+            group, first = [], False
+        if states:
+            group.append(part)
+
+
+def _states(part: str, *, by_agent: bool) -> bool:
+    """Whether a sentence is a statement: neither a question nor a greeting, neither code nor a part of one."""
+    return (
+        len(part) <= MAX_CHARACTERS
+        and not part.rstrip().endswith(("?", ":", "…"))
+        and bool(content_words(part))
+        and not is_cut(part)
+        and not any(pattern.search(part) for pattern in _NO_TEXT)
+        and act_of(part, by_agent=by_agent) not in {"ask", "chat", "propose"}
+    )
+
+
+def _with_question(speech: Speech, found: Iterable[tuple[str, bool]], known: Collection[str]) -> Iterator[Statement]:
+    """Each passage that is not known already; the first one also behind the question that it may answer."""
+    asked = _asked(speech)
+    for said, first in found:
+        if said not in known:
+            yield _statement(said)
+        if first and asked is not None and speech.before_seq is not None:
+            yield _statement(said, asked=asked, source=speech.before_seq)
+
+
+def _asked(speech: Speech) -> str | None:
+    """The question at the end of the turn before, by somebody else."""
+    if speech.before is None or "?" not in speech.before[-MAX_QUESTION:]:
+        return None
+    last = [part for part in sentences(speech.before[-2 * MAX_QUESTION :]) if part.endswith("?")]
+    return without_marks(last[-1]) if last and len(last[-1]) <= MAX_QUESTION else None
+
+
+def _after_own(talk: Sequence[Speech], at: int, found: Iterable[tuple[str, bool]]) -> Iterator[Statement]:
+    """The first passage behind the speaker's own message before, which people who type short lines often go on from."""
+    if at == 0 or talk[at - 1].speaker.name != talk[at].speaker.name:
+        return
+    own = talk[at - 1].event
+    before = " ".join(sentences(own.content))
+    for said, first in found:
+        if first and before and len(before) + len(said) < MAX_CHARACTERS and not before.endswith("?"):
+            yield _statement(f"{before} {said}", source=own.seq)
+
+
+def _statement(said: str, *, asked: str | None = None, source: int | None = None) -> Statement:
+    fired = (*signals(said, Seen()), SAID)
+    return Statement(said, fired, keep_score(fired), sources=() if source is None else (source,), asked=asked)
+
+
+def _best(found: Iterable[Statement]) -> list[Statement]:
+    """Those that say most, in the order in which they were said."""
+    kept = list(dict.fromkeys(found))
+    ranked = sorted(range(len(kept)), key=lambda at: (-_weight(kept[at].said), at))
+    return [kept[at] for at in sorted(ranked[:MOST])]
+
+
+def _is_specific(said: str) -> bool:
+    return is_named(said) or has_specifics(said)
+
+
+def _weight(said: str) -> int:
+    return len(set(content_words(said))) + 3 * is_named(said) + 3 * has_specifics(said)
