@@ -39,7 +39,7 @@ from slowwave_server.domain.candidates import ExtractionContext, Extractor, Wind
 from slowwave_server.domain.failures import Action, Decision, FailureKind, TransientError, WindowTaken, decide
 from slowwave_server.domain.noise import ends_a_run
 from slowwave_server.domain.windows import PRECEDING_EVENTS, cut_window
-from slowwave_server.services.flush_endings import Flushed, end_after_flush, may_end_something
+from slowwave_server.services.flush_endings import Flushed, end_after_flush
 from slowwave_server.services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class FlushResult:
     """What one flush did. `more`: the session is still due; window: (from, to) of what was committed; ended_run:
     whether a run of a task ended in it; drained: whether it handed on to the last parked session of its agent, so that
     more of them may be found by a sweep (urgent ones never are so many); reclaimed: whether an earlier worker had begun
-    this window and neither committed it nor noted a failure.
+    this window and neither committed it nor noted a failure; flush_id: the row of the ledger.
     """
 
     outcome: FlushOutcome
@@ -75,6 +75,7 @@ class FlushResult:
     ended_run: bool = False
     drained: bool = False
     reclaimed: bool = False
+    flush_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +193,10 @@ class Flusher:
         for note in extraction.notes:
             log.info("extraction of %s/%s: %s", ref.agent, ref.session, note)
         result = self._commit(Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now))
-        stored = result.window is not None and begun.scope_id is not None
-        if stored and may_end_something(extraction.candidates, result.repeated):
-            end_after_flush(self.engine, Flushed(begun.session_id, window.from_seq), self.clock())
+        if result.flush_id is not None and begun.scope_id is not None:
+            made = (result.flush_id, extraction.candidates, result.repeated)
+            flushed = Flushed(begun.session_id, begun.scope_id, window.from_seq, *made)
+            end_after_flush(self.engine, flushed, self.clock())
         return replace(result, ended_run=result.window is not None and any(map(ends_a_run, window.events)))
 
     def _fail(
@@ -233,7 +235,12 @@ class Flusher:
         if not committed.committed:
             return FlushResult("lost")
         return FlushResult(
-            commit.outcome, committed.due, (commit.from_seq, commit.to_seq), committed.stored, committed.repeated
+            commit.outcome,
+            more=committed.due,
+            window=(commit.from_seq, commit.to_seq),
+            stored=committed.stored,
+            repeated=committed.repeated,
+            flush_id=committed.flush_id,
         )
 
     def _reaching_postgres(self, statement: Callable[[Connection], T]) -> T:

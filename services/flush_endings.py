@@ -1,13 +1,13 @@
 """What the memories of a flush end, right behind its commit: an agent must not go on with a plan that was called off.
 
 A run of its own, so that it can be explained and undone (I6). A failure loses nothing: the next pass over the scope
-looks at the same memories.
+looks at the same memories. Most flushes concern no other memory of their scope, and one look at an index shows it.
 
 Must not know: which words end what, leases, queues.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -16,13 +16,12 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from slowwave_server.domain.candidates import Candidate
-from slowwave_server.domain.consolidation.known import Known
 from slowwave_server.domain.consolidation.values import Ended
-from slowwave_server.domain.endings.targets import may_end
+from slowwave_server.domain.endings.sought import Sought, is_concerned, sought
 from slowwave_server.domain.similarity import Thresholds
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.consolidation.effects import Effects
-from slowwave_server.services.consolidation.endings import Endings, expired
+from slowwave_server.services.consolidation.endings import Endings, expired, holds_any
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.world import World
 from slowwave_server.services.memory_changes import Author, Stale
@@ -32,8 +31,6 @@ log = logging.getLogger(__name__)
 
 TRIES = 3
 BY = "flush"
-TAKEN_BACK = frozenset({"decision", "task", "instruction"})
-"""Types that people take back most: what ended one of them may have been flushed before it."""
 _OF_FLUSH = text(
     "SELECT DISTINCT s.scope_id, c.memory_id FROM slowwave.flushes f JOIN slowwave.sessions s ON s.id = f.session_id"
     " JOIN slowwave.memory_changes c ON c.flush_id = f.id JOIN slowwave.memories m ON m.id = c.memory_id"
@@ -43,27 +40,27 @@ _OF_FLUSH = text(
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """A window that was committed: of which session, from which event on."""
+    """A window that was committed: of which session, from which event on, by which flush, with what for its scope.
+
+    repeated: how many of the candidates the scope already had.
+    """
 
     session_id: int
+    scope_id: int
     from_seq: int
-
-
-def may_end_something(candidates: Iterable[Candidate], repeated: int) -> bool:
-    """Whether a flush can have ended memories, or stored what had ended before. Cheap: most flushes do neither."""
-    return repeated > 0 or any(_is_concerned(one) for one in candidates)
-
-
-def _is_concerned(one: Candidate | Known) -> bool:
-    """Whether a statement may end others, or may have been ended before it arrived (I9)."""
-    return one.type in TAKEN_BACK or may_end(one.content, one.type)
+    flush_id: int
+    candidates: tuple[Candidate, ...]
+    repeated: int
 
 
 def end_after_flush(engine: Engine, flushed: Flushed, now: datetime) -> int:
     """End what the memories of a flush end. Answers how many memories changed; never raises what Postgres raises."""
+    asked = sought([(one.content, one.type) for one in flushed.candidates])
+    if asked is None and not flushed.repeated:
+        return 0
     for _ in range(TRIES):
         try:
-            return _end(engine, flushed, now)
+            return _end(engine, flushed, now) if _is_there(engine, flushed, asked) else 0
         except (Stale, OperationalError):
             continue  # a pass or another flush changed one of them in between
         except SQLAlchemyError as error:
@@ -71,6 +68,17 @@ def end_after_flush(engine: Engine, flushed: Flushed, now: datetime) -> int:
             return 0
     log.warning("memories of a flush ended nothing: they kept changing; the next pass looks again")
     return 0
+
+
+def _is_there(engine: Engine, flushed: Flushed, asked: Sought | None) -> bool:
+    """Whether there may be a memory that those of the flush end or are ended by.
+
+    It is looked for after the commit: of two flushes at the same time, the one that commits last sees the other.
+    """
+    if asked is None or asked.within or flushed.repeated or any(one.corrects for one in flushed.candidates):
+        return True
+    with engine.connect() as connection:
+        return holds_any(connection, flushed.scope_id, asked.types, besides=flushed.flush_id)
 
 
 def _end(engine: Engine, flushed: Flushed, now: datetime) -> int:
@@ -98,7 +106,7 @@ def _end(engine: Engine, flushed: Flushed, now: datetime) -> int:
 def _plan(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[Ended]:
     """What becomes of other memories through those of the flush, and of those that had ended before they were said."""
     known = load(connection, scope_id, ids).values()
-    concerned = [one for one in known if one.live and (one.valid_to is not None or _is_concerned(one))]
+    concerned = [one for one in known if one.live and (one.valid_to is not None or is_concerned(one.content, one.type))]
     if not concerned:
         return []
     world = World(connection, scope_id, Thresholds())

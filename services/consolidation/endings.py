@@ -57,6 +57,15 @@ _ENDINGS = text(
     " AND m.content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): '"
     " ORDER BY m.valid_from DESC, m.id LIMIT :most"
 )
+# In one statement, since each flush that may end something asks. Its own memories are not meant.
+_ANY = (
+    "SELECT EXISTS (SELECT FROM slowwave.memories m WHERE m.scope_id = %(scope)s AND m.type = ANY(%(types)s)"
+    " AND m.status IN ('inbox', 'episode', 'active') AND NOT EXISTS (SELECT FROM slowwave.memory_changes c"
+    "  WHERE c.flush_id = %(besides)s AND c.memory_id = m.id))"
+    " OR EXISTS (SELECT FROM slowwave.memories m WHERE m.scope_id = %(scope)s AND m.type IN ('decision', 'fact')"
+    " AND m.status IN ('inbox', 'episode', 'active') AND m.search @@ CAST(%(verbs)s AS tsquery)"
+    " AND m.content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): ')"
+)
 _VERBS = ("call", "lift", "correct")
 _EVENTS = text("SELECT x.memory_id, x.session_id, x.seq FROM slowwave.memory_sources x WHERE x.memory_id = ANY(:ids)")
 _ENDED_HERE = text(
@@ -123,8 +132,7 @@ class Endings:
         older = [memory for memory in memories if memory.live and may_be_ended(memory.content, memory.type)]
         if not older:
             return []
-        verbs = " | ".join(f"'{self._scope_id}:{verb}'" for verb in _VERBS)
-        ids = self._ids(_ENDINGS, ["decision", "fact"], verbs=verbs)
+        ids = self._ids(_ENDINGS, ["decision", "fact"], verbs=_verbs(self._scope_id))
         if any(memory.type == "instruction" for memory in older):
             ids += self._ids(_OF_TYPE, ["instruction"])
         for memory in older:
@@ -167,6 +175,16 @@ class Endings:
 def _holds_until(one: Known, memory: Known) -> bool:
     """Whether a memory still held when another was said, or ended by that one."""
     return one.superseded_by == memory.id or one.valid_to is None or one.valid_to > memory.reaffirmed_at
+
+
+def _verbs(scope_id: int) -> str:
+    return " | ".join(f"'{scope_id}:{verb}'" for verb in _VERBS)
+
+
+def holds_any(connection: Connection, scope_id: int, types: Iterable[str], *, besides: int) -> bool:
+    """Whether a scope has a live memory of these types, or one that tells an ending, besides those of a flush."""
+    values = {"scope": scope_id, "types": sorted(types), "besides": besides, "verbs": _verbs(scope_id)}
+    return bool(connection.exec_driver_sql(_ANY, values).scalar())
 
 
 def settle_endings(effects: Effects, endings: Endings, memories: Sequence[Known]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, event, text
 
 from slowwave.identity import SessionRef
 from slowwave.settings import Consolidation, Settings
@@ -116,6 +116,21 @@ def office(database_url: str, redis_client: Redis, engine: Engine) -> Iterator[O
     scene = make_scene(database_url, redis_client)
     yield Office(scene, engine)
     scene.engine.dispose()
+
+
+def test_a_flush_whose_scope_holds_nothing_to_end_asks_only_once(office: Office) -> None:
+    statements: list[str] = []
+
+    def note(*args: Any) -> None:
+        statements.append(args[2])
+
+    office.talk("s1", "My sister works as a nurse.", days=-3)
+    event.listen(office.scene.engine, "before_cursor_execute", note)
+    office.talk("s2", "Let's go with Kyoto for the spring trip in April 2027.", days=-2)
+    assert len([one for one in statements if "slowwave.memories" in one]) == 1
+    office.talk("s3", "No, not Kyoto, we go to Osaka.")
+    assert len([one for one in statements if "slowwave.memories" in one]) > 2
+    assert office.ended() == {KYOTO: NOT_KYOTO}
 
 
 def test_i6_correction_ends_the_decision_at_once_with_history(office: Office) -> None:
