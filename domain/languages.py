@@ -10,9 +10,9 @@ Must not know: sessions, tables, the rules of a language.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -134,19 +134,19 @@ def detect(text: str, fallback: str = DEFAULT) -> str:
         >>> detect("Ok!", fallback="de")
         'de'
     """
-    prose = _prose(text[:LONGEST])
-    by_script = None if prose.isascii() else _script_language(prose)
-    if by_script is not None:
-        return by_script
-    words = _WORD.findall(prose)
-    latin = sum(map(str.isascii, words)) * 2 >= len(words)
-    if len(words) < (FEWEST_WORDS if latin else 1):
+    read = _read(text[:LONGEST])
+    if read.by_script is not None:
+        return read.by_script
+    if read.says_too_little:
         return fallback
-    if fallback in {"", DEFAULT} and _is_plainly_english(words):
+    if fallback in {"", DEFAULT} and read.is_plainly_english:
         return DEFAULT
-    ranked: dict[str, float] = dict(_identifier().rank(" ".join(words)))
-    best = max(ranked, key=ranked.__getitem__)
-    if best not in LANGUAGES or ranked[best] < SURE or ranked[best] < NEIGHBOURS * ranked.get(fallback, 0):
+    best = read.best
+    if (
+        best not in LANGUAGES
+        or read.ranked[best] < SURE
+        or read.ranked[best] < NEIGHBOURS * read.ranked.get(fallback, 0)
+    ):
         return fallback
     return best
 
@@ -192,10 +192,42 @@ def _script_language(prose: str) -> str | None:
     return script
 
 
-def _is_plainly_english(words: Sequence[str]) -> bool:
-    return all(map(str.isascii, words)) and sum(word.lower() in _ENGLISH for word in words) >= PLAINLY_ENGLISH * len(
-        words
-    )
+class _Reading:
+    """What a text says about its language, whatever its neighbours are written in. The model is asked if it decides."""
+
+    def __init__(self, text: str) -> None:
+        prose = _prose(text)
+        self.by_script = None if prose.isascii() else _script_language(prose)
+        self._words = _WORD.findall(prose) if self.by_script is None else []
+
+    @property
+    def says_too_little(self) -> bool:
+        """Whether there are too few words."""
+        latin = sum(map(str.isascii, self._words)) * 2 >= len(self._words)
+        return len(self._words) < (FEWEST_WORDS if latin else 1)
+
+    @cached_property
+    def is_plainly_english(self) -> bool:
+        """Whether the words show it."""
+        words = self._words
+        return all(map(str.isascii, words)) and sum(
+            word.lower() in _ENGLISH for word in words
+        ) >= PLAINLY_ENGLISH * len(words)
+
+    @cached_property
+    def ranked(self) -> Mapping[str, float]:
+        """How probable the model finds each language."""
+        return dict(_identifier().rank(" ".join(self._words)))
+
+    @cached_property
+    def best(self) -> str:
+        """The most probable language."""
+        return max(self.ranked, key=self.ranked.__getitem__)
+
+
+@lru_cache(maxsize=64)  # a flush asks for the language of its texts by themselves and among others, several times
+def _read(text: str) -> _Reading:
+    return _Reading(text)
 
 
 @cache
