@@ -27,6 +27,8 @@ CREATE OR REPLACE FUNCTION slowwave.begin_flush(
 LANGUAGE plpgsql
 -- A new database has no statistics. Without this setting, Postgres would keep a plan that reads all sessions.
 SET enable_seqscan = off
+-- Planning these statements for every flush costs more than running them.
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -5,6 +5,10 @@
 --   made this window (models.flushes.Flush). p_dropped: how many memories of the answer were rejected, by reason.
 -- p_aliases: the aliases that the window teaches (slowwave.learn_aliases), NULL if there are none.
 --
+-- The commit does not wait for the disk. If the server crashes within a second and loses it, it loses all of it: the
+-- session is due again, and the window is read again. What has to last was committed with its capture. With a backend
+-- the commit waits, because a copy that was delivered must not outlive its memory.
+--
 -- Turns that arrive while a slow extractor reads a window make the session due again, since capture counts them from
 -- the old watermark. Counted from the new watermark, they may be too few for a window of their own. If there are
 -- p_turn_threshold turns or fewer and no other reason, the session waits like any session that is not due.
@@ -18,9 +22,16 @@ CREATE OR REPLACE FUNCTION slowwave.commit_extraction(
     OUT committed boolean, OUT flush_id bigint, OUT stored integer, OUT repeated integer, OUT due boolean
 )
 LANGUAGE plpgsql
+-- Every statement here reads by key. Planning each of them for every flush costs more than running it. A plan from the
+-- time when the tables were empty must not read all of a table.
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
 BEGIN
+    IF NOT EXISTS (SELECT FROM slowwave.memory_backends) THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
     SELECT c.committed, c.flush_id, c.stored, c.repeated, c.due INTO committed, flush_id, stored, repeated, due
     FROM slowwave.commit_flush(
         p_session_id, p_from_seq, p_to_seq, p_invalidated_at, p_outcome, p_extractor, p_extractor_version, p_attempt,
