@@ -3,6 +3,11 @@
 Must not know: settings files or the environment; the URL is an argument.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import psycopg
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.engine import make_url
 
@@ -42,3 +47,26 @@ def make_engine(
             " -c max_parallel_workers_per_gather=0 -c jit=off",
         },
     )
+
+
+@contextmanager
+def driver_connection(engine: Engine) -> Iterator[psycopg.Connection[Any]]:
+    """A connection of the engine's pool without SQLAlchemy around it, for what is asked many times a second.
+
+    Each statement is a transaction of its own. Errors are those of psycopg, and a connection on which one was raised is
+    not used again.
+    """
+    pooled = engine.raw_connection()
+    try:
+        plain = cast("psycopg.Connection[Any]", pooled.driver_connection)
+        if plain.autocommit:
+            yield plain
+        else:
+            plain.autocommit = True
+            yield plain
+            plain.autocommit = False
+    except BaseException:
+        pooled.invalidate()
+        raise
+    finally:
+        pooled.close()

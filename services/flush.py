@@ -24,11 +24,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
+from psycopg import Connection, OperationalError
 from redis.exceptions import RedisError
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Engine
 
 from slowwave.coordination.answers import Priority, Release, Taken, Verdict
 from slowwave.coordination.flush_queue import FlushQueue
@@ -39,6 +39,7 @@ from slowwave_server.domain.candidates import ExtractionContext, Extractor, Wind
 from slowwave_server.domain.failures import Action, Decision, FailureKind, TransientError, WindowTaken, decide
 from slowwave_server.domain.noise import ends_a_run
 from slowwave_server.domain.windows import PRECEDING_EVENTS, cut_window
+from slowwave_server.models.engine import driver_connection
 from slowwave_server.services.flush_endings import Flushed, end_after_flush
 from slowwave_server.services.flush_store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
 
@@ -243,11 +244,11 @@ class Flusher:
             flush_id=committed.flush_id,
         )
 
-    def _reaching_postgres(self, statement: Callable[[Connection], T]) -> T:
+    def _reaching_postgres(self, statement: Callable[[Connection[Any]], T]) -> T:
         """Run one statement; when the connection turns out to be dead, again on a new one. Each is safe to repeat."""
         for attempt in range(1, POSTGRES_TRIES + 1):
             try:
-                with self.engine.connect() as connection:
+                with driver_connection(self.engine) as connection:
                     return statement(connection)
             except OperationalError:
                 if attempt == POSTGRES_TRIES:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import psycopg
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
@@ -20,6 +21,7 @@ from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.endings.sought import Sought, is_concerned, sought
 from slowwave_server.domain.similarity import Thresholds
 from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.models.engine import driver_connection
 from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.endings import Endings, expired, holds_any
 from slowwave_server.services.consolidation.neighbours import load
@@ -61,9 +63,9 @@ def end_after_flush(engine: Engine, flushed: Flushed, now: datetime) -> int:
     for _ in range(TRIES):
         try:
             return _end(engine, flushed, now) if _is_there(engine, flushed, asked) else 0
-        except (Stale, OperationalError):
+        except (Stale, OperationalError, psycopg.OperationalError):
             continue  # a pass or another flush changed one of them in between
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, psycopg.Error) as error:
             log.warning("memories of a flush ended nothing: %s; the next pass looks again", type(error).__name__)
             return 0
     log.warning("memories of a flush ended nothing: they kept changing; the next pass looks again")
@@ -77,7 +79,7 @@ def _is_there(engine: Engine, flushed: Flushed, asked: Sought | None) -> bool:
     """
     if asked is None or asked.within or flushed.repeated or any(one.corrects for one in flushed.candidates):
         return True
-    with engine.connect() as connection:
+    with driver_connection(engine) as connection:
         return holds_any(connection, flushed.scope_id, asked.types, besides=flushed.flush_id)
 
 

@@ -4,11 +4,13 @@ Must not know: Redis, leases, when a flush is due.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, LiteralString
 
-from sqlalchemy import Connection, RowMapping
+from psycopg import Connection
+from psycopg.rows import dict_row
 
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
@@ -173,7 +175,7 @@ class Commit:
 
 
 def begin_flush(
-    connection: Connection,
+    connection: Connection[Any],
     ref: SessionRef,
     settings: AutoFlush,
     now: datetime,
@@ -181,28 +183,30 @@ def begin_flush(
     preceding: int,
 ) -> Begun:
     """Count an attempt and read the window; one round trip, committed before the work starts."""
-    row = (
-        connection.exec_driver_sql(
-            _BEGIN,
-            (
-                ref.tenant,
-                ref.agent,
-                ref.session,
-                settings.extractor.max_messages_per_flush,
-                preceding,
-                settings.idle_seconds,
-                settings.max_dirty_age_seconds,
-                settings.lease_seconds + 1,
-                now,
-            ),
-        )
-        .mappings()
-        .one()
+    values = (
+        ref.tenant,
+        ref.agent,
+        ref.session,
+        settings.extractor.max_messages_per_flush,
+        preceding,
+        settings.idle_seconds,
+        settings.max_dirty_age_seconds,
+        settings.lease_seconds + 1,
+        now,
     )
-    return _begun(row)
+    return _begun(_one_row(connection, _BEGIN, values))
 
 
-def _begun(row: RowMapping) -> Begun:
+def _one_row(connection: Connection[Any], statement: LiteralString, values: tuple[object, ...]) -> dict[str, Any]:
+    """The one row of a statement that every flush makes, prepared at once."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(statement, values, prepare=True).fetchone()
+    if row is None:
+        raise AssertionError("a function with OUT parameters answers a row")
+    return row
+
+
+def _begun(row: Mapping[str, Any]) -> Begun:
     if row["state"] != "begin":
         return Begun(row["state"])
     events = [event_of(e) for e in row["events"] or ()]
@@ -221,42 +225,35 @@ def _begun(row: RowMapping) -> Begun:
     )
 
 
-def commit_flush(connection: Connection, commit: Commit, now: datetime) -> Committed:
+def commit_flush(connection: Connection[Any], commit: Commit, now: datetime) -> Committed:
     """Write the window, or nothing: one statement, one transaction, one round trip."""
-    row = (
-        connection.exec_driver_sql(
-            _COMMIT,
-            (
-                commit.session_id,
-                commit.from_seq,
-                commit.to_seq,
-                commit.invalidated_at,
-                commit.outcome,
-                commit.extractor,
-                commit.extractor_version,
-                commit.attempt,
-                commit.candidates,
-                commit.passages,
-                commit.noise,
-                commit.redactions,
-                commit.error,
-                commit.window_limit,
-                commit.idle_seconds,
-                commit.max_dirty_age_seconds,
-                commit.started_at,
-                now,
-                commit.tokens,
-                commit.fallback,
-                commit.fallback_why,
-                commit.dropped,
-                commit.turn_threshold,
-                commit.aliases,
-            ),
-        )
-        .mappings()
-        .one()
+    values = (
+        commit.session_id,
+        commit.from_seq,
+        commit.to_seq,
+        commit.invalidated_at,
+        commit.outcome,
+        commit.extractor,
+        commit.extractor_version,
+        commit.attempt,
+        commit.candidates,
+        commit.passages,
+        commit.noise,
+        commit.redactions,
+        commit.error,
+        commit.window_limit,
+        commit.idle_seconds,
+        commit.max_dirty_age_seconds,
+        commit.started_at,
+        now,
+        commit.tokens,
+        commit.fallback,
+        commit.fallback_why,
+        commit.dropped,
+        commit.turn_threshold,
+        commit.aliases,
     )
-    return Committed(**row)
+    return Committed(**_one_row(connection, _COMMIT, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +266,9 @@ class Failure:
     error: str
 
 
-def fail_flush(connection: Connection, begun: Begun, failure: Failure, now: datetime) -> None:
+def fail_flush(connection: Connection[Any], begun: Begun, failure: Failure, now: datetime) -> None:
     """Note a failure of the window, unless the session has moved on meanwhile."""
-    connection.exec_driver_sql(
+    connection.execute(
         _FAIL,
         (
             begun.session_id,

@@ -10,8 +10,10 @@ Must not know: which words end what (domain.endings).
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
+import psycopg
 from sqlalchemy import Connection, TextClause, text
 
 from slowwave_server.domain.consolidation.known import Known
@@ -181,10 +183,11 @@ def _verbs(scope_id: int) -> str:
     return " | ".join(f"'{scope_id}:{verb}'" for verb in _VERBS)
 
 
-def holds_any(connection: Connection, scope_id: int, types: Iterable[str], *, besides: int) -> bool:
+def holds_any(connection: psycopg.Connection[Any], scope_id: int, types: Iterable[str], *, besides: int) -> bool:
     """Whether a scope has a live memory of these types, or one that tells an ending, besides those of a flush."""
     values = {"scope": scope_id, "types": sorted(types), "besides": besides, "verbs": _verbs(scope_id)}
-    return bool(connection.exec_driver_sql(_ANY, values).scalar())
+    (found,) = connection.execute(_ANY, values, prepare=True).fetchone() or (False,)
+    return bool(found)
 
 
 def settle_endings(effects: Effects, endings: Endings, memories: Sequence[Known]) -> bool:

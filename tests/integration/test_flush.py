@@ -17,6 +17,7 @@ from slowwave_server.domain.candidates import Window
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.windows import PRECEDING_EVENTS
+from slowwave_server.models.engine import driver_connection
 from slowwave_server.services.flush_store import begin_flush
 from slowwave_server.services.quarantine import RetryResult, retry_quarantined
 from tests.flushing import Scene, make_scene
@@ -189,7 +190,7 @@ def test_a_run_of_tool_events_keeps_the_turns_before_it_as_context(make: Callabl
     scene.say("s1", "Maya has seat 4A.", trigger="idle")
 
     now, flushing = scene.clock(), scene.settings
-    with scene.engine.connect() as connection:
+    with driver_connection(scene.engine) as connection:
         begun = begin_flush(connection, SessionRef("default", "maya", "s1"), flushing, now, preceding=PRECEDING_EVENTS)
     assert [event.seq for event in begun.preceding] == [1, 2, 11, 12, 13, 14]
     assert [event.seq for event in begun.events] == [15]
