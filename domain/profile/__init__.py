@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -59,15 +59,18 @@ def profile_of(content: str, kind: str = "fact") -> tuple[Trait, ...]:
     """What a statement gives to the profile of its speaker, at most `MOST` attributes."""
     if len(content) > LONGEST or "\n" in content:
         return ()
-    text = _DATES.sub("", content)
-    quoted = _QUOTED.match(text)
-    if quoted is None or quoted["who"].endswith(" corrected"):
-        found = _read(_reader("en"), text, "")
-    else:
-        found = (trait for code in _QUOTING for trait in _read(_reader(code), quoted["body"], quoted["who"]))
     allowed = _OF_KIND.get(kind)
+    found = _told(_DATES.sub("", content))
     kept = {trait.attribute: trait for trait in found if allowed is None or trait.attribute in allowed}
     return tuple(kept.values())[:MOST]
+
+
+@lru_cache(maxsize=16)  # a statement is kept for what it tells, and then stored with it
+def _told(text: str) -> tuple[Trait, ...]:
+    quoted = _QUOTED.match(text)
+    if quoted is None or quoted["who"].endswith(" corrected"):
+        return tuple(_read(_reader("en"), text, ""))
+    return tuple(trait for code in _QUOTING for trait in _read(_reader(code), quoted["body"], quoted["who"]))
 
 
 def profile_json(content: str, kind: str) -> str:
