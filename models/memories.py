@@ -86,6 +86,12 @@ class Memory(Base):
             ),
         ),
         *(_profile_index(place) for place in range(2)),
+        # Few memories tell an ending, and every flush that may have been told one before asks for them.
+        Index(
+            "memories_endings_idx",
+            "scope_id",
+            postgresql_where=text("content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): '"),
+        ),
         Index("memories_merged_idx", "merged_into", postgresql_where=text("merged_into IS NOT NULL")),
         Index("memories_superseded_idx", "superseded_by", postgresql_where=text("superseded_by IS NOT NULL")),
         # What no pass has looked at since it was made or said again, the oldest first.

@@ -54,21 +54,12 @@ _WITH_WORDS = text(
     "  FROM unnest(to_tsvector('pg_catalog.english', :words)) AS l) AS tsquery)"
     " ORDER BY m.valid_from DESC, m.id LIMIT :most"
 )
+# As the index memories_endings_idx has it.
+_TOLD = "m.content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): '"
 _ENDINGS = text(
-    f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND m.search @@ CAST(:verbs AS tsquery)"
-    " AND m.content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): '"
-    " ORDER BY m.valid_from DESC, m.id LIMIT :most"
+    f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND {_TOLD} ORDER BY m.valid_from DESC, m.id LIMIT :most"
 )
-# In one statement, since each flush that may end something asks. Its own memories are not meant.
-_ANY = (
-    "SELECT EXISTS (SELECT FROM slowwave.memories m WHERE m.scope_id = %(scope)s AND m.type = ANY(%(types)s)"
-    " AND m.status IN ('inbox', 'episode', 'active') AND NOT EXISTS (SELECT FROM slowwave.memory_changes c"
-    "  WHERE c.flush_id = %(besides)s AND c.memory_id = m.id))"
-    " OR EXISTS (SELECT FROM slowwave.memories m WHERE m.scope_id = %(scope)s AND m.type IN ('decision', 'fact')"
-    " AND m.status IN ('inbox', 'episode', 'active') AND m.search @@ CAST(%(verbs)s AS tsquery)"
-    " AND m.content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): ')"
-)
-_VERBS = ("call", "lift", "correct")
+_HOLDS = "SELECT slowwave.holds_memories(%s, %s, %s)"
 _EVENTS = text("SELECT x.memory_id, x.session_id, x.seq FROM slowwave.memory_sources x WHERE x.memory_id = ANY(:ids)")
 _ENDED_HERE = text(
     "SELECT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = :id AND c.action = 'superseded'"
@@ -134,7 +125,7 @@ class Endings:
         older = [memory for memory in memories if memory.live and may_be_ended(memory.content, memory.type)]
         if not older:
             return []
-        ids = self._ids(_ENDINGS, ["decision", "fact"], verbs=_verbs(self._scope_id))
+        ids = self._ids(_ENDINGS, ["decision", "fact"])
         if any(memory.type == "instruction" for memory in older):
             ids += self._ids(_OF_TYPE, ["instruction"])
         for memory in older:
@@ -179,14 +170,9 @@ def _holds_until(one: Known, memory: Known) -> bool:
     return one.superseded_by == memory.id or one.valid_to is None or one.valid_to > memory.reaffirmed_at
 
 
-def _verbs(scope_id: int) -> str:
-    return " | ".join(f"'{scope_id}:{verb}'" for verb in _VERBS)
-
-
 def holds_any(connection: psycopg.Connection[Any], scope_id: int, types: Iterable[str], *, besides: int) -> bool:
     """Whether a scope has a live memory of these types, or one that tells an ending, besides those of a flush."""
-    values = {"scope": scope_id, "types": sorted(types), "besides": besides, "verbs": _verbs(scope_id)}
-    (found,) = connection.execute(_ANY, values, prepare=True).fetchone() or (False,)
+    (found,) = connection.execute(_HOLDS, (scope_id, sorted(types), besides), prepare=True).fetchone() or (False,)
     return bool(found)
 
 
