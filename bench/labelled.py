@@ -62,6 +62,18 @@ def turns(name: str) -> Iterator[Turn]:
     yield from SETS[name]()
 
 
+def sessions(name: str) -> Iterator[list[Turn]]:
+    """The same turns, session by session."""
+    found: list[Turn] = []
+    for turn in turns(name):
+        if turn.before is None and found:
+            yield found
+            found = []
+        found.append(turn)
+    if found:
+        yield found
+
+
 def rows(labelled: Iterator[Turn], features: Callable[[Turn, str, int], Features]) -> list[Row]:
     """What a fit reads. features: of a turn, one of its sentences, and the place of the sentence in the turn."""
     found: list[Row] = []

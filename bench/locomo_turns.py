@@ -3,7 +3,7 @@
 Run: python -m bench.extraction --sets locomo
 """
 
-from bench.labelled import Turn, turns
+from bench.labelled import sessions
 from bench.replay import Compared, memories
 from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
 
@@ -11,7 +11,7 @@ from slowwave_server.domain.evaluation import Agreement, Carried, agreement, car
 def measure(compared: Compared) -> dict[str, float]:
     """All figures of one extractor, by name."""
     total, words, made, count = Agreement(), Carried(), 0, 0
-    for session in _sessions():
+    for session in sessions("locomo"):
         found = memories(compared.extractor, [turn.event for turn in session], session[0].group)
         kept = {seq for memory in found for seq in memory.sources}
         total += agreement(kept, (turn.event.seq for turn in session if turn.gold))
@@ -26,13 +26,3 @@ def measure(compared: Compared) -> dict[str, float]:
         "words of gold memories in memories": words.share,
         "memories a session": made / count,
     }
-
-
-def _sessions() -> list[list[Turn]]:
-    """The turns, session by session: each begins with a turn that has none before it."""
-    sessions: list[list[Turn]] = []
-    for turn in turns("locomo"):
-        if turn.before is None:
-            sessions.append([])
-        sessions[-1].append(turn)
-    return sessions

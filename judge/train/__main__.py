@@ -1,10 +1,10 @@
 """Train the judge of what is worth remembering, or show how well it judges a data set that it never saw.
 
-Run: python -m judge.train                     trains on all labels, writes judge/src/slowwave_judge
+Run: python -m judge.train                     trains, writes judge/src/slowwave_judge, and judges the people held out
      python -m judge.train --leave-out realmem,locomo+msc
                                                trains without each group of sets, and judges it: AUC and shares
 
-It needs `pip install -e './judge[train]'`, two cores and three minutes (for each group that is left out, 90 seconds).
+It needs `pip install -e './judge[train]'`, two cores and a quarter of an hour, and as long for each group left out.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.pile import auc
-from judge.train.data import Labelled, read_labelled
+from judge.train.data import Labelled, is_held_out, read_gold, read_labelled
 from judge.train.network import EPOCHS, RATE, Trainer
 
 TARGET = Path(__file__).parent.parent / "src" / "slowwave_judge"
@@ -26,10 +26,10 @@ SHARES = (0.25, 0.4, 0.6)
 def tell(part: str, rows: Sequence[Labelled], judged: Sequence[float]) -> None:
     """Print how well a data set was judged: AUC of useful against junk, and the labels of the best rows."""
     ranked = sorted(zip(judged, rows, strict=True), key=lambda pair: -pair[0])
-    by_label = {label: [score for score, row in ranked if row.label == label] for label in "umj"}
+    by_label = {label: [score for score, row in ranked if row.verdict == label] for label in "umj"}
     told = [f"{part:<10} {len(rows):>5} statements, AUC {auc(by_label['u'], by_label['j']) or 0:.3f}"]
     for share in SHARES:
-        best = Counter(row.label for _, row in ranked[: int(len(ranked) * share)])
+        best = Counter(row.verdict for _, row in ranked[: int(len(ranked) * share)])
         n = sum(best.values()) or 1
         told.append(f"best {share:.0%}: useful {best['u'] / n:.2f}, junk {best['j'] / n:.2f}")
     print(" | ".join(told), flush=True)
@@ -42,9 +42,9 @@ def leave_out(trainer: Trainer, data: Sequence[Labelled], groups: Sequence[str])
         unknown = set(parts) - {one.part for one in data}
         if unknown:
             sys.exit(f"--leave-out: no labels of {', '.join(sorted(unknown))}")
-        network = trainer.train([one for one in data if one.part not in parts])
+        network = trainer.train([one for one in data if one.part not in parts and not is_held_out(one)])
         for part in parts:
-            rows = [one for one in data if one.part == part]
+            rows = [one for one in data if one.part == part and one.label]
             tell(part, rows, trainer.judge(network, rows))
 
 
@@ -54,13 +54,17 @@ def main() -> int:
     parser.add_argument("--leave-out", help="groups of data sets, as realmem,locomo+msc")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    data, trainer = read_labelled(), Trainer(options.seed)
-    counts = Counter(one.part for one in data)
+    data, trainer = [*read_labelled(), *read_gold(options.seed)], Trainer(options.seed)
+    learned, held_out = [one for one in data if not is_held_out(one)], [one for one in data if is_held_out(one)]
+    counts = Counter(one.part if one.label else f"{one.part}, gold" for one in learned)
     print(", ".join(f"{part} {count:,}" for part, count in sorted(counts.items())), flush=True)
     if options.leave_out:
         leave_out(trainer, data, options.leave_out.split(","))
         return 0
-    network = trainer.train(data)
+    network = trainer.train(learned)
+    for part in sorted({one.part for one in held_out}):
+        rows = [one for one in held_out if one.part == part]
+        tell(part, rows, trainer.judge(network, rows))
     trainer.export(network, TARGET / "model.onnx")
     digest = hashlib.sha256((TARGET / "model.onnx").read_bytes()).hexdigest()
     card = {"name": f"judge {digest[:8]}", "sha256": digest, "seed": options.seed, "epochs": EPOCHS, "rate": RATE}

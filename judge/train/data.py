@@ -1,43 +1,78 @@
-"""The labelled statements that the judge learns from.
+"""The statements that the judge learns from, and those that it is measured on.
 
     data/statements.jsonl   statements written for this project, or made by the rules from conversations written for it
-    data/labels.jsonl       labels of statements that the rules make from the public data sets. A line names a statement
-                            by its set and a hash, since no text of these sets may stand here.
+    data/labels.jsonl       labels of statements that the rules make from the public data sets. A line names a
+                            statement by its set and a hash, since no text of these sets may stand here.
+    gold of turns           MSC, RealMem and LoCoMo say for each turn what people wrote down of it. A statement that
+                            shares words with it counts as good, one of a turn without any as bad, with less weight.
 
 The labels are those of readers: u (useful), m (marginal), j (junk). data/README.md has their instructions.
+
+A fifth of the persons and dialogues of each public set is held out: no label and no gold of theirs is learned.
 
 Must not know: networks.
 """
 
 import json
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from bench import labelled
 from bench.msc_data import data_file
-from bench.replay import Compared
+from bench.replay import Compared, memories
 from bench.session_data import FILES, talks
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.worth import Proposal
 
 DATA = Path(__file__).parent.parent / "data"
 USEFUL = {"u": 1.0, "m": 0.5, "j": 0.0}
+HELD_OUT = frozenset(("Oliver_Smith", "conv-48"))
+"""A person of RealMem and a conversation of LoCoMo."""
+FIFTHS = {"msc": 1, "tau": 2}
+"""Of these sets every fifth dialogue or task is held out; the step between their numbers."""
+GOLD_WEIGHT = 0.4
+"""Of a statement with the gold of its turn beside one with a reader's label."""
+GOOD, BAD = 0.75, 0.1
+"""What the judge is to say of a statement that shares words with the gold, and of one of a turn without gold."""
+ALIKE = 0.35
+"""Share of content words (Dice) from which a statement says what the gold of its turn says."""
+MOST_OF_SET = 2500
+"""Statements with gold that are learned of a set: half of them good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A statement with its label. about: "TALK, ROLE, TYPE"; part: the data set, which a split must not cut."""
+    """A statement with its label. about: "TALK, ROLE, TYPE"; part: the data set, which a split must not cut.
+
+    label: the letter of each reader who read it, one or two; "" if only the gold of its turn is known. group: the
+    person or conversation. useful: what the judge is to say.
+    """
 
     text: str
     about: str
     label: str
     part: str
+    group: str = ""
+    useful: float = 0.0
+    weight: float = 1.0
 
     @property
-    def useful(self) -> float:
-        """What the judge is to say."""
-        return USEFUL[self.label]
+    def verdict(self) -> str:
+        """One letter: what its readers agree on, else m."""
+        return self.label[0] if len(set(self.label)) == 1 else "m"
+
+
+def read(text: str, about: str, label: str, part: str, group: str = "") -> Labelled:
+    """A statement that readers labelled."""
+    return Labelled(text, about, label, part, group, sum(map(USEFUL.__getitem__, label)) / len(label))
+
+
+def is_held_out(one: Labelled) -> bool:
+    """Whether a statement is of a person or dialogue that is never learned from."""
+    return one.group in HELD_OUT or (one.part in FIFTHS and int(one.group.split("-")[1]) // FIFTHS[one.part] % 5 == 0)
 
 
 class Recorder:
@@ -59,7 +94,7 @@ def read_labelled() -> list[Labelled]:
     found = []
     for row in written:
         asked = Proposal(row["text"], row["talk"], row["role"], row["type"])
-        found.append(Labelled(asked.text, asked.about, row["label"], row["part"]))
+        found.append(read(asked.text, asked.about, row["label"], row["part"]))
     labels: dict[str, dict[str, str]] = {}
     for line in (DATA / "labels.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -71,20 +106,51 @@ def read_labelled() -> list[Labelled]:
 
 
 def _of_set(part: str, labels: dict[str, str]) -> Iterator[Labelled]:
-    for session, text, told in proposed(part):
+    for group, session, text, told in proposed(part):
         if label := labels.pop(statement_id(part, session, text), None):
-            yield Labelled(text, told, label, part)
+            yield read(text, told, label, part, group)
 
 
-def proposed(part: str, transcripts: Path | None = None) -> Iterator[tuple[str, str, str]]:
-    """The session, text and "TALK, ROLE, TYPE" of each statement that the rules make of a data set."""
+def proposed(part: str, transcripts: Path | None = None) -> Iterator[tuple[str, str, str, str]]:
+    """The group, session, text and "TALK, ROLE, TYPE" of each statement that the rules make of a data set."""
     recorder = Recorder()
     extractor = Compared(RulesExtractor(recorder))
     for talk in talks(part, transcripts):
         recorder.asked.clear()
         list(talk.remembered(extractor))
+        person, _, rest = talk.session.partition("/")
+        group = person if rest else talk.session if part in {"msc", "tau"} else talk.agent
         for text, about in recorder.asked.items():
-            yield talk.session, text, about
+            yield group, talk.session, text, about
+
+
+def read_gold(seed: int) -> list[Labelled]:
+    """Statements with the gold of their turns, as many good as bad ones of each set."""
+    found = []
+    for part in labelled.SETS:
+        if data_file(FILES[part]).is_file():
+            every = [one for one in _with_gold(part) if not is_held_out(one)]
+            random_ = random.Random(seed)
+            for useful in (GOOD, BAD):
+                of_kind = [one for one in every if one.useful == useful]
+                found += random_.sample(of_kind, min(MOST_OF_SET // 2, len(of_kind)))
+    return found
+
+
+def _with_gold(part: str) -> Iterator[Labelled]:
+    recorder = Recorder()
+    extractor = RulesExtractor(recorder)
+    for turns in labelled.sessions(part):
+        recorder.asked.clear()
+        by_seq = {turn.event.seq: turn for turn in turns}
+        agent = "assistant" if part == "realmem" else turns[0].group
+        for memory in memories(extractor, [turn.event for turn in turns], agent):
+            sources = [by_seq[seq] for seq in memory.sources]
+            about = recorder.asked.get(memory.content)
+            alike = max(turn.alike([memory.content])[0] for turn in sources)
+            useful = BAD if not any(turn.gold for turn in sources) else GOOD if alike >= ALIKE else None
+            if about is not None and useful is not None:
+                yield Labelled(memory.content, about, "", part, turns[0].group, useful, GOLD_WEIGHT)
 
 
 def statement_id(part: str, session: str, text: str) -> str:

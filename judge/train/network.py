@@ -86,7 +86,8 @@ class Trainer:
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 logits = network(**self.encode(batch))
             target = torch.tensor([one.useful for one in batch])
-            loss = nn.functional.binary_cross_entropy_with_logits(logits.float(), target)
+            weight = torch.tensor([one.weight for one in batch])
+            loss = nn.functional.binary_cross_entropy_with_logits(logits.float(), target, weight)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -117,7 +118,7 @@ class Trainer:
 
     def export(self, network: Network, target: Path) -> None:
         """Write the network with int8 weights."""
-        example = self.encode([Labelled("Maya lives in Porto.", "agent, user, fact", "u", ""), *_PADDED])
+        example = self.encode([Labelled("Maya lives in Porto.", "agent, user, fact", "", ""), *_PADDED])
         names = ["input_ids", "attention_mask", "token_type_ids"]
         axes = {name: {0: "statements", 1: "tokens"} for name in names} | {"worth": {0: "statements"}}
         with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +137,7 @@ class Trainer:
             quantize_dynamic(whole, target, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
 
 
-_PADDED = [Labelled("A longer statement, so that one row of the example is padded.", "pair, user, fact", "m", "")]
+_PADDED = [Labelled("A longer statement, so that one row of the example is padded.", "pair, user, fact", "", "")]
 
 
 def _batches(data: Sequence[Labelled], random_: random.Random) -> list[list[Labelled]]:
