@@ -5,6 +5,7 @@ confidence of each id.
 `python -m bench.pile` shuffles several files into one and counts the labels.
 
 Run: python -m bench.samples --seed 7 --kind realmem --count 60 --extractor present --out FILE.jsonl
+     [--only PATTERN]: sessions to draw from, such as people whom the judge never saw: Oliver_Smith or conv-48
      [--transcripts DIR]: JSON lines as `slowwave ingest` takes them; --kind is then any name
 """
 
@@ -77,12 +78,14 @@ def main() -> int:
     parser.add_argument("--extractor", choices=[*COLUMNS], default="present")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--transcripts", type=Path, help="a folder of *.jsonl as `slowwave ingest` takes them")
+    parser.add_argument("--only", default="", help="a pattern that AGENT/SESSION has to match, such as 'conv-48/'")
     options = parser.parse_args()
     chosen = compared()[COLUMNS[options.extractor]]
     try:
         every = [
             (talk, memory, sources)
             for talk in talks(options.kind, options.transcripts)
+            if re.search(options.only, f"{talk.agent}/{talk.session}")
             for memory, sources in talk.remembered(chosen)
         ]
     except ValueError as error:
