@@ -40,6 +40,20 @@ _WORK_ON = re.compile(
 )
 
 
+_OLDER_MAIL = re.compile(
+    r"^(?:On .{8,120}\bwrote:|-{2,}\s?(?:Original|Forwarded) Message\b.*|From: .{3,120}@.{3,80})\s*$.*",
+    re.MULTILINE | re.IGNORECASE | re.DOTALL,
+)
+_QUOTED_LINE = re.compile(r"^[^\S\n]{0,8}>.*$\n?", re.MULTILINE)
+
+
+def without_older_mail(text: str) -> str:
+    """A mail without the mail that it answers: quoted lines, and all behind "On … wrote:"."""
+    if ">" not in text and "rote:" not in text and "Message" not in text and "From:" not in text:
+        return text
+    return _QUOTED_LINE.sub("", _OLDER_MAIL.sub("", text))
+
+
 def own_words(text: str) -> list[str]:
     """The sentences of a turn that are the speaker's own.
 

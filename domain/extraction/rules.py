@@ -20,6 +20,7 @@ from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn, kept
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import Statement, made
+from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
 from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tools import is_tool
@@ -76,6 +77,7 @@ class RulesExtractor:
             clean = redact(event.content)
             redactions += len(clean.kinds)
             text = "" if is_noise(event) else without_machinery(clean.text)
+            text = without_older_mail(text) if event.kind == "user" else text
             if not text.strip() or is_chatter(text):
                 noise += 1
                 continue

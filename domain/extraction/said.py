@@ -7,6 +7,7 @@ few sentences that follow each other, and it may carry the question that it answ
 Must not know: which of them are kept.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -31,6 +32,7 @@ MAX_QUESTION = 160
 """Characters of a question that a passage carries."""
 LEAST_WORDS = 3
 """Content words of a passage."""
+_CALL = re.compile(r"@?(?P<name>[\w|^`\[\]-]{2,30}?)[_^]*[:,]\s+")
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
 
@@ -51,10 +53,19 @@ def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[s
     """What somebody says to other people that holds a name or a figure."""
     found = [
         (one, first)
-        for one, first in _passages(list(sentences(text)), by_agent=False)
+        for one, first in _passages([_uncalled(part, talk) for part in sentences(text)], by_agent=False)
         if _is_specific(one) or len(set(content_words(one))) > 2 * LEAST_WORDS
     ]
     return _best(chain(_with_question(talk[at], found, known), _after_own(talk, at, found)))
+
+
+def _uncalled(part: str, talk: Sequence[Speech]) -> str:
+    """A sentence without the name of whom it is said to, as in channels: "otavio: I fixed it"."""
+    call = _CALL.match(part)
+    if call is None:
+        return part
+    name = call["name"].casefold()
+    return part[call.end() :] if any(name == one.speaker.name.casefold().strip("_^") for one in talk) else part
 
 
 def _passages(parts: Sequence[str], *, by_agent: bool) -> Iterator[tuple[str, bool]]:

@@ -14,6 +14,9 @@ MAX_SENTENCE = 400
 MAX_WORD = 80
 """Characters. A longer unbroken run is data (a hash, an encoded file), not language: its sentence is dropped."""
 
+WRAPPED = 55
+"""Characters of a line from which it may go on in the next one."""
+
 _APOSTROPHES = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "“": '"', "”": '"', "\u00a0": " ", "\r": "\n", "\x00": " "}
 )
@@ -25,6 +28,7 @@ _ABBREVIATIONS = frozenset(
     "apr jun jul aug sep sept oct nov dec gen col sgt capt rev hon a.m p.m am pm u.s u.k u.s.a ph.d b.a m.a".split(),
 )
 _MAY_END = frozenset("etc inc ltd co corp a.m p.m am pm u.s u.k u.s.a ph.d b.a m.a jr sr st no ave rd".split())
+_LIST_NUMBER = re.compile(r"\s*\d{1,2}\.")
 _BULLET = re.compile(r"^(?:[-*•>#]{1,4}|\d{1,2}[.)]) ")
 _BULLET_MARKS = frozenset("-*•>#0123456789")
 # An independent clause of its own: "I teach maths, and I have two dogs" are two facts.
@@ -85,6 +89,8 @@ def _cut(text: str) -> Iterator[str]:
 
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     mark = match.group()
+    if mark == "\n" or _LIST_NUMBER.fullmatch(text, start, match.end()):
+        return mark == "\n" and not _is_wrapped(text, match.start())
     if "\n" in mark or "?" in mark or "!" in mark:
         return True
     follows = text[match.end() : match.end() + 12].lstrip()[:1]
@@ -99,6 +105,11 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
         return name in _MAY_END and (follows.isupper() or not follows)
     # The initial of a name, "J. Okafor"; the pronoun I is no initial.
     return not (len(name) == 1 and name != "i" and name.isalpha() and text[match.start() - 1].isupper())
+
+
+def _is_wrapped(text: str, at: int) -> bool:
+    """Whether a line break stands amid a sentence, as in mails: behind a long line, before a small letter."""
+    return at - (text.rfind("\n", 0, at) + 1) >= WRAPPED and text[at + 1 : at + 2].islower()
 
 
 def _clauses(sentence: str) -> Iterator[str]:

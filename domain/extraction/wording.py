@@ -25,6 +25,8 @@ _OPENS = re.compile(r"(?:\w+ly |also |just |still )?(?:i|i'm|i've|i'll|i'd|im|iv
 _THEY = re.compile(r"\b(?:they|they're|them|their|theirs)\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _CALL = re.compile(r"(?P<name>(?:(?:mr|mrs|ms|madam|madame)\b\.?\s?)?[\w|^`\[\]-]+)\s?[,:]\s", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"\S*[^\W\d]*(?:[\d/_=:@`\\]|\.\w)\S*")
+"""A first word whose small letter is a part of it."""
 _TIMES = frozenset("yesterday today tomorrow tonight now then however anyway lately still also overall so".split())
 MOST_OWN = 2
 """Words for the speaker that one statement may have in the third person: "Maya loves their dog"."""
@@ -63,6 +65,7 @@ def quoted(said: str, speaker: Speaker, asked: str | None = None) -> str:
     to_whom = None if UNNAMED in {speaker.name, speaker.addressee} else speaker.addressee
     to = f" to {to_whom}" if to_whom and _OF_OTHER.search(said) else ""
     opening, closing = "“”" if '"' in text else '""'
+    words = ended if _IDENTIFIER.match(ended) else f"{ended[:1].upper()}{ended[1:]}"
     if asked is not None:
-        return f"{speaker.name} (asked “{asked}”): {opening}{ended[:1].upper()}{ended[1:]}{closing}"
-    return f"{speaker.name}{to}: {opening}{ended[:1].upper()}{ended[1:]}{closing}"
+        return f"{speaker.name} (asked “{asked}”): {opening}{words}{closing}"
+    return f"{speaker.name}{to}: {opening}{words}{closing}"

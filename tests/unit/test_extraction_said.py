@@ -110,3 +110,23 @@ def test_a_speaker_that_stands_amid_a_sentence_is_quoted() -> None:
     )
     assert kept
     assert all(one.content.startswith("Ilaria: ") for one in kept)
+
+
+def test_the_name_of_whom_a_message_is_said_to_is_left_out() -> None:
+    _, asked = extract(
+        lambda _: 0.0,
+        ("user", "otavio", "the freeze begins on 3 June"),
+        ("user", "fray", "otavio: meta-browser drops the 4.19 kernel after the release of 3.2"),
+        ("user", "kergoth", "ok"),
+    )
+    assert 'fray: "Meta-browser drops the 4.19 kernel after the release of 3.2."' in asked
+
+
+def test_a_mail_is_read_without_the_mail_that_it_answers() -> None:
+    mail = (
+        "I set the DNS to 10.1.0.1 on the Linden router and it works now.\n\n"
+        "On Mon, 7/30/12, Tim <tim@mail.example> wrote:\n> Did you try the DNS of Bergen Telecom, 10.9.9.9?\n"
+    )
+    _, asked = extract(lambda _: 0.0, ("user", "jb", mail), ("user", "Tim", "Good."), ("user", "Ana", "thanks"))
+    assert any("Linden" in text for text in asked)
+    assert not any("Bergen" in text for text in asked)

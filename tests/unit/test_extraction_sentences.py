@@ -71,3 +71,15 @@ def test_hostile_text_is_cut_in_bounded_time(junk: str) -> None:
     count = sum(1 for _ in sentences(text))
     assert count <= len(text)
     assert time.perf_counter() - began < 5
+
+
+def test_a_line_break_amid_a_sentence_of_a_mail_ends_nothing() -> None:
+    mail = "We use one antenna to bring the network to everyone in the house and\nthe other one to let them in.\nDave"
+    assert list(sentences(mail)) == [
+        "We use one antenna to bring the network to everyone in the house and the other one to let them in.",
+        "Dave",
+    ]
+
+
+def test_a_number_of_a_list_is_no_sentence() -> None:
+    assert list(sentences("1. Vendor the module.\n2. Use SSH.")) == ["Vendor the module.", "Use SSH."]
