@@ -131,15 +131,15 @@ def outline(text: str) -> Outline | None:
     points, more = _points(lines[begins:], level)
     if len(points) < MIN_POINTS:
         return None
-    figures = [point for line in lines if _FIGURE.search(line) and (point := _short(clean(line)))][-2:]
-    fresh = tuple(figure for figure in figures if not any(figure in point or point in figure for point in points))
+    figures = [short for line in lines if _FIGURE.search(line) and (short := _short(clean(line)))][-2:]
+    fresh = tuple(figure for figure in figures if not any(figure in one or one in figure for one in points))
     return Outline(title, tuple(points), more, fresh)
 
 
 def numbered(text: str, number: int) -> str | None:
     """The point with this number in the last numbered list of a text, without marks."""
     found = _by_number(text).get(number)
-    return None if found is None else _point(found)
+    return None if found is None else point(found)
 
 
 @lru_cache(maxsize=4)
@@ -171,7 +171,7 @@ def listed(text: str) -> tuple[str, tuple[str, ...]] | None:
     for line in lines[first:]:
         if (match := _ITEM.match(line)) is None:
             break
-        points.append(_point(match["text"]))
+        points.append(point(match["text"]))
     intro = clean(lines[first - 1])
     return (intro, tuple(points[:MAX_POINTS])) if len(points) >= MIN_POINTS else None
 
@@ -189,6 +189,15 @@ def _title(lines: list[str]) -> tuple[str, int, int] | None:
         if (intro := _INTRO.search(without_marks(line))) is not None and (said := _named(intro["what"])) is not None:
             return said, at + 1, 0
     return None
+
+
+def has_siblings(text: str, title: str) -> bool:
+    """Whether other headings of the same level follow the one with this title."""
+    headings = [match for line in normalise(text).split("\n") if (match := _HEADING.match(line.rstrip())) is not None]
+    at = next((n for n, one in enumerate(headings) if _named(one["hash"] or one["bold"]) == title), None)
+    if at is None:
+        return False
+    return any(_level(one) == _level(headings[at]) for one in headings[at + 1 :])
 
 
 def _named(title: str) -> str | None:
@@ -233,11 +242,11 @@ def _fitting(texts: list[str]) -> list[str]:
     """
     leads = Counter(clean(match["lead"]) for text in texts if (match := _LEAD.match(text)) is not None)
     fields = {lead for lead, times in leads.items() if times > 1}
-    points = (_point(text) for text in texts)
-    return list(dict.fromkeys(point for point in points if point and point.partition(":")[0] not in fields))
+    points = map(point, texts)
+    return list(dict.fromkeys(one for one in points if one and one.partition(":")[0] not in fields))
 
 
-def _point(text: str) -> str:
+def point(text: str) -> str:
     """A point as one clause: its lead in bold type and what follows as far as a clause fits; "" if nothing is left."""
     lead = _LEAD.match(text)
     if lead is None:

@@ -18,10 +18,13 @@ OWN_SHARE = 0.2
 """Share of sentences in the first person below which a long piece counts as pasted."""
 OWN_PARAGRAPH = 0.5
 """The same share for a paragraph within pasted text."""
+MOST_OF_MANY = 2
+"""Sentences with "we" that count for each one with "I"."""
 MOST_REMARKS = 2
 """Sentences in the first person that pasted text may hold as remarks of the speaker; more are the author's."""
 
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|our|ours)\b", re.IGNORECASE)
+_OF_ONE = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me)\b", re.IGNORECASE)
 _SPEAKS = re.compile(r"(?:[\w' ]{1,30}[,:] )?(?:i|i'm|im|i've|ive|i'll|i'd|my|mine)\b(?![.)])", re.IGNORECASE)
 _QUOTES = re.compile(r"[\"“”«»]|^\s{0,8}>|(?:^|\s)'\w", re.MULTILINE)
 
@@ -66,7 +69,7 @@ def own_words(text: str) -> list[str]:
     if len(text) < BRIEF:
         return list(sentences(text))
     if (request := _request(text)) is not None:
-        return [request]
+        return request
     if len(text) < PASTED:
         return list(sentences(text))
     text = normalise(text)
@@ -80,19 +83,27 @@ def own_words(text: str) -> list[str]:
         else:
             own = set(_own_parts(piece, parts))
             first, last = at == 0, at == len(read) - 1
-            own |= {part for part in (*parts[: int(first)], *parts[len(parts) - int(last) :]) if _is_first_person(part)}
+            own |= {part for part in (*parts[: int(first)], *parts[len(parts) - int(last) :]) if _is_of_one(part)}
             kept += [part for part in parts if part in own]
     return kept
 
 
-def _request(text: str) -> str | None:
-    """The first sentence of a turn whose first two ask to work on a text or to play a role."""
+def _request(text: str) -> list[str] | None:
+    """The first sentence of a turn that asks to work on a text or to play a role; the first two if the second asks."""
     begin = list(islice(sentences(text[:LOOKED_AT]), 2))
-    return begin[0] if any(_WORK_ON.search(part) for part in begin) else None
+    at = next((at for at, part in enumerate(begin) if _WORK_ON.search(part)), None)
+    return None if at is None else begin[: at + 1]
 
 
 def _share(parts: Sequence[str]) -> float:
-    return sum(map(_is_first_person, parts)) / len(parts) if parts else 0.0
+    """The share of sentences in the first person; "we" alone counts little, since firms write so of themselves."""
+    of_one = sum(map(_is_of_one, parts))
+    of_many = sum(map(_is_first_person, parts)) - of_one
+    return (of_one + min(of_many, MOST_OF_MANY * of_one + 1)) / len(parts) if parts else 0.0
+
+
+def _is_of_one(part: str) -> bool:
+    return _OF_ONE.search(part) is not None
 
 
 def _is_first_person(part: str) -> bool:

@@ -107,11 +107,11 @@ class Call:
 
     def details(self) -> list[tuple[str, str]]:
         """The arguments, then what the answer adds: new identifiers first, then amounts and states."""
-        told = [(key, value) for key, value in pairs(self.answer) if _worth_showing(key, value)]
+        told = [(key, value) for key, value in pairs(self.answer) if worth_showing(key, value)]
         kept = {key.split(".")[-1]: value for key, value in reversed(told)}
         shown: dict[str, str] = {}
         for key, value in self.arguments:
-            if _worth_showing(key, value):
+            if worth_showing(key, value):
                 last = key.split(".")[-1]
                 shown[last if kept.get(last, value) == value else f"requested {last}"] = value
         for wanted in (_ID, _WORTH):
@@ -160,7 +160,7 @@ def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
 def difference(failed: Call, worked: Call) -> str:
     """What the call that worked did otherwise, as `key value`, comma-separated."""
     before = dict(failed.arguments)
-    changed = [(key, value) for key, value in worked.arguments if before.get(key) != value and _may_show(key, value)]
+    changed = [(key, value) for key, value in worked.arguments if before.get(key) != value and may_show(key, value)]
     named = [one for one in changed if any(word in (failed.error or "").lower() for word in one[0].lower().split("_"))]
     return ", ".join(f"{key} {value}" for key, value in (named or changed)[:4])
 
@@ -246,12 +246,13 @@ def _call_id(event: Event) -> str | None:
     return None if wanted is None else str(wanted)
 
 
-def _may_show(key: str, value: str) -> bool:
+def may_show(key: str, value: str) -> bool:
     """Whether a value fits in a line, and its key is the plain name of a field that holds no secret."""
     if _PLAIN_KEY.fullmatch(key) is None or _SECRET_KEY.search(key) is not None:
         return False
     return 0 < len(value) <= MAX_VALUE and value.isprintable()
 
 
-def _worth_showing(key: str, value: str) -> bool:
-    return _may_show(key, value) and (bool(_WORTH.search(key)) or bool(_ID.search(key)))
+def worth_showing(key: str, value: str) -> bool:
+    """Whether a value may be shown and its key names something that matters: an identifier, an amount, a state."""
+    return may_show(key, value) and (bool(_WORTH.search(key)) or bool(_ID.search(key)))
