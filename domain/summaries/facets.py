@@ -10,10 +10,12 @@ from collections.abc import Collection
 from slowwave_server.domain.extraction.decisions import lets
 from slowwave_server.domain.extraction.kinds import kind_of
 from slowwave_server.domain.summaries.lines import Facet
+from slowwave_server.domain.summaries.stance import is_slogan
 
 _OPEN = re.compile(
     r"\b(?:still (?:need|needs|open|missing|fails?|failing|broken|have to|has to|waiting|to do)|next steps?|to-?dos?|"
-    r"remain(?:s|ing)|left to do|not (?:yet|done)|blocked (?:on|by)|waiting (?:for|on)|pending|unresolved|"
+    r"remains? (?:open|unclear|unresolved|unsolved|to be)|left to do|not (?:yet|done)|blocked (?:on|by)|"
+    r"waiting (?:for|on)|pending|unresolved|"
     r"open (?:question|point|issue)s?)\b",
     re.IGNORECASE,
 )
@@ -62,17 +64,23 @@ def tells_outcome(sentence: str, fired: Collection[str]) -> bool:
     )
 
 
+def wants(sentence: str) -> bool:
+    """Whether a person's sentence tells what they want."""
+    return _WANTS.search(sentence) is not None
+
+
 def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent: bool, past_date: bool) -> Facet:
     """What a statement (no question, no request) as it was said answers. to_agent: a person tells it an agent, whom
     their decisions bind; among people "I decided to run" is what somebody tells of themselves.
     """
-    if "decision" in fired or "rule" in fired or (to_agent and (_DECIDES.search(sentence) or lets(sentence))):
+    decides = _DECIDES.search(sentence) or lets(sentence)
+    if "decision" in fired or "rule" in fired or (to_agent and decides and not is_slogan(sentence)):
         return "decided"
     if "outcome" in fired:
         return "state"
     if _tells_done(sentence, fired, is_agent=is_agent, to_agent=to_agent):
         return "executed"
-    if not is_agent and _WANTS.search(sentence) is not None:
+    if not is_agent and wants(sentence):
         return "wanted"
     return "state" if kind_of(sentence, fired, past_date=past_date) == "task" else "said"
 

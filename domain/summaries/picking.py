@@ -42,7 +42,10 @@ def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, ope
 
 
 def _sure(items: Sequence[Item], budget: int, opening: int) -> list[int]:
-    """The lines that come before what was said: the best one of each facet, then what the share of each facet holds."""
+    """The lines that come before what was said: how each conversation ended, the best one of each facet, then what the
+    share of each facet holds.
+    """
+    endings: list[int] = []
     best: list[int] = []
     others: list[int] = []
     for facet, share in SHARES.items():
@@ -51,8 +54,9 @@ def _sure(items: Sequence[Item], budget: int, opening: int) -> list[int]:
             top = max(range(len(places)), key=lambda at: items[places[at]].weight)
             chosen = choose([items[at] for at in places], int(share * budget), opening=opening, first=(top,))
             best.append(places[top])
-            others += [places[at] for at in chosen]
-    return best + others
+            kept = endings if facet == "ended" else others
+            kept += [places[at] for at in chosen]
+    return endings + best + others
 
 
 def _key(line: Line) -> tuple[object, ...]:

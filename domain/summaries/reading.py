@@ -7,29 +7,34 @@ Must not know: how many sentences a summary takes, and how they compare.
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from slowwave_server.domain.dates import Mention, annotate, local_day, mentions
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.answers import statement
 from slowwave_server.domain.extraction.edges import trim, without_vocative
-from slowwave_server.domain.extraction.pasted import own_words
 from slowwave_server.domain.extraction.person import Speaker, third_person
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, normalise, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
-from slowwave_server.domain.extraction.standalone import content_words, flaw
+from slowwave_server.domain.extraction.standalone import flaw, is_dangling
 from slowwave_server.domain.extraction.tools import Call, calls
+from slowwave_server.domain.extraction.wording import is_clear
+from slowwave_server.domain.extraction.wording import quoted as quoted_as
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
-from slowwave_server.domain.summaries.endings import Ending, ending
+from slowwave_server.domain.summaries.endings import ending
+from slowwave_server.domain.summaries.exchanges import earlier, last_of
 from slowwave_server.domain.summaries.facets import facet_of, tells_outcome
+from slowwave_server.domain.summaries.joining import joined
 from slowwave_server.domain.summaries.lines import Facet
-from slowwave_server.domain.summaries.prose import plain, without_address
+from slowwave_server.domain.summaries.prose import bare, own_with_lists, plain, quoted, without_address
 from slowwave_server.domain.summaries.requests import asked_to
 from slowwave_server.domain.summaries.segments import MAX_EVENT_CHARACTERS
+from slowwave_server.domain.summaries.sentence import Sentence
 from slowwave_server.domain.summaries.stance import stance_of
+from slowwave_server.domain.summaries.stories import played
 from slowwave_server.domain.summaries.talk import is_aside, is_empty, last_refusals, of_agent, of_person
 from slowwave_server.domain.summaries.tool_lines import done as done_by
 from slowwave_server.domain.summaries.tool_lines import failed, failures, hands_over
@@ -40,30 +45,22 @@ TASK = "task"
 _DONE = re.compile(
     r"^(?:done|understood|noted|certainly|of course|sure thing|will do|no worries)\s?[,.!:;-]\s*(?=\w)", re.IGNORECASE
 )
+_SCRIPT = re.compile(r"^(?!(?:note|done|status|update|result|warning)\b)[A-Za-z]+: ", re.IGNORECASE)
+"""A line of a dialogue or a form that an agent wrote."""
+_GREETS = re.compile(r"^(?:hi|hello|hey)(?: there)?\s?[,!.]\s+(?=\w)", re.IGNORECASE)
 _PLEASE = re.compile(r",? please(?=\.$)", re.IGNORECASE)
 _MAY_BE = re.compile(
     r"\b(?:could|can|may|might|would|should|for example|typically|usually|if|whenever|next steps?)\b", re.IGNORECASE
 )
+_OF_TWO = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|you|your|yours)\b", re.IGNORECASE)
+_FRAGMENT = re.compile(r"^[^:\"]{0,60}: \"?(?:like|such as|which|because|especially|including) ", re.IGNORECASE)
+"""A piece of a sentence that somebody wrote as one."""
+_CUT = re.compile(r"\*\*\d{0,2}[.\"]*$")
+"""A sentence that ends where a numbered point in bold type began."""
 _HALF_A_YEAR = 183
-_TOLD = 0.8
-"""Share of its content words from which a line says what the ending says."""
 # Half a word at the cut, where there is another before or behind it.
 _SHORTENED_END = re.compile(r"(?<=\s)\S{1,80}\Z")
 _SHORTENED_START = re.compile(r"\A\S{1,80}(?=\s)")
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence as a summary would show it. fired: its signals, and what else the weights know it by; run: the id
-    of the run whose milestone it is.
-    """
-
-    facet: Facet
-    text: str
-    speaker: str
-    event: Event
-    fired: tuple[str, ...]
-    run: str | None = None
 
 
 def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequence[Event] = ()) -> list[Sentence]:
@@ -77,48 +74,23 @@ def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequ
     )
     done = list(calls(event for event in events if event.kind == "tool"))
     refusals = last_refusals(talk)
+    story = played(talk) if at_work else frozenset()
     found: list[Sentence] = []
     for event in clean:
         if is_noise(event) or is_chatter(event.content):
             continue
         if event.kind == "task":
             found.append(_milestone(event, agent))
-        elif event.seq in by_seq:
+        elif event.seq in by_seq and event.seq not in story:
             at = by_seq[event.seq]
             spoken = _spoken(talk[at], time_zone, with_agent=with_agent, at_work=at_work, is_last=_is_last(talk, at))
             found += _at_work(talk, at, list(spoken), done, refusals) if at_work else spoken
     if at_work:
         found += _of_calls(done, {event.seq: event for event in events}, agent)
-        if (end := ending(talk, done, agent)) is not None:
-            found = [
-                *_besides(_opened(found), end),
-                Sentence("ended", end.text, end.speaker, end.event, ("ended",)),
-            ]
+        real = [speech for speech in talk if speech.event.seq not in story]
+        asked = earlier(real, done, last_of(talk))
+        found = joined(found, asked, ending(talk, done, agent, story), agent)
     return sorted(found, key=lambda one: one.event.seq)
-
-
-def _opened(found: Sequence[Sentence]) -> list[Sentence]:
-    """The same sentences; what was wanted first is known for it: a conversation begins with its purpose."""
-    at = next((place for place, one in enumerate(found) if one.facet == "wanted"), None)
-    return [replace(one, fired=(*one.fired, "opening")) if place == at else one for place, one in enumerate(found)]
-
-
-def _besides(found: Sequence[Sentence], end: Ending) -> Iterator[Sentence]:
-    """The sentences that say more than the ending does, and what was wanted; it matters less if the ending has it."""
-    told = set(content_words(end.text))
-    for one in found:
-        said = set(content_words(one.text))
-        whole = not {"opening", "tool"}.isdisjoint(one.fired)
-        repeated = not whole and len(said & told) >= _TOLD * len(said)
-        planned = one.facet == "state" and "agent" not in one.fired and one.event.seq in end.turns
-        yields = one.facet in {"said", "state", "wanted"} or not {
-            "taken",
-            "achieved",
-        }.isdisjoint(one.fired)
-        if not (planned and one.event.is_spoken) and not (repeated and yields):
-            yield one
-        elif one.facet == "wanted":
-            yield replace(one, fired=(*one.fired, "retold"))
 
 
 def _is_last(talk: Sequence[Speech], at: int) -> bool:
@@ -142,7 +114,9 @@ def _at_work(
         by_tool = any(speech.event.seq < call.seqs[0] < end and call.changes_state for call in done)
         told = list(of_person(speech, decided_by_tool=by_tool))
         kept = [one for one in spoken if not is_empty(one.text, names, least=2 if one.facet == "said" else 1)]
-        kept = [one for one in kept if one.facet != "said" or flaw(one.text, names=names) is None]
+        kept = [one for one in kept if one.facet not in {"said", "state"} or flaw(one.text, names=names) is None]
+        kept = [one for one in kept if _FRAGMENT.search(one.text) is None and _CUT.search(one.text) is None]
+        kept = [one for one in kept if one.facet != "decided" or not is_dangling(one.text)]
     said = {one.text for one in kept}
     yield from kept
     settled = any(one.facet == "decided" for one in kept)
@@ -155,7 +129,11 @@ def _is_of_work(one: Sentence) -> bool:
     """Whether an agent's sentence tells what it did, how things stand, or what it waits for."""
     if "request" in one.fired:
         return True
-    return (one.facet == "executed" or "outcome" in one.fired) and _MAY_BE.search(one.text) is None
+    return (
+        (one.facet == "executed" or "outcome" in one.fired)
+        and _MAY_BE.search(one.text) is None
+        and "hope" not in one.text
+    )
 
 
 def _agrees(speech: Speech) -> bool:
@@ -167,7 +145,7 @@ def _of_calls(done: Sequence[Call], events: Mapping[int, Event], agent: str) -> 
     """What tools changed, and what they could not change."""
     for call in done:
         if call.changes_state and call.is_identified and call.error is None and not hands_over(call):
-            yield Sentence("executed", redact(done_by(call, agent)).text, agent, events[call.seqs[-1]], ("tool",))
+            yield Sentence("executed", redact(done_by(call, agent, done)).text, agent, events[call.seqs[-1]], ("tool",))
     for call in failures(done):
         yield Sentence("state", redact(failed(call, agent)).text, agent, events[call.seqs[-1]], ("tool",))
 
@@ -201,9 +179,12 @@ def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, 
     """The sentences of a turn. at_work: an agent speaks, too; is_last: of the agent's turns."""
     content = speech.event.content
     parts = plain(content) if at_work and speech.is_agent else list(sentences(content))
-    pasted = set(parts) - set(own_words(content)) if at_work and not speech.is_agent else set()
+    mine = set(own_with_lists(content)) if at_work and not speech.is_agent else None
     for at, part in enumerate(parts):
         spoken = without_address(part) if at_work else part
+        spoken = _GREETS.sub("", spoken) if at_work else spoken
+        if at_work and speech.is_agent and _SCRIPT.match(part):
+            continue
         said = _DONE.sub("", without_vocative(spoken, speech.speaker.addressee))
         seen = Seen()
         if at == 0:
@@ -214,7 +195,7 @@ def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, 
             outcome = ("outcome",) if tells_outcome(said, fired) else ()
             one = _sentence(speech, said, (*fired, *outcome), time_zone, with_agent=with_agent)
             waits = "agent" in one.fired and "request" in one.fired
-            if (is_last or not waits) and not (part in pasted and one.facet == "said"):
+            if (is_last or not waits) and (mine is None or bare(part) in mine):
                 yield one
 
 
@@ -233,14 +214,15 @@ def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str,
     facet: Facet
     if what is not None:
         facet = "state" if speech.is_agent else "wanted"  # what the agent asks for keeps it from going on
-        text = _asked_to(what, speaker)
+        text = _asked_to(what, whole, speaker)
     elif "question" in fired:
         facet = "wanted" if to_agent else "said"
         text = f'{speaker.name} asked: "{whole.strip(chr(34))}"'
     else:
         past = any(mention.past for mention in named)
         facet = facet_of(said, fired, is_agent=speech.is_agent, to_agent=to_agent, past_date=past)
-        text = _PLEASE.sub("", third_person(whole, speaker))
+        clear = is_clear(whole, speaker)
+        text = _PLEASE.sub("", third_person(whole, speaker)) if clear else quoted_as(whole, speaker)
         text = text if speaker.inside(speaker.name) in text or speaker.name in text else f"{speaker.name}: {text}"
     extra = {"dated": bool(named), "agent": speech.is_agent, "request": what is not None, "to_agent": to_agent}
     return Sentence(facet, text, speaker.name, event, (*fired, *(name for name, holds in extra.items() if holds)))
@@ -253,7 +235,9 @@ def _clear(named: tuple[Mention, ...], said: str, at: datetime) -> tuple[Mention
     )
 
 
-def _asked_to(what: str, speaker: Speaker) -> str:
-    """A request behind "… asked", with the speaker in the third person: "Maya asked to book a room for Maya."."""
+def _asked_to(what: str, whole: str, speaker: Speaker) -> str:
+    """A request behind "… asked": "Maya asked to book a room."; as it was said if it speaks of the two who talk."""
+    if _OF_TWO.search(what) or not is_clear(what, speaker):
+        return f"{speaker.name} asked: {quoted(whole, MAX_SENTENCE)}"
     plain = third_person(what, speaker).removeprefix(f"{speaker.name}: ")
     return f"{speaker.name} asked {plain[:1].lower()}{plain[1:]}"

@@ -23,13 +23,16 @@ _NO_BID = re.compile(
     re.IGNORECASE,
 )
 _BID_WORDS = re.compile(
-    rf"^{_POLITE}(?:please |(?:don't|do not) )?(?:add|analy[sz]e|apply|approve|archive|ask|book|build|bump|buy|"
-    r"calculate|call|cancel|change|check|clean|close|collect|commit|compare|configure|connect|convert|copy|create|"
-    r"debug|delete|deploy|describe|disable|download|draft|drop|edit|email|enable|ensure|estimate|explain|export|"
+    rf"^{_POLITE}(?:please |(?:don't|do not) )?(?:add|analy[sz]e|act|apply|approve|archive|ask|book|build|bump|buy|"
+    r"calculate|call|cancel|change|check|clean|close|collect|commit|compare|configure|connect|convert|continue|copy|"
+    r"create|"
+    r"debug|delete|deploy|describe|disable|download|draft|drop|edit|elaborate|email|enable|ensure|estimate|explain|"
+    r"export|"
     r"extract|fetch|fill|find|fix|format|generate|give|help|implement|import|improve|include|install|investigate|"
     r"invite|keep|list|make|measure|merge|message|migrate|move|notify|open|order|organi[sz]e|pause|plan|prepare|"
     r"print|profile|publish|push|put|read|rebase|record|refactor|release|remind|remove|rename|renew|replace|reply|"
-    r"research|reserve|reset|restart|restore|retry|revert|review|rewrite|rollback|roll|run|save|scan|schedule|search|"
+    r"research|reserve|reset|restart|restore|re-?write|retry|revert|review|rewrite|rollback|roll|run|save|scan|"
+    r"schedule|search|"
     r"send|set|share|ship|show|skip|sort|spend|split|start|stop|submit|suggest|summari[sz]e|switch|sync|tag|tell|"
     r"test|touch|track|transfer|translate|try|turn|undo|update|upgrade|upload|use|"
     r"verify|write)\b(?! (?:is|was|are|were|has|fails?|failed|passes|of|and I)\b)",

@@ -11,7 +11,8 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.summaries.lines import Line, in_order
 from slowwave_server.domain.summaries.picking import pick
-from slowwave_server.domain.summaries.reading import Sentence, read
+from slowwave_server.domain.summaries.reading import read
+from slowwave_server.domain.summaries.sentence import Sentence
 from slowwave_server.domain.summaries.weights import weight_of
 
 SUMMARIZER = "rules/2"

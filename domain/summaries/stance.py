@@ -39,6 +39,15 @@ _YES = re.compile(
     r"sure|correct|confirmed|absolutely|definitely|please (?:do|go ahead|proceed))\b(?!,? (?:but|not))",
     re.IGNORECASE,
 )
+_SLOGAN = re.compile(
+    r"\blet'?s (?:\w+ )?(?:make|get|do|go|have|keep|move)\b(?: (?:this|that|it|things?|us|some|the \w+))?"
+    r"(?: \w+){0,2}!+$|\blet'?s (?:make|get) (?:this|that|it|things?)(?: \w+){1,2}[.!]?$|"
+    r"\blet'?s (?:go|do (?:it|this|that)|get (?:started|going|to it)|begin|start|move on|proceed|continue)[.!]*$",
+    re.IGNORECASE,
+)
+"""Words that set the mood and choose nothing."""
+_RESERVED = re.compile(r",? but\b|\bgood (?:question|point)\b|\bonly if\b|\bunless\b|\bnot sure\b", re.IGNORECASE)
+"""Words beside which a yes accepts nothing yet."""
 _REQUEST = re.compile(r"\b(?:cancel|drop|skip|forget|ignore|discard|scrap) (?:it|that|this)\b", re.IGNORECASE)
 """What is to be done rather than what is declined, unless a no stands before it."""
 _NO = re.compile(r"^(?:(?:oh|well|hmm|ok|okay)[\s,.!]+)*(?:no|nope|not)\b", re.IGNORECASE)
@@ -71,17 +80,30 @@ def stance_of(parts: Sequence[str]) -> Stance | None:
     """The stance of a turn by its sentences; None if it takes none."""
     ends = [*parts[:_LOOKED_AT], *parts[_LOOKED_AT:][-_LAST:]]
     heard = [part for part in ends if not _FINALLY.search(part)]
-    agreeing = [part for part, act in zip(heard, _acts(heard), strict=True) if act == "accept" or _agrees(part)]
+    told = zip(heard, _acts(heard), strict=True)
+    agreeing = [part for part, act in told if (act == "accept" or _agrees(part)) and not _RESERVED.search(part)]
+    if all(is_slogan(part) for part in agreeing):
+        agreeing = []
     fair = [part for part in heard if not _NOT_DECLINED.search(part) and not _YES.search(part)]
     acts = _acts(fair)
     declining = [part for part, act in zip(fair, acts, strict=True) if act == "reject" and not _only_asks(part)]
     if agreeing and (accepts(fair) or (not declining and "correct" not in acts)):
         plain = [part for part in agreeing if not part.endswith("?")]
-        chosen = [part for part in plain if _CHOOSES.search(part)] or plain
+        chosen = [part for part in plain if _CHOOSES.search(part) and not is_slogan(part)] or plain
         return Stance("agreed", max(chosen, key=weight_of_words)) if chosen else None
     if not declining or declining[0] != heard[0]:
         return None
     return Stance("declined" if _DECLINES.search(declining[0]) else "answered", declining[0])
+
+
+def is_slogan(sentence: str) -> bool:
+    """Whether a sentence cheers on ("Let's make this happen!") and names nothing that it chooses."""
+    return _SLOGAN.search(sentence) is not None
+
+
+def chooses(sentence: str) -> bool:
+    """Whether a sentence says by itself what it chooses."""
+    return _CHOOSES.search(sentence) is not None and not is_slogan(sentence)
 
 
 def _acts(parts: Sequence[str]) -> list[Act]:

@@ -14,15 +14,13 @@ from slowwave_server.domain.extraction.outcomes import is_outcome
 from slowwave_server.domain.extraction.outline import Outline
 from slowwave_server.domain.extraction.person import third_person
 from slowwave_server.domain.extraction.speech import Speech
-from slowwave_server.domain.extraction.standalone import content_words, is_named
+from slowwave_server.domain.extraction.standalone import content_words, is_dangling, is_named
 from slowwave_server.domain.summaries.lines import Facet
-from slowwave_server.domain.summaries.prose import all_of, asked_before, is_courtesy, plain, quoted, titled
-from slowwave_server.domain.summaries.refusals import refuses
+from slowwave_server.domain.summaries.prose import all_of, asked_before, head, is_courtesy, plain, quoted, titled
+from slowwave_server.domain.summaries.refusals import refused_in, refuses
 from slowwave_server.domain.summaries.stance import stance_of, weight_of_words
 
 MAX_POINTS = 3
-_LONGEST_HEAD = 6
-"""Words."""
 MAX_OUTCOMES = 3
 """Of one turn."""
 MAX_REFUSALS = 2
@@ -35,6 +33,15 @@ _OF_US = re.compile(r"\b(?:i|i've|we|we've|your)\b", re.IGNORECASE)
 _OF_OLD = re.compile(
     r"\b(?:was|were) (?:\w+ly )?(?:created|booked|made|placed|purchased|ordered) (?:on|in|at)\b", re.IGNORECASE
 )
+_LIKES = re.compile(
+    r"\b(?:sounds?|feels?|works?|looks? (?:good|right|ok\w*|fine)|(?:does|do) (?:this|that|it|these) look|ready|"
+    r"would you like|do you want|shall)\b",
+    re.IGNORECASE,
+)
+_LAST = 2
+"""Sentences of a turn without a question in which it may ask for something."""
+_SUM = re.compile(r"\b(?:total|sum|budget|price|cost|balance|score|deadline|due)\b", re.IGNORECASE)
+_HOPES = re.compile(r"\b(?:hope|wish)\b", re.IGNORECASE)
 _ASKS_FOR = re.compile(r"\b(?:provide|share|specify|give me|what|which|who|when|how|where)\b", re.IGNORECASE)
 """A question for something that one tells rather than agrees to."""
 _DECIDED = re.compile(
@@ -75,20 +82,28 @@ def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[Told]:
         return
     handed = titled(heard) if stance.verb == "agreed" else None
     if handed is not None:
-        yield Told("decided", f"{name} agreed on {_shown(handed)}.", ("accepted",))
+        yield Told("decided", f"{name} agreed on {shown(handed)}.", ("accepted",))
         return
     about = asked_before(heard, stance.quote)
-    if about and _ASKS_FOR.search(about):
+    if asks_for(heard):
         return
-    if about or weight_of_words(stance.quote) > 1:
+    if about or (weight_of_words(stance.quote) > 1 and not is_dangling(stance.quote)):
         yield Told("decided", f"{name} {stance.verb}{about}: {quoted(stance.quote)}", ("taken",))
+
+
+def asks_for(heard: str) -> bool:
+    """Whether an agent's last question wants to be told something: what answers it agrees to nothing."""
+    parts = plain(heard)
+    asked = [part for part in parts if part.endswith("?") and not is_courtesy(part)] or parts[-_LAST:]
+    return bool(asked) and _ASKS_FOR.search(asked[-1]) is not None and not _LIKES.search(asked[-1])
 
 
 def outcomes(text: str, *, with_tools: bool) -> list[str]:
     """The sentences of an agent's turn that say what was done. Without tools, only those that speak of the two who
     talk: a text that was handed over reports all kinds of things.
     """
-    found = [part for part in all_of(text) if is_outcome(part) and not refuses(part) and not _OF_OLD.search(part)]
+    parts = [part for part in all_of(text) if not _OF_OLD.search(part) and not _HOPES.search(part)]
+    found = [part for part in parts if is_outcome(part) and not refuses(part)]
     return [part for part in found if with_tools or _OF_US.search(part)]
 
 
@@ -104,7 +119,7 @@ def of_agent(speech: Speech, *, accepted: bool, with_tools: bool) -> Iterator[To
         yield Told("state", f"{name} refused: {quoted(refused)}", ("refused",))
     handed = titled(text)
     if handed is not None and handed.is_specific and not accepted and not done:
-        yield Told("executed", f"{name} delivered {_shown(handed)}.", ("delivered",))
+        yield Told("executed", f"{name} delivered {shown(handed)}.", ("delivered",))
 
 
 def is_empty(text: str, names: Sequence[str], *, least: int = 1) -> bool:
@@ -138,7 +153,7 @@ def last_refusals(talk: Sequence[Speech]) -> frozenset[int]:
 
 def _refused(speech: Speech) -> Iterator[str]:
     for part in plain(speech.event.content):
-        if refuses(part) and weight_of_words(part) >= _OF_A_REFUSAL:
+        if refused_in(speech.event.content, part) and weight_of_words(part) >= _OF_A_REFUSAL:
             yield part
 
 
@@ -148,13 +163,9 @@ def with_name(text: str, name: str) -> str:
     return text if inside in text or name in text else f"{name}: {text}"
 
 
-def _shown(handed: Outline) -> str:
-    points = "; ".join(_head(point) for point in (*handed.points[:MAX_POINTS], *handed.figures[:1]))
+def shown(handed: Outline) -> str:
+    """The title of what was handed over, with its first points."""
+    points = "; ".join(
+        head(point) for point in (*handed.points[:MAX_POINTS], *[one for one in handed.figures if _SUM.search(one)][:1])
+    )
     return f'"{handed.title}"' + (f": {points}" if points else "")
-
-
-def _head(point: str) -> str:
-    """A point, or what it is called if the rest only explains it."""
-    head, _, rest = point.partition(": ")
-    plain_name = rest and 1 < head.count(" ") + 1 <= _LONGEST_HEAD and not any(map(str.isdigit, head))
-    return head if plain_name else point.rstrip(" .…")

@@ -3,15 +3,13 @@
 Must not know: what was said around the calls.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
 
 from slowwave_server.domain.extraction.tools import Call
+from slowwave_server.domain.summaries.records import amounts_of, details_of
 
-MAX_DETAILS = 5
+MAX_DETAILS = 7
 MAX_REASON = 220
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _TO_A_PERSON = re.compile(
@@ -25,10 +23,6 @@ _IRREGULAR = {
     "undo": "undid", "reset": "reset", "rollback": "rolled back", "buy": "bought",
 }  # fmt: skip
 _DOUBLED = frozenset("ban cancel commit drop ship submit tag".split())
-_NO_NEWS = re.compile(r"(?:^|_)(?:user|customer|account|payment)(?:$|_)|^requested ")
-"""Whose account it is stands elsewhere in the day, and is the same in each call."""
-_LIST = re.compile(r"\"?(?P<key>[a-z_]{1,40})\"?: (?P<rows>\[.*\])")
-MAX_AMOUNTS = 4
 _MARK = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$")
 
 
@@ -47,19 +41,33 @@ def reason_of(call: Call) -> str | None:
     return plain if len(plain) <= MAX_REASON else plain[:MAX_REASON].rsplit(" ", 1)[0] + " …"
 
 
-def done(call: Call, agent: str) -> str:
-    """What a call changed: "helper cancelled reservation K1NW8N: cabin economy."."""
+def done(call: Call, agent: str, before: Sequence[Call] = ()) -> str:
+    """What a call changed: "helper cancelled reservation K1NW8N: cabin economy; refunded 161."."""
     words = [part.lower() for part in _PARTS.findall(call.name)]
     verb, rest = words[0], [word for word in words[1:] if not word.isdigit()]
-    details = _details(call)
+    details = details_of(call)
     mark = next((key for key in details if key.split("_")[0] in rest and _MARK.search(key)), None)
     target = " ".join(rest)
     if mark is not None:
         name = mark.split("_")[0]
         others = " ".join(word for word in rest if word != name)
         target = f"{others} of {name} {details.pop(mark)}" if others else f"{name} {details.pop(mark)}"
-    shown = [f"{_key(key)} {value}".strip() for key, value in list(details.items())[:MAX_DETAILS]] + _amounts(call)
-    return f"{agent} {_past(verb)} {target}".rstrip() + (f": {', '.join(shown)}." if shown else ".")
+    shown = [f"{_key(key)} {value}".strip() for key, value in list(details.items())[:MAX_DETAILS]]
+    told = "; ".join(part for part in (", ".join(shown), paid(amounts_of(call, before))) if part)
+    return f"{agent} {_past(verb)} {target}".rstrip() + (f": {told}." if told else ".")
+
+
+def paid(amounts: Sequence[float]) -> str:
+    """What was charged and what refunded, in words: "charged 280 and 60 (340 in all)"."""
+    parts: list[str] = []
+    for word, some in (
+        ("charged", [one for one in amounts if one > 0]),
+        ("refunded", [-one for one in amounts if one < 0]),
+    ):
+        if some:
+            in_all = f" ({sum(some):g} in all)" if len(some) > 1 else ""
+            parts.append(f"{word} {' and '.join(f'{one:g}' for one in some)}{in_all}")
+    return ", ".join(parts)
 
 
 def failures(calls: Sequence[Call]) -> Iterator[Call]:
@@ -75,33 +83,6 @@ def failed(call: Call, agent: str) -> str:
     words = " ".join(part.lower() for part in _PARTS.findall(call.name))
     reason = re.sub(r"^error:?\s*", "", call.error or "", flags=re.IGNORECASE).rstrip(" .")
     return f"{agent} could not {words}" + (f": {reason}." if reason else ".")
-
-
-def _details(call: Call) -> dict[str, str]:
-    """What the call was given, then what its answer adds, without what every call of an account repeats."""
-    told = dict(replace(call, answer="").details())
-    for key, value in replace(call, arguments=()).details():
-        told.setdefault(key, value)
-    return {key: value for key, value in told.items() if not _NO_NEWS.search(key)}
-
-
-def _amounts(call: Call) -> list[str]:
-    """The amounts in a list of the answer, such as its payments: "payment history 161, -161"."""
-    for line in call.answer.split("\n"):
-        match = _LIST.match(line)
-        rows = _rows(match["rows"]) if match else []
-        amounts = [row["amount"] for row in rows if isinstance(row.get("amount"), (int, float))]
-        if match and amounts:
-            return [f"{match['key'].replace('_', ' ')} {', '.join(f'{one:g}' for one in amounts[-MAX_AMOUNTS:])}"]
-    return []
-
-
-def _rows(text: str) -> list[dict[str, Any]]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return []
-    return [row for row in found if isinstance(row, dict)]
 
 
 def _key(key: str) -> str:

@@ -17,14 +17,14 @@ _LEAST, _MOST = -3.0, 3.0
 
 SIGNALS: dict[str, float] = {
     "dated": 0.3, "answers": 0.3, "question": -1.0, "request": 2.5, "milestone": 3.0, "agent": -0.5, "outcome": 1.2,
-    "retold": -1.5, "opening": 1.5, "tool": 3.5, "achieved": 2.2, "delivered": 1.6, "accepted": 2.6, "taken": 1.8,
+    "settled": 1.5, "opening": 1.5, "tool": 3.5, "achieved": 2.2, "delivered": 1.6, "accepted": 2.6, "taken": 1.8,
     "refused": 2.6, "ended": 5.0,
 }  # fmt: skip
 TO_AGENT = 1.0
 """A person's question to an agent is what they want; between people it mostly keeps the talk going."""
 FACETS: dict[Facet, float] = {"decided": 1.0, "executed": 0.8}
 
-SHARES: dict[Facet, float] = {"ended": 0.45, "executed": 0.2, "wanted": 0.15, "decided": 0.1, "state": 0.1}
+SHARES: dict[Facet, float] = {"ended": 0.85, "executed": 0.2, "wanted": 0.3, "decided": 0.1, "state": 0.1}
 """The part of a summary that the lines of each facet are sure of, in the order in which they come."""
 
 SUPERSEDED = 0.0

@@ -54,11 +54,11 @@ def test_change_by_a_tool_is_told_with_identifier_and_amounts() -> None:
         ("user", "Great, thank you for your help!"),
     )
     assert texts(found, "wanted") == ["The user would like to cancel their ferry booking and get a refund."]
-    assert texts(found, "executed") == ["helper cancelled booking F4711: payments 300, -300."]
+    assert texts(found, "executed") == []
     assert texts(found, "ended") == [
         (
             'The user agreed (to "Shall I cancel booking F4711 for you?"): "Yes, please cancel it." '
-            "helper cancelled booking F4711. "
+            "helper cancelled booking F4711: refunded 300. "
             'helper reported: "Your booking F4711 has been cancelled, and $300 go back to your card." '
             'The user closed: "Great, thank you for your help!"'
         )
@@ -85,7 +85,13 @@ def test_refusals_are_told_and_a_hand_over_ends_the_talk() -> None:
         ("user", "Yes, please transfer me to a human agent."),
         *called('transfer_to_human_agents(summary="Refund of insurance for F4711 wanted.")', "Transfer successful"),
     )
-    assert texts(found, "state") == ['helper refused: "Unfortunately, travel insurance is non-refundable."']
+    assert texts(found, "wanted") == [
+        (
+            "The user wants a refund for the travel insurance of booking F4711. "
+            'helper refused: "Unfortunately, travel insurance is non-refundable."'
+        )
+    ]
+    assert texts(found, "state") == []
     assert texts(found, "ended") == [
         (
             'The user agreed (to "Would you like me to transfer you?"): "Yes, please transfer me to a human agent." '
@@ -124,13 +130,16 @@ def test_what_was_delivered_and_agreed_on_is_told_by_its_title() -> None:
     assert texts(found, "ended") == [
         (
             'The user agreed on "Bergen Weekend Itinerary": "This looks perfect!" '
-            'Next, the user: "I\'ll book the ferry tonight."'
+            'The user also said: "I\'ll book the ferry tonight."'
         )
     ]
     open_ = lines(("user", "Can you plan a weekend in Bergen for us?"), ("assistant", PLAN))
-    assert texts(open_, "executed") == [f'helper delivered "Bergen Weekend Itinerary": {DAYS}.']
+    assert texts(open_, "executed") == []
     assert texts(open_, "ended") == [
-        'The user asked last: "Can you plan a weekend in Bergen for us?" helper delivered "Bergen Weekend Itinerary".'
+        (
+            'The user asked last: "Can you plan a weekend in Bergen for us?" '
+            f'helper delivered "Bergen Weekend Itinerary": {DAYS}.'
+        )
     ]
 
 

@@ -71,15 +71,18 @@ CODING: tuple[Turn | tuple[str, str], ...] = (
 def test_a_coding_day_answers_the_four_questions() -> None:
     found = lines(*CODING)
     assert texts(found, "wanted") == [
-        "The user asked to find the cause.",
-        "The user asked to add a test for EU customers.",
+        'The user asked to find the cause. helper answered: "The root cause was a null from the tax API."',
+        (
+            "The user asked to add a test for EU customers. "
+            'helper answered: "I\'ve added the guard and a test for EU customers. All tests pass now."'
+        ),
     ]
     assert texts(found, "decided") == [
-        "The user: Let's go with a guard in the checkout.",
+        'The user: "Let\'s go with a guard in the checkout."',
         "The user: From now on always run migrations before the deploy.",
     ]
     executed = texts(found, "executed")
-    assert "helper has added the guard and a test for EU customers." in executed
+    assert "helper has released the migration lock and restarted it." in executed
     assert "Run finished: Deploy checkout 4.2.1 to staging" in executed
     state = texts(found, "state")
     assert "Run blocked: Nightly import of the price list" in state
@@ -88,7 +91,6 @@ def test_a_coding_day_answers_the_four_questions() -> None:
         'The user said last: "From now on always run migrations before the deploy." '
         'helper answered: "The ticket for the tax API is still open."'
     )
-    assert "helper: All tests pass now." in state
 
 
 def test_of_each_task_the_last_outcome_is_the_state() -> None:
@@ -133,11 +135,10 @@ def test_an_assistant_day_tells_the_wish_the_booking_and_what_is_blocked() -> No
     )
     assert texts(found, "wanted") == [
         "Priya wants to book a trip to Lisbon for their mother's birthday in May.",
-        "Priya asked to book the Hotel Mundial then.",
-        "Priya asked to remind Priya tomorrow (2026-03-03).",
+        'Priya asked to book the Hotel Mundial then. helper answered: "I have booked the Hotel Mundial."',
     ]
-    assert texts(found, "decided") == ["Priya and others decided to take the train to the airport."]
-    assert texts(found, "executed") == ["helper has booked the Hotel Mundial."]
+    assert texts(found, "decided") == ['Priya: "We decided to take the train to the airport."']
+    assert texts(found, "executed") == []
     assert "Run blocked: Book flights Berlin to Lisbon" in texts(found, "state")
     assert [line.speaker for line in found if "passport" in line.text and line.facet == "state"] == ["helper"]
     assert "Priya's mother can't climb stairs." in texts(found, "said")
@@ -156,15 +157,18 @@ def test_what_is_told_an_agent_in_short_words_is_asked_decided_or_done() -> None
         "Priya asked to bump the version to 3.2 and don't deploy before Monday.",
         "Priya asked not to spend more than 90 euros.",
         "Priya asked to keep the old name.",
-        "Priya asked to check why the shop is down.",
     ]
     assert texts(found, "decided") == [
-        "Priya decided Priya and others leave the archive where it is.",
-        "Priya and others should never go below two hosts.",
+        'Priya: "I decided we leave the archive where it is."',
+        'Priya: "We should never go below two hosts."',
     ]
-    assert texts(found, "executed") == [
-        "helper: Fixed the cache key in ci.yml.",
-        "helper bumped the version to 3.2.",
+    assert texts(found, "executed") == []
+    assert texts(found, "ended") == [
+        (
+            'Priya asked last: "Can u check why the shop is down? We should never go below two hosts." '
+            'helper answered: "Fixed the cache key in ci.yml. Updated instructions are in the wiki. '
+            'I bumped the version to 3.2."'
+        )
     ]
 
 
@@ -201,7 +205,7 @@ def test_every_line_names_its_event_and_its_words_stand_there() -> None:
     source = {event.seq: event for event in events(*CODING)}
     added = {"user", "the", "asked", "to", "helper", "has", "run", "finished", "failed", "blocked", "queued", "and"}
     for line in lines(*CODING):
-        if line.facet == "ended":
+        if line.facet == "ended" or "answered:" in line.text:
             continue  # it tells of several events
         event = source[line.seq]
         assert line.at == event.happened_at

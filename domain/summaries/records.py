@@ -1,0 +1,109 @@
+"""What the record of a call shows: what the call asked for, the identifiers that its answer adds, and what was paid or
+refunded by it.
+
+Of a field that both name the call counts: an answer may still show how things were. Of a list of payments only those
+count that an earlier answer about the same thing did not show.
+
+Must not know: how a line is worded.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from slowwave_server.domain.extraction.tools import Call, may_show, pairs, worth_showing
+
+_LIST = re.compile(r"\"?(?P<key>[a-z_]{1,40})\"?: (?P<rows>\[.*\])")
+_MARK = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$")
+_NO_NEWS = re.compile(r"(?:^|_)(?:user|customer|account|payment)(?:$|_)|^(?:first|last)_name$")
+"""Whose account it is stands elsewhere in the day, and is the same in each call."""
+_COUNTS = re.compile(r"(?:^|_)(?:total|nonfree|count|quantity|baggages?|bags?|passengers?|seats?|insurance)(?:$|_)")
+_NEW = re.compile(r"(?:^|_)(?:price|cost|fee|refund|balance|amount)(?:$|_)|^total$")
+"""What an answer says that the call could not know."""
+
+
+def details_of(call: Call) -> dict[str, str]:
+    """What the call asked for, then what its answer adds."""
+    told: dict[str, str] = {}
+    for key, value in call.arguments:
+        name = key.split(".")[-1]
+        counts = _COUNTS.search(name) is not None and value != "0" and may_show(key, value)
+        if (worth_showing(key, value) or counts) and not _is_no_news(name, value):
+            told.setdefault(name, value)
+    marked = any(is_target(key, call) for key in told)
+    for key, value in pairs(call.answer):
+        name = key.split(".")[-1]
+        fresh = name not in told and value not in told.values() and not _is_no_news(name, value)
+        adds = (_MARK.search(name) and not marked) or _NEW.search(name) or not call.arguments
+        if fresh and adds and worth_showing(key, value):
+            told[name] = value
+    return told
+
+
+def is_target(key: str, call: Call) -> bool:
+    """Whether a field identifies what the call is about: the reservation_id of cancel_reservation."""
+    return _MARK.search(key) is not None and key.split("_", maxsplit=1)[0] in call.name.lower()
+
+
+def amounts_of(call: Call, before: Sequence[Call]) -> list[float]:
+    """What was paid (above zero) and refunded (below) by a call. before: the calls among which earlier ones are."""
+    if call.error is not None or not call.changes_state:
+        return []
+    rows = _amounts(call)
+    known = [_amounts(one) for one in before if one.seqs[-1] < call.seqs[0] and _same(one, call) and _amounts(one)]
+    if known:
+        old = known[-1]
+        return rows[len(old) :] if rows[: len(old)] == old else []
+    if rows and rows[-1] < 0:
+        first = next((at for at in range(len(rows) - 1, -1, -1) if rows[at] >= 0), -1)
+        return rows[first + 1 :]
+    if not _names_target(call):
+        return rows
+    return rows[-1:] if len(rows) > 1 else []
+
+
+def _is_no_news(name: str, value: str) -> bool:
+    return _NO_NEWS.search(name) is not None or value in {"0", "no", "none"}
+
+
+def _names_target(call: Call) -> bool:
+    """Whether the call changes a thing that was there: it gives the thing's identifier, and the answer repeats it."""
+    told = set(pairs(call.answer))
+    return any(is_target(key, call) and (key, value) in told for key, value in call.arguments)
+
+
+def _same(one: Call, other: Call) -> bool:
+    """Whether the answers of both show the same thing, by its first identifier."""
+    first = _first_mark(one)
+    return first is not None and first == _first_mark(other)
+
+
+def _first_mark(call: Call) -> tuple[str, str] | None:
+    told = pairs(call.answer)
+    return next(((key, value) for key, value in told if _MARK.search(key) and not _NO_NEWS.search(key)), None)
+
+
+def _amounts(call: Call) -> list[float]:
+    """The amounts in the first list of an answer whose rows have one, such as its payments."""
+    return next(_lists(call.answer), [])
+
+
+def _lists(text: str) -> Iterator[list[float]]:
+    for line in text.split("\n"):
+        match = _LIST.match(line)
+        amounts = [row["amount"] for row in _rows(match["rows"]) if _is_number(row.get("amount"))] if match else []
+        if amounts:
+            yield amounts
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return [row for row in found if isinstance(row, dict)]

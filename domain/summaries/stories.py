@@ -1,0 +1,57 @@
+"""Which turns of a talk belong to a role or a story that a person and an agent play: nobody means there what they say.
+
+Must not know: how such a talk is told.
+"""
+
+import re
+from collections.abc import Sequence
+
+from slowwave_server.domain.extraction.acts import acts_of
+from slowwave_server.domain.extraction.speech import Speech
+from slowwave_server.domain.summaries.prose import all_of
+
+_SCRIPT = re.compile(
+    r"^\s*(?:\*\*)?[A-Z][A-Z .'-]{1,30}(?:\*\*)?:?\s*(?:\n|\s)\s*\((?:[^()\n]{4,200})\)|^\s*\*[a-z][^*\n]{8,200}\*\s|"
+    r"^\s*\[[A-Z][^\]\n]{15,300}\]"
+)
+"""A line of a play: a name in capitals with a stage direction; or an act between stars or brackets before the words."""
+_NARRATES = re.compile(
+    r"(?:^|[.!?\n]\s*|\bas |, )you(?:r \w+)? (?:see|notice|find|enter|hear|approach|walk|step|reach|feel|spot|sense|"
+    r"look|make your way|come across|arrive|follow|stand|turn|push|open|head|proceed|eventually|cautiously|quickly|"
+    r"carefully|slowly|suddenly|begin|continue|move|draw|take a)\b",
+    re.IGNORECASE,
+)
+_LEAST_NARRATED = 2
+_LONG = 2_000
+"""Characters from which a text with quotes is no mere answer in a story."""
+_TO_THE_AGENT = re.compile(r"\b(?:can|could|would|will) you\b|\bplease\b|\bfrom now on\b", re.IGNORECASE)
+_LIST = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+
+
+def played(talk: Sequence[Speech]) -> frozenset[int]:
+    """The numbers of the turns in which somebody plays a role or goes on with a story."""
+    found: set[int] = set()
+    told = False
+    for speech in talk:
+        text = speech.event.content
+        if speech.is_agent:
+            goes_on = told and '"' in text and len(text) < _LONG
+            told = _SCRIPT.search(text) is not None or _narrates(text) or goes_on
+            if told:
+                found.add(speech.event.seq)
+        elif _SCRIPT.search(text) or (told and not _means_it(text)):
+            found.add(speech.event.seq)
+            told = True
+        else:
+            told = False
+    return frozenset(found)
+
+
+def _narrates(text: str) -> bool:
+    return len(_NARRATES.findall(text)) >= _LEAST_NARRATED and len(_LIST.findall(text)) < _LEAST_NARRATED
+
+
+def _means_it(text: str) -> bool:
+    """Whether a person steps out of the story and asks the agent for something."""
+    parts = all_of(text)
+    return any(_TO_THE_AGENT.search(part) for part in parts) and "ask" in acts_of(parts, by_agent=False)
