@@ -74,6 +74,7 @@ _OPENS = re.compile(
     r"(?:here(?:'s| is| are)\b|below (?:is|are)\b)",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(r"(?:if|unless|for any|each (?:extra|additional))\b", re.IGNORECASE)
 _LEANS = re.compile(
     r"^(?:this|these|that|those|they|it|he|she|however|but|so|therefore|then|also|and|instead|both|which)\b",
     re.IGNORECASE,
@@ -112,7 +113,9 @@ def answer(text: str, asked: str, limit: int = MOST_OF_ANSWER) -> str | None:
         return whole
     best = max(range(len(said)), key=lambda at: worth[at], default=None)
     tables = any(unit.size == _LONG_TABLE for unit in items)
-    is_list = (tables or len(items) >= _MIN_POINTS) and sum(unit.size for unit in items) > len(" ".join(said))
+    is_list = (tables or len(items) >= _MIN_POINTS) and sum(unit.size for unit in items) > sum(
+        len(part) for part in said if not _CONDITION.match(part)
+    )
     if is_list and (best is None or _introduces(units, asked) or not _decides(said[best], asked)):
         return _listed(units, limit, asked)
     if best is not None:
@@ -133,6 +136,8 @@ def _introduces(units: Sequence[_Unit], asked: str) -> bool:
 def _decides(part: str, asked: str) -> bool:
     """Whether a sentence beside a list stands for the answer instead of the list."""
     shared = len(terms(asked) & terms(part))
+    if _CONDITION.match(part):
+        return False
     return _SETTLES.search(part) is not None or (_FIGURE.search(part) is not None and shared >= _SHARED)
 
 

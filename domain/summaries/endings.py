@@ -11,12 +11,21 @@ from dataclasses import dataclass
 
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.acts import acts_of
+from slowwave_server.domain.extraction.pasted import PASTED
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.standalone import content_words
 from slowwave_server.domain.extraction.tools import Call
 from slowwave_server.domain.noise import is_chatter
 from slowwave_server.domain.summaries.answers import MOST_OF_ANSWER
-from slowwave_server.domain.summaries.exchanges import Last, answers, is_request, last_of, requests_of, substance
+from slowwave_server.domain.summaries.exchanges import (
+    Last,
+    answers,
+    is_request,
+    last_of,
+    requests_of,
+    speaks_for_oneself,
+    substance,
+)
 from slowwave_server.domain.summaries.facets import wants
 from slowwave_server.domain.summaries.outcomes import outcome
 from slowwave_server.domain.summaries.prose import (
@@ -143,11 +152,14 @@ def _of_person(last: Last) -> list[str]:
         return [f"{name} sent a text last, which begins: {quoted(last.asked.event.content, _BEGINNING)}"]
     said = [part for part in mine if not is_courtesy(part)] or mine
     requests = [part for part, act in zip(said, acts_of(said, by_agent=False), strict=True) if is_request(part, act)]
+    if len(last.asked.event.content) >= PASTED:
+        requests = [part for part in requests if speaks_for_oneself(part)]
+        said = [part for part in said if speaks_for_oneself(part)] or said
     stance = stance_of(mine)
     quotes: Sequence[str]
     if stance is not None and _is_clear(stance, before):
-        verb = "answered" if stance.verb == "agreed" and not _accepts(stance, before) else str(stance.verb)
-        quotes = [stance.quote] if verb != "answered" else said
+        verb = str(stance.verb) if stance.verb != "agreed" or _accepts(stance, before) else _other_verb(before)
+        quotes = [stance.quote] if verb in {"agreed", "declined"} else said
     elif requests := requests or [part for part in said if wants(part) and not _HOPES.search(part)]:
         verb, quotes = "asked last", _with_context(said, requests)
     else:
@@ -192,9 +204,14 @@ def _is_clear(stance: Stance, before: str) -> bool:
 def _accepts(stance: Stance, before: str) -> bool:
     """Whether a yes agrees to something: what was handed over or proposed, or what it names itself."""
     asked = [part for part in plain(before) if part.endswith("?") and not is_courtesy(part)]
-    if asks_for(before) or (titled(before) is None and asked and not _PROPOSES.search(asked[-1])):
+    if asks_for(before) or (titled(before) is None and not (asked and _PROPOSES.search(asked[-1]))):
         return chooses(stance.quote)
     return True
+
+
+def _other_verb(before: str) -> str:
+    """What a turn does that sounds like a yes and accepts nothing."""
+    return "answered" if any(part.endswith("?") for part in plain(before)) else "said last"
 
 
 def _plan(name: str, said: Sequence[str], told: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slowwave_server.domain.extraction.acts import Act, acts_of
+from slowwave_server.domain.extraction.pasted import PASTED
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.tools import Call
 from slowwave_server.domain.summaries.facets import wants
@@ -25,6 +26,7 @@ _NO_REQUEST = re.compile(
 _ASKS = re.compile(
     r"(?:what|how|why|which|who|when|where)(?:'s| is| are| do| does| did| can| could| should| would)\b", re.IGNORECASE
 )
+_OF_ONE = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my)\b", re.IGNORECASE)
 _THANKS = re.compile(
     r"\b(?:thanks?|thank you|appreciate|bye|goodbye|that'?s (?:all|it|everything)|nothing else|take care|"
     r"talk to you (?:soon|later)|see you)\b",
@@ -101,7 +103,14 @@ def requests_of(speech: Speech) -> list[str]:
     """The sentences of a person's turn, in their own words, that ask or wish for something, in order."""
     parts = own(speech.event.content)
     told = zip(parts, acts_of(parts, by_agent=False), strict=True)
-    return [part for part, act in told if is_request(part, act) or (wants(part) and not is_courtesy(part))]
+    found = [part for part, act in told if is_request(part, act) or (wants(part) and not is_courtesy(part))]
+    return found if len(speech.event.content) < PASTED else [part for part in found if speaks_for_oneself(part)]
+
+
+def speaks_for_oneself(part: str) -> bool:
+    """Whether a request of a long turn, which may hold pasted text, is the person's: it asks, bids, or says "I"."""
+    bids = asked_to(part, bids=True) is not None or _PLEASE.search(part) is not None
+    return part.endswith("?") or bids or _OF_ONE.search(part) is not None
 
 
 def is_request(part: str, act: Act) -> bool:

@@ -29,7 +29,7 @@ _ASKS_FOR = re.compile(
     re.IGNORECASE,
 )
 _LOOKED_UP = re.compile(
-    r"\b(?:details|information) (?:is|are)?\s?(?:as follows|below)\b|\bhere are (?:the|your) (?:\w+ )?"
+    r"\b(?:details|information) (?:is|are)?\s?(?:as follows|below)\b|\bhere (?:is|are) (?:the|your) (?:\w+ )?"
     r"(?:details|information)\b",
     re.IGNORECASE,
 )

@@ -46,7 +46,11 @@ _SLOGAN = re.compile(
     re.IGNORECASE,
 )
 """Words that set the mood and choose nothing."""
-_RESERVED = re.compile(r",? but\b|\bgood (?:question|point)\b|\bonly if\b|\bunless\b|\bnot sure\b", re.IGNORECASE)
+_RESERVED = re.compile(
+    r"\b(?:\w+n't|not|never|hardly) (?:\w+ ){0,2}(?:sound|look|feel|work|right|good|great|perfect)|,? but\b|"
+    r"\bgood (?:question|point)\b|\bonly if\b|\bunless\b|\bnot sure\b",
+    re.IGNORECASE,
+)
 """Words beside which a yes accepts nothing yet."""
 _REQUEST = re.compile(r"\b(?:cancel|drop|skip|forget|ignore|discard|scrap) (?:it|that|this)\b", re.IGNORECASE)
 """What is to be done rather than what is declined, unless a no stands before it."""

@@ -138,6 +138,7 @@ def test_bags_that_cost_extra_are_told_of_a_booking() -> None:
         "Let's do this!",
         "Oh, that's a good question!",
         "Yes, but I need to know the price first.",
+        "The night ferry and the day ferry don't sound quite right.",
     ],
 )
 def test_slogans_and_reserved_answers_agree_to_nothing(said: str) -> None:
@@ -211,6 +212,21 @@ def test_pasted_pages_and_forms_are_not_the_persons_words() -> None:
     told = " ".join(line.text for line in found)
     assert "free quote" not in told
     assert 'helper answered: "Acknowledged."' in told
+
+
+def test_a_list_is_told_rather_than_a_condition_below_it() -> None:
+    text = "You may take:\n- Economy: 2 bags\n- Business: 3 bags\n\nIf you take more bags than this, each costs $50."
+    assert answer(text, "How many bags may I take?") == "You may take: Economy: 2 bags; Business: 3 bags"
+
+
+def test_praise_without_a_proposal_agrees_to_nothing() -> None:
+    told = ended(
+        (USER, "Which sights of Bergen are near the harbour?"),
+        (AGENT, "The fish market and the old wharf are near the harbour."),
+        (USER, "The old wharf sounds great for the rainy days in Bergen."),
+        (AGENT, "The old wharf is open until nine."),
+    )
+    assert "agreed" not in told
 
 
 def test_short_turns_are_quoted_whole() -> None:
