@@ -14,7 +14,7 @@ from typing import Literal
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
-from slowwave_server.domain.extraction.making import Made, Statement
+from slowwave_server.domain.extraction.making import SAID, Made, Statement
 from slowwave_server.domain.extraction.standalone import content_words, is_named
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
@@ -52,8 +52,10 @@ WORTHY = 0.5
 """What a judge has to say of a statement, from 0 to 1, for it to be kept."""
 FIRST_WORTHY = 0.3
 """The same for the best statement of a turn, where two talk."""
-WORTHY_IN_GROUP = 0.6
+WORTHY_IN_GROUP = 0.7
 """The same where more people talk."""
+WORTHY_OF_AGENT = 0.4
+"""The same for a passage of an agent, of which most are its explanations."""
 SURELY_WORTHY = 0.2
 """The same for what is always kept without a judge."""
 SAME_WORDS = 0.7
@@ -122,6 +124,8 @@ def _least_worth(turn: Turn, statement: Statement, *, is_best: bool) -> float:
         return SURELY_WORTHY
     if "group" in statement.fired:
         return WORTHY_IN_GROUP
+    if SAID in statement.fired and turn.role == "assistant" and turn.to_agent:
+        return WORTHY_OF_AGENT
     return FIRST_WORTHY if is_best else WORTHY
 
 
