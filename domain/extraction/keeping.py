@@ -50,13 +50,15 @@ ALWAYS = frozenset(("standing", "remember", "rule", "ends", "profile"))
 """Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
 WORTHY = 0.5
 """What a judge has to say of a statement, from 0 to 1, for it to be kept."""
-FIRST_WORTHY = 0.3
+FIRST_WORTHY = 0.2
 """The same for the best statement of a turn, where two talk."""
+FIRST_PASSAGE_WORTHY = 0.3
+"""The same if that is a passage."""
 WORTHY_IN_GROUP = 0.7
 """The same where more people talk."""
 WORTHY_OF_AGENT = 0.4
 """The same for a passage of an agent, of which most are its explanations."""
-SURELY_WORTHY = 0.2
+SURELY_WORTHY = 0.1
 """The same for what is always kept without a judge."""
 SAME_WORDS = 0.7
 """Share of the content words of the shorter of two statements from which they say the same."""
@@ -126,7 +128,8 @@ def _least_worth(turn: Turn, statement: Statement, *, is_best: bool) -> float:
         return WORTHY_IN_GROUP
     if SAID in statement.fired and turn.role == "assistant" and turn.to_agent:
         return WORTHY_OF_AGENT
-    return FIRST_WORTHY if is_best else WORTHY
+    first = FIRST_PASSAGE_WORTHY if SAID in statement.fired else FIRST_WORTHY
+    return first if is_best else WORTHY
 
 
 def _by_signals(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:

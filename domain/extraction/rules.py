@@ -76,8 +76,7 @@ class RulesExtractor:
                 continue  # by_tools reads calls together with their answers
             clean = redact(event.content)
             redactions += len(clean.kinds)
-            text = "" if is_noise(event) else without_machinery(clean.text)
-            text = without_older_mail(text) if event.kind == "user" else text
+            text = "" if is_noise(event) else without_machinery(without_older_mail(clean.text))
             if not text.strip() or is_chatter(text):
                 noise += 1
                 continue

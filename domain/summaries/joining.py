@@ -55,7 +55,8 @@ def _besides(found: Sequence[Sentence], end: Ending) -> Iterator[Sentence]:
         of_turn = one.event.seq in end.turns and _of_turn(one)
         planned = one.facet == "state" and "agent" not in one.fired and one.event.seq in end.turns
         decision = one.facet == "decided" and "taken" not in one.fired
-        if decision or "milestone" in one.fired or not (in_end or of_turn or (planned and one.event.is_spoken)):
+        stands = decision or not {"opening", "milestone"}.isdisjoint(one.fired)
+        if stands or not (in_end or of_turn or (planned and one.event.is_spoken)):
             yield one
 
 
