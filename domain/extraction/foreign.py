@@ -233,14 +233,18 @@ def without_lead(sentence: str, language: Language) -> str:
     return bare
 
 
+_NUMBER_OF_THING = re.compile(r"(?=[^\d]*\d)[\w-]+")
+"""An identifier with a figure, such as an order's; the name of a file or a branch reports nothing."""
+
+
 def _outcome(sentence: str, language: Language, heard: str) -> Kept | None:
     """What an agent says that was done: with a figure, or with an identifier that was not named to it just before."""
     low = sentence.lower()
     if is_question(sentence, language) or language.has("pending", low) or COMMAND.search(sentence):
         return None
     shape = shape_of(sentence, language)
-    named = [match.group() for match in IDENTIFIER.finditer(sentence)]
-    reports = "identifier" in shape and not all(name in heard for name in named)
+    named = [match.group() for match in IDENTIFIER.finditer(sentence) if _NUMBER_OF_THING.fullmatch(match.group())]
+    reports = not all(name in heard for name in named)
     if language.has("past", low) or language.has("change", low):
         reports = reports or len(FIGURE.findall(sentence)) > 1
     done = language.has("outcome", low) and not shape.isdisjoint(("digit", "identifier", "quoted"))
