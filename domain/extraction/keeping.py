@@ -49,7 +49,7 @@ OF_SELF = 0.5
 ALWAYS = frozenset(("standing", "remember", "rule", "ends", "profile"))
 """Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
 WORTHY = 0.5
-"""What a judge has to say of a statement, from 0 to 1, for it to be kept."""
+"""Least usefulness, from 0 to 1 by the judge, of a statement that is kept."""
 FIRST_WORTHY = 0.2
 """The same for the best statement of a turn, where two talk."""
 FIRST_PASSAGE_WORTHY = 0.3

@@ -1,10 +1,10 @@
-"""Passages of a turn that may be worth keeping word for word, for a judge of meaning to choose from.
+"""Passages of a turn, word for word: candidates among which a judge of meaning chooses.
 
-The rules of `by_people` and `by_agents` know what decisions, facts of a person and outcomes look like, one sentence
-each. Turns that are worth remembering say much else, and a sentence alone often lacks what it is about. A passage is a
-few sentences that follow each other, and it may carry the question that it answers or the speaker's message before it.
+`by_people` and `by_agents` find decisions, facts of a person and outcomes, one sentence each. A turn says much else
+that is worth remembering, and a single sentence often does not name its subject. A passage has one to three consecutive
+sentences. It can include the question that it answers, or the previous message of the same speaker.
 
-Must not know: which of them are kept.
+Must not know: which passages are kept.
 """
 
 import re
@@ -37,20 +37,20 @@ _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "
 
 
 def of_person(speech: Speech, text: str, known: Collection[str]) -> list[Statement]:
-    """What a person says to an agent besides the statements that are known already."""
+    """Passages of a person's turn to an agent. known: sentences that are candidates already."""
     parts = [without_marks(part) for part in own_words(text) if part[0] not in ">&"]
     return _best(_with_question(speech, _passages(parts, by_agent=False), known))
 
 
 def of_agent(text: str, known: Collection[str]) -> list[Statement]:
-    """What an agent says that holds a name or a figure."""
+    """Passages of an agent's turn that contain a name or a figure. known: sentences that are candidates already."""
     parts = [clean(part) for line in normalise(text).split("\n") for part in sentences(line) if part[0] not in ">&|"]
     found = _passages([part for part in parts if part], by_agent=True)
     return _best(_statement(one) for one, _ in found if _is_specific(one) and one not in known)
 
 
 def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[str]) -> list[Statement]:
-    """What somebody says to other people that holds a name or a figure."""
+    """Passages of a turn among people that contain a name, a figure or many content words."""
     found = [
         (one, first)
         for one, first in _passages([_uncalled(part, talk) for part in sentences(text)], by_agent=False)
@@ -60,7 +60,7 @@ def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[s
 
 
 def _uncalled(part: str, talk: Sequence[Speech]) -> str:
-    """A sentence without the name of whom it is said to, as in channels: "otavio: I fixed it"."""
+    """Remove the addressee from a sentence of a channel: "otavio: I fixed it"."""
     call = _CALL.match(part)
     if call is None:
         return part
@@ -69,7 +69,7 @@ def _uncalled(part: str, talk: Sequence[Speech]) -> str:
 
 
 def _passages(parts: Sequence[str], *, by_agent: bool) -> Iterator[tuple[str, bool]]:
-    """The sentences that state something, a few that follow each other together; and whether the turn begins so."""
+    """Groups of consecutive statements of a turn, each with whether it is the first statement of the turn."""
     group: list[str] = []
     first = True
     for part in (*parts, ""):
@@ -96,7 +96,7 @@ def _states(part: str, *, by_agent: bool) -> bool:
 
 
 def _with_question(speech: Speech, found: Iterable[tuple[str, bool]], known: Collection[str]) -> Iterator[Statement]:
-    """Each passage that is not known already; the first one also behind the question that it may answer."""
+    """Each new passage; the first passage of the turn also with the question that it may answer."""
     asked = _asked(speech)
     for said, first in found:
         if said not in known:
@@ -106,7 +106,7 @@ def _with_question(speech: Speech, found: Iterable[tuple[str, bool]], known: Col
 
 
 def _asked(speech: Speech) -> str | None:
-    """The question at the end of the turn before, by somebody else."""
+    """The question with which another speaker ended the previous turn."""
     if speech.before is None or "?" not in speech.before[-MAX_QUESTION:]:
         return None
     last = [part for part in sentences(speech.before[-2 * MAX_QUESTION :]) if part.endswith("?")]
@@ -114,7 +114,7 @@ def _asked(speech: Speech) -> str | None:
 
 
 def _after_own(talk: Sequence[Speech], at: int, found: Iterable[tuple[str, bool]]) -> Iterator[Statement]:
-    """The first passage behind the speaker's own message before, which people who type short lines often go on from."""
+    """The first passage with the previous message of its speaker: people type one thought in several lines."""
     if at == 0 or talk[at - 1].speaker.name != talk[at].speaker.name:
         return
     own = talk[at - 1].event
@@ -130,7 +130,7 @@ def _statement(said: str, *, asked: str | None = None, source: int | None = None
 
 
 def _best(found: Iterable[Statement]) -> list[Statement]:
-    """Those that say most, in the order in which they were said."""
+    """The passages with the most content, in the order of the turn."""
     kept = list(dict.fromkeys(found))
     ranked = sorted(range(len(kept)), key=lambda at: (-_weight(kept[at].said), at))
     return [kept[at] for at in sorted(ranked[:MOST])]
