@@ -33,6 +33,13 @@ MAX_QUESTION = 160
 LEAST_WORDS = 3
 """Content words of a passage."""
 _CALL = re.compile(r"@?(?P<name>[\w|^`\[\]-]{2,30}?)[_^]*[:,]\s+")
+_DEMANDS = re.compile(
+    r"\b(?:immediately|right now|asap|"
+    r"i (?:require|demand|expect|need) (?:the|a|an|all|these|those|it|you|actual|precise)|"
+    r"present (?:the|it|them)|show me|give me|stop (?:asking|making)|proceed (?:with|to)|go ahead)\b",
+    re.IGNORECASE,
+)
+"""What a person orders for the moment: readers called 65 % of such passages junk, and 11 % useful."""
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
 
@@ -76,7 +83,8 @@ def _passages(parts: Sequence[str], *, by_agent: bool) -> Iterator[tuple[str, bo
         states = bool(part) and _states(part, by_agent=by_agent)
         if group and not (states and len(group) < MAX_SENTENCES and len(" ".join((*group, part))) <= MAX_CHARACTERS):
             whole = " ".join(group)
-            if len(set(content_words(whole))) >= LEAST_WORDS:
+            orders = not by_agent and all(act_of(one, by_agent=False) == "instruct" for one in group)
+            if len(set(content_words(whole))) >= LEAST_WORDS and not orders:
                 yield whole, first
             group, first = [], False
         if states:
@@ -84,13 +92,14 @@ def _passages(parts: Sequence[str], *, by_agent: bool) -> Iterator[tuple[str, bo
 
 
 def _states(part: str, *, by_agent: bool) -> bool:
-    """Whether a sentence is a statement: neither a question nor a greeting, neither code nor a part of one."""
+    """Whether a sentence is a statement: no question, greeting, demand of the moment, code, or part of a sentence."""
     return (
         len(part) <= MAX_CHARACTERS
         and not part.rstrip().endswith(("?", ":", "…"))
         and bool(content_words(part))
         and not is_cut(part)
         and not any(pattern.search(part) for pattern in _NO_TEXT)
+        and (by_agent or _DEMANDS.search(part) is None)
         and act_of(part, by_agent=by_agent) not in {"ask", "chat", "propose"}
     )
 

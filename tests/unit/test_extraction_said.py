@@ -130,3 +130,15 @@ def test_a_mail_is_read_without_the_mail_that_it_answers() -> None:
     _, asked = extract(lambda _: 0.0, ("user", "jb", mail), ("user", "Tim", "Good."), ("user", "Ana", "thanks"))
     assert any("Linden" in text for text in asked)
     assert not any("Bergen" in text for text in asked)
+
+
+def test_demands_of_the_moment_are_no_passages() -> None:
+    told = "My hotel is the Linden in Urumqi. I require the precise flight numbers immediately. Book the Bergen suite."
+    _, asked = extract(
+        lambda _: 0.0,
+        ("user", None, "Plan my trip to Urumqi with a ski guide, three nights, from 3 March."),
+        ("assistant", None, "I can offer you three hotels and two guides. Which hotel did you choose?"),
+        ("user", None, told),
+    )
+    assert any("Linden" in text for text in asked)
+    assert not any("flight numbers" in text for text in asked)
