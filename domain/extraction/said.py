@@ -2,14 +2,13 @@
 
 `by_people` and `by_agents` find decisions, facts of a person and outcomes, one sentence each. A turn says much else
 that is worth remembering, and a single sentence often does not name its subject. A passage has one to three consecutive
-sentences. It can include the question that it answers, or the previous message of the same speaker.
+sentences. It can include the question that it answers.
 
 Must not know: which passages are kept.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
 
 from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE
@@ -63,7 +62,7 @@ def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[s
         for one, first in _passages([_uncalled(part, talk) for part in sentences(text)], by_agent=False)
         if _is_specific(one) or len(set(content_words(one))) > 2 * LEAST_WORDS
     ]
-    return _best(chain(_with_question(talk[at], found, known), _after_own(talk, at, found)))
+    return _best(_with_question(talk[at], found, known))
 
 
 def _uncalled(part: str, talk: Sequence[Speech]) -> str:
@@ -120,17 +119,6 @@ def _asked(speech: Speech) -> str | None:
         return None
     last = [part for part in sentences(speech.before[-2 * MAX_QUESTION :]) if part.endswith("?")]
     return without_marks(last[-1]) if last and len(last[-1]) <= MAX_QUESTION else None
-
-
-def _after_own(talk: Sequence[Speech], at: int, found: Iterable[tuple[str, bool]]) -> Iterator[Statement]:
-    """The first passage with the previous message of its speaker: people type one thought in several lines."""
-    if at == 0 or talk[at - 1].speaker.name != talk[at].speaker.name:
-        return
-    own = talk[at - 1].event
-    before = " ".join(sentences(own.content))
-    for said, first in found:
-        if first and before and len(before) + len(said) < MAX_CHARACTERS and not before.endswith("?"):
-            yield _statement(f"{before} {said}", source=own.seq)
 
 
 def _statement(said: str, *, asked: str | None = None, source: int | None = None) -> Statement:

@@ -66,15 +66,15 @@ def test_an_answer_may_carry_its_question_and_both_sources() -> None:
     assert kept[0].sources == (1, 2)
 
 
-def test_a_short_message_may_carry_the_one_before_it() -> None:
+def test_i2_a_message_is_not_told_again_with_the_next_one() -> None:
     kept, _ = extract(
-        lambda text: 0.9 if "boot loader 0.9" in text and "brick" in text else 0.0,
-        ("user", "mara", "careful with boot loader 0.9"),
-        ("user", "mara", "erasing page 62 and 63 will brick the board"),
+        lambda _: 0.9,
+        ("user", "mara", "boot loader 0.9 erases page 62 of the Linden board"),
+        ("user", "mara", "board 7 of the Bergen batch is the last one with 0.8"),
         ("user", "pxl", "noted"),
         ("user", "yuki", "thanks"),
     )
-    assert [one.sources for one in kept] == [(1, 2)]
+    assert [one.sources for one in kept] == [(1,), (2,)]
 
 
 def test_of_a_passage_and_its_sentence_the_better_is_kept() -> None:
