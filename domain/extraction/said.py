@@ -31,6 +31,11 @@ MAX_QUESTION = 160
 """Characters of a question that a passage carries."""
 LEAST_WORDS = 3
 """Content words of a passage."""
+SHORT_ANSWER = 8
+"""Content words up to which a passage may carry the question before it."""
+_OF_SPEAKER = re.compile(
+    r"(?:(?:yes|no|well|so|ok|okay|oh)\W+)*(?:i|we|my|our|please|remember|note|don't)\b", re.IGNORECASE
+)
 _CALL = re.compile(r"@?(?P<name>[\w|^`\[\]-]{2,30}?)[_^]*[:,]\s+")
 _DEMANDS = re.compile(
     r"\b(?:immediately|right now|asap|"
@@ -109,8 +114,13 @@ def _with_question(speech: Speech, found: Iterable[tuple[str, bool]], known: Col
     for said, first in found:
         if said not in known:
             yield _statement(said)
-        if first and asked is not None and speech.before_seq is not None:
+        if first and asked is not None and speech.before_seq is not None and _is_answer(said):
             yield _statement(said, asked=asked, source=speech.before_seq)
+
+
+def _is_answer(said: str) -> bool:
+    """Whether a passage is short and begins neither with its speaker nor with a wish: then it may need the question."""
+    return _OF_SPEAKER.match(said) is None and len(set(content_words(said))) <= SHORT_ANSWER
 
 
 def _asked(speech: Speech) -> str | None:
