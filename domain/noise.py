@@ -44,8 +44,8 @@ _MACHINE_LINE = re.compile(
 # The marks that a prompt's context and `search` print behind a memory, a line of a day's summary and a line of another
 # conversation; the line is quoted, whatever stands around it.
 _RECALLED_LINE = re.compile(
-    r"\[(?:memory [0-9a-f]{8}-[0-9a-f-]{27}|day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|"
-    r"said [^\n]{1,250}#\d{1,19})\]"
+    r"\[(?:memory (?:[0-9a-f]{8}-[0-9a-f-]{15})?[0-9a-f]{12}(?:, [^\n\]]{1,400})?|"
+    r"day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|said [^\n]{1,250}#\d{1,19})\]"
 )
 _RECALLED = ("[memory ", "[day ", "[said ")
 _CHATTER = re.compile(

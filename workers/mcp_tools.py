@@ -9,13 +9,12 @@ Must not know: the protocol, SQL.
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from slowwave import Memory
-from slowwave.errors import InvalidName, InvalidQuery
+from slowwave.errors import InvalidName, shown
 from slowwave.memory_types import MemoryType
 from slowwave.recall import Hit, asks_order
-from slowwave.recall.lines import period
+from slowwave.recall.lines import period, short_id
 from slowwave.recall.rendering import Block, fenced, one_line, shorten
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, SourceEvent
@@ -44,7 +43,7 @@ class AgentTools:
     memory: Memory
     agent: str
     scopes: tuple[str, ...]
-    explain_memory: Callable[[UUID], Explanation]
+    explain_memory: Callable[[str], Explanation]
     flush_sessions: Callable[[], int]
 
     def search(self, query: str, limit: int) -> Told:
@@ -79,13 +78,9 @@ class AgentTools:
 
     def explain(self, memory_id: str) -> Told:
         """Explain a memory by its sources and its changes. Raises InvalidQuery, UnknownName."""
+        nothing = UnknownName(f"there is no memory {shown(memory_id)} that this agent may read")
         try:
-            memory = UUID(memory_id)
-        except ValueError:
-            raise InvalidQuery("memory_id must be the id of a memory, as search returns it") from None
-        nothing = UnknownName(f"there is no memory {memory} that this agent may read")
-        try:
-            found = self.explain_memory(memory)
+            found = self.explain_memory(memory_id)
         except UnknownName:
             raise nothing from None
         # The answer for a memory of another scope equals the answer for one that does not exist.
@@ -104,7 +99,7 @@ def _hit_line(hit: Hit) -> str:
     where = "" if hit.scope is None else f"({one_line(hit.scope)}) "
     speaker = "" if hit.speaker is None else f"{one_line(hit.speaker)}: "
     said = ", ".join(f"{one_line(session)}#{seq}" for session, seq in hit.sources[:3])
-    source = f"memory {hit.id}, {hit.status}" + (f", said in {said}" if said else "")
+    source = f"memory {short_id(hit.id)}, {hit.status}" + (f", said in {said}" if said else "")
     origin = source if hit.kind == "memory" else f"said in {said}, {hit.status}"
     disputed = " (contradicted, undecided)" if hit.contradicts else ""
     return f"- {where}{period(hit)}{disputed} {speaker}{_short(hit.content)} [{origin}]"

@@ -43,6 +43,7 @@ from slowwave_server.services.reports import (
     file_lines,
     files,
     memories,
+    memory_ids,
     metrics,
     names,
     past,
@@ -197,6 +198,11 @@ READERS = [
     Reader(
         explain.explain_memory,
         lambda w, c, p: [explain.explain_memory(c, p.tenant, memory) for memory in w.memories(p)],
+    ),
+    Reader(
+        memory_ids.memory_called,
+        lambda w, c, p: [memory_ids.memory_called(c, p.tenant, memory.hex[-12:]) for memory in w.memories(p)],
+        silent=True,
     ),
     Reader(memories.list_memories, lambda _, c, p: memories.list_memories(c, p.tenant, p.agent, scope=_shared(p))),
     Reader(

@@ -6,8 +6,10 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine
 
+from slowwave.errors import InvalidQuery
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.services.reports.memories import list_memories
+from slowwave_server.services.reports.memory_ids import memory_called
 from slowwave_server.services.reports.names import UnknownName
 from tests.installation import Installation, ago
 
@@ -81,6 +83,18 @@ def test_explain_tells_what_was_said_and_every_change(past: Remembering) -> None
     ]
     assert [(f.id, f.from_seq, f.to_seq, f.extractor) for f in found.flushes] == [(past.made_by, 1, 2, "rules")]
     assert [(c.action, c.flush) for c in found.changes] == [("created", past.made_by), ("repeated", None)]
+
+
+def test_a_memory_is_called_by_its_id_or_the_end_of_it(past: Remembering) -> None:
+    with past.engine.connect() as connection:
+        assert memory_called(connection, "default", str(past.lisbon)) == past.lisbon
+        assert memory_called(connection, "default", past.lisbon.hex[-12:]) == past.lisbon
+        for stranger in (past.foreign.hex[-12:], "0" * 12):
+            with pytest.raises(UnknownName, match=f"no memory whose id ends in {stranger}"):
+                memory_called(connection, "default", stranger)
+        for odd in ("", "lisbon", past.lisbon.hex[-11:]):
+            with pytest.raises(InvalidQuery, match="a memory's id is meant"):
+                memory_called(connection, "default", odd)
 
 
 def test_i8_a_memory_of_another_tenant_is_unknown(past: Remembering) -> None:

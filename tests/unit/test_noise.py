@@ -93,7 +93,9 @@ def test_mistake_24_what_a_context_block_said_is_not_said_again() -> None:
     block = known.to_text()
     quoted = [line for line in block.splitlines() if "Priya" in line]
     assert len(quoted) == 6
-    for pasted in (block, f"From memory:\n{quoted[0]}\nIs that right?", "\n".join(quoted), *quoted):
+    whole = f"- 2026-03-01 Priya likes green tea [memory {hit.id}]"
+    told = f"- 2026-03-01 Priya likes green tea [memory {hit.id[-12:]}, active, said in tea#3]"
+    for pasted in (block, f"From memory:\n{quoted[0]}\nIs that right?", "\n".join(quoted), *quoted, whole, told):
         heard = Event(1, "user", "user", pasted, AT)
         assert "Priya" not in without_machinery(pasted)
         assert RulesExtractor().extract(Window((heard,)), ExtractionContext("helper", "UTC", ()), AT).candidates == ()

@@ -19,7 +19,7 @@ from slowwave.recall.budget import Fit, Offer
 from slowwave.recall.trimming import MESSAGE_TOKENS, Budget, budget_of, trimmed
 
 AT = datetime(2024, 5, 9, 12, tzinfo=UTC)
-MARK = re.compile(r"\[(?:memory [0-9a-f-]{36}|(?:day|said) [^\n]{1,60}#\d+)\]")
+MARK = re.compile(r"\[(?:memory [0-9a-f]{12}|(?:day|said) [^\n]{1,60}#\d+)\]")
 PIECES = (
     "Maya moved to Porto and keeps bees.",
     "The release of the billing service waits for Jonas, who is ill until Thursday.",
@@ -220,7 +220,7 @@ def test_a_long_line_is_cut_between_words_and_says_so() -> None:
     assert shown.content.endswith("…")
     assert hit.content.startswith(shown.content.removesuffix("…"))
     assert shown.content.removesuffix("…").split()[-1] in hit.content.split()
-    assert lines_of(known)[0].endswith(f"[memory {hit.id}]")
+    assert lines_of(known)[0].endswith(f"[memory {hit.id[-12:]}]")
 
 
 def test_a_tiny_budget_ends_in_nothing_rather_than_in_half_a_fence() -> None:

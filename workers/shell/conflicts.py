@@ -4,7 +4,6 @@ Must not know: SQL, how a contradiction is noticed.
 """
 
 from typing import TYPE_CHECKING, Annotated, Literal
-from uuid import UUID
 
 import typer
 
@@ -115,7 +114,7 @@ def resolve(
     number: Number,
     *,
     keep: Annotated[
-        UUID | None, typer.Option(metavar="MEMORY", help="The memory that holds.", show_default=False)
+        str | None, typer.Option(metavar="MEMORY", help="The memory that holds.", show_default=False)
     ] = None,
     neither: Annotated[bool, typer.Option("--neither", help="None of the two holds: both are rejected.")] = False,
     by: By = None,
@@ -127,10 +126,11 @@ def resolve(
 
     if (keep is None) != neither:
         raise typer.BadParameter("give --keep MEMORY, or --neither")
+    kept = None if keep is None else shell_of(context).memory_id(keep)
     _decide(
         context,
         [number],
-        Decision("neither") if neither else Decision("keep", keep),
+        Decision("neither") if kept is None else Decision("keep", kept),
         by=by,
         dry_run=dry_run,
         as_json=as_json,

@@ -4,20 +4,18 @@ Must not know: SQL, what a correction does to memories.
 """
 
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
 from slowwave_server.workers.shell.deciding import By, print_run, who
 from slowwave_server.workers.shell.diff import print_diff
-from slowwave_server.workers.shell.options import MEND, Json
+from slowwave_server.workers.shell.options import MEND, Json, MemoryId
 from slowwave_server.workers.shell.output import print_json
 from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
     from slowwave_server.services.corrections import Correction
 
-Which = Annotated[UUID, typer.Argument(help="The memory's id.", show_default=False)]
 Revision = Annotated[int | None, typer.Option(help="Only if nothing has changed it since this revision.")]
 
 
@@ -29,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 def correct(
     context: typer.Context,
-    memory: Which,
+    memory: MemoryId,
     text: Annotated[str, typer.Argument(help="What it should say.", show_default=False)],
     *,
     revision: Revision = None,
@@ -40,20 +38,20 @@ def correct(
     from slowwave_server.services.corrections import correct
 
     shell = shell_of(context)
-    shell.check_database()
-    done = correct(shell.engine, shell.tenant, memory, text, revision=revision, by=who(by), now=shell.now())
+    done = correct(
+        shell.engine, shell.tenant, shell.memory_id(memory), text, revision=revision, by=who(by), now=shell.now()
+    )
     _print(done, as_json=as_json)
 
 
 def archive(
-    context: typer.Context, memory: Which, *, revision: Revision = None, by: By = None, as_json: Json = False
+    context: typer.Context, memory: MemoryId, *, revision: Revision = None, by: By = None, as_json: Json = False
 ) -> None:
     """Take a memory out of all answers; it stays readable."""
     from slowwave_server.services.corrections import withdraw
 
     shell = shell_of(context)
-    shell.check_database()
-    done = withdraw(shell.engine, shell.tenant, memory, revision=revision, by=who(by), now=shell.now())
+    done = withdraw(shell.engine, shell.tenant, shell.memory_id(memory), revision=revision, by=who(by), now=shell.now())
     _print(done, as_json=as_json)
 
 

@@ -4,7 +4,6 @@ Must not know: where things stand that are deleted.
 """
 
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
@@ -33,7 +32,7 @@ def forget(
     agent: Annotated[str | None, typer.Option(help="All of this agent; with --session one conversation.")] = None,
     session: Annotated[str | None, typer.Option(help="One conversation of --agent.")] = None,
     scope: ScopeOption = None,
-    memory: Annotated[UUID | None, typer.Option(help="One memory, with what was merged into it.")] = None,
+    memory: Annotated[str | None, typer.Option(help="One memory, with what was merged into it.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
     receipts: Annotated[bool, typer.Option("--receipts", help="List what was forgotten, the newest first.")] = False,
@@ -65,7 +64,7 @@ def forget(
         raise typer.Exit(FOUND)
 
 
-def _target(shell: Shell, agent: str | None, session: str | None, scope: str | None, memory: UUID | None) -> "Target":
+def _target(shell: Shell, agent: str | None, session: str | None, scope: str | None, memory: str | None) -> "Target":
     from slowwave.errors import InvalidName
     from slowwave.identity import shared_scope
     from slowwave_server.services.forget.target import Target
@@ -75,7 +74,7 @@ def _target(shell: Shell, agent: str | None, session: str | None, scope: str | N
     if sum(given is not None for given in (agent, scope, memory)) != 1:
         raise typer.BadParameter("give one of --agent, --scope and --memory; --session goes with --agent")
     if memory is not None:
-        return Target.of_memory(shell.tenant, memory)
+        return Target.of_memory(shell.tenant, shell.memory_id(memory))
     if scope is not None:
         kind, _, name = scope.partition(":")
         if kind == "agent" and name:

@@ -6,7 +6,6 @@ Must not know: the protocol, what the tools do.
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
@@ -63,11 +62,12 @@ def tools_of(shell: Shell, memory: "Memory", agent: str, scopes: Sequence[str]) 
     )
 
 
-def _explain(shell: Shell, memory: UUID) -> "Explanation":
+def _explain(shell: Shell, memory: str) -> "Explanation":
     from slowwave_server.services.reports.explain import explain_memory
+    from slowwave_server.services.reports.memory_ids import memory_called
 
     with shell.connection() as connection:
-        return explain_memory(connection, shell.tenant, memory)
+        return explain_memory(connection, shell.tenant, memory_called(connection, shell.tenant, memory))
 
 
 def _flush(shell: Shell, agent: str) -> int:

@@ -4,13 +4,21 @@ Must not know: SQL, how memories are made.
 """
 
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
 from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import MemoryStatus
-from slowwave_server.workers.shell.options import REMEMBER, SCOPE_HELP, Agent, Json, Limit, moment_option, scope_parts
+from slowwave_server.workers.shell.options import (
+    REMEMBER,
+    SCOPE_HELP,
+    Agent,
+    Json,
+    Limit,
+    MemoryId,
+    moment_option,
+    scope_parts,
+)
 from slowwave_server.workers.shell.output import console, print_json, styled
 from slowwave_server.workers.shell.state import shell_of
 
@@ -83,17 +91,18 @@ def _list(memory: "ListedMemory") -> None:
 
 def explain(
     context: typer.Context,
-    memory: Annotated[UUID, typer.Argument(help="The memory's id.", show_default=False)],
+    memory: MemoryId,
     *,
     as_json: Json = False,
 ) -> None:
     """Tell the whole life of a memory: what was said, what spoke for keeping it, every change, all that it touches."""
     from slowwave_server.services.reports.explain import explain_memory
+    from slowwave_server.services.reports.memory_ids import memory_called
     from slowwave_server.workers.shell.life import print_life
 
     shell = shell_of(context)
     with shell.connection() as connection:
-        found = explain_memory(connection, shell.tenant, memory)
+        found = explain_memory(connection, shell.tenant, memory_called(connection, shell.tenant, memory))
     if as_json:
         print_json(found)
     else:

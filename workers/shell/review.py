@@ -5,7 +5,6 @@ Must not know: SQL, what is asked about and why.
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
-from uuid import UUID
 
 import typer
 
@@ -163,7 +162,7 @@ def merge(
     number: Number,
     *,
     into: Annotated[
-        UUID | None, typer.Option(metavar="MEMORY", help="Which one stays; default: that of the better witness.")
+        str | None, typer.Option(metavar="MEMORY", help="Which one stays; default: that of the better witness.")
     ] = None,
     by: By = None,
     dry_run: DryRun = False,
@@ -172,7 +171,9 @@ def merge(
     """Say that both mean the same: one stays, word for word, with the sources of both."""
     from slowwave_server.services.review import Decision
 
-    _decide(shell_of(context), [number], Decision("merge", into), by=by, dry_run=dry_run, as_json=as_json)
+    shell = shell_of(context)
+    stays = None if into is None else shell.memory_id(into)
+    _decide(shell, [number], Decision("merge", stays), by=by, dry_run=dry_run, as_json=as_json)
 
 
 def _asked(

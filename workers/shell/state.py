@@ -14,6 +14,8 @@ import typer
 
 # Imported where they are needed, so that `slowwave --help` answers at once.
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from redis import Redis
     from sqlalchemy import Connection, Engine
 
@@ -90,6 +92,13 @@ class Shell:
         with self.engine.connect() as connection:
             require_current(connection)
             yield connection
+
+    def memory_id(self, name: str) -> "UUID":
+        """The id of a memory by that id, or by its last group. Raises InvalidQuery, UnknownName."""
+        from slowwave_server.services.reports.memory_ids import memory_called
+
+        with self.connection() as connection:
+            return memory_called(connection, self.tenant, name)
 
     def check_database(self) -> None:
         """Refuse a database at another revision before a command changes anything. Raises as `connection` does."""

@@ -3,7 +3,8 @@ it comes from, and how it reads as a line.
 
 The mark at the end of a line says its origin, and tells a memory that hears the line again that it is no news:
 
-    [memory 0190…]                      a memory; before it stands since when it holds, and "until" if it has ended
+    [memory 33cc5f035705]               a memory, by the last group of its id, which says as much in a third of the
+                                        tokens; before it stands since when it holds, and "until" if it has ended
     [day 2024-05-09 v2 monday#4]        a line of version 2 of that day's summary, made from the session's event
     [said monday#4]                     an event
 
@@ -147,13 +148,18 @@ def period(hit: Hit) -> str:
     return since if hit.valid_to is None else f"{since} until {hit.valid_to:%Y-%m-%d}"
 
 
+def short_id(memory: str) -> str:
+    """The last group of a memory's id, by which a prompt names it; what is no UUID stays whole."""
+    return memory.rpartition("-")[2] or memory
+
+
 def wording(text: str) -> str:
     """The words of a text, whatever its capitals, blanks and last sign: equal where two texts say the same."""
     return " ".join(text.casefold().split()).rstrip(".!?… ")
 
 
 def _statement(hit: Hit) -> str:
-    return f"{period(hit)} {one_line(hit.content)} [memory {hit.id}]"
+    return f"{period(hit)} {one_line(hit.content)} [memory {short_id(hit.id)}]"
 
 
 def _place(scope: str | None) -> str:

@@ -1,0 +1,49 @@
+"""From what a person or an agent calls a memory to its id: the whole UUID, or its last group as contexts show it.
+
+Must not know: who asks, what is done with the memory.
+"""
+
+import re
+from uuid import UUID
+
+from sqlalchemy import Connection, Text, cast, func, select
+
+from slowwave.errors import InvalidQuery, shown
+from slowwave_server.models import Memory, Scope
+from slowwave_server.services.reports.names import UnknownName
+
+_END = re.compile(r"[0-9a-f]{12}")
+
+
+def memory_called(connection: Connection, tenant: str, name: str) -> UUID:
+    """Find the id of a memory.
+
+    Args:
+        connection: of a database of this schema.
+        tenant: whose memories are meant.
+        name: a UUID, which is taken as it is, or the last twelve characters of one, as a context's marks show it.
+
+    Returns:
+        The id. A whole UUID need not exist.
+
+    Raises:
+        InvalidQuery: the name is neither.
+        UnknownName: no memory of the tenant ends so, or several do.
+    """
+    if not _END.fullmatch(name):
+        try:
+            return UUID(name)
+        except ValueError:
+            raise InvalidQuery(
+                f"a memory's id is meant, or the last twelve characters of one, not {shown(name)}"
+            ) from None
+    ends = func.right(cast(Memory.id, Text), len(name)) == name
+    asked = select(Memory.id).join(Scope, Scope.id == Memory.scope_id).where(Scope.tenant == tenant, ends).limit(2)
+    found = connection.execute(asked).scalars().all()
+    if not found:
+        raise UnknownName(
+            f"tenant {tenant!r} has no memory whose id ends in {name}; `slowwave memories AGENT` lists them"
+        )
+    if len(found) > 1:
+        raise UnknownName(f"several memories of tenant {tenant!r} have ids that end in {name}: give the whole id")
+    return found[0]
