@@ -25,23 +25,20 @@ def judge(
     same_scope: bool = True,
     same_type: bool = True,
     seconds_apart: float | None = None,
-    embedding: float | None = None,
 ) -> Judgement:
     """How `a` and `b` relate; the same whichever comes first.
 
     same_scope: scopes are walls, over which nothing is more than related. same_type: of two types only the same words
-    are made one. seconds_apart: between the times at which they were said. embedding: similarity of meaning, 0 … 1; it
-    raises the score and never overrules the guard.
+    are made one. seconds_apart: between the times at which they were said.
     """
     if a.normal == b.normal:
         return Judgement("duplicate" if same_scope else "related", 1.0, ("the same words",))
     if (b.normal, b.text) < (a.normal, a.text):
         a, b = b, a
-    meant = min(1.0, embedding or 0.0)
-    if meant < thresholds.link and _have_little_in_common(a, b):
-        return Judgement("distinct", max(meant, _SCANT * _overlap(a, b)), ("little in common",))
+    if _have_little_in_common(a, b):
+        return Judgement("distinct", _SCANT * _overlap(a, b), ("little in common",))
     aligned = align(a.content, b.content)
-    score = max(meant, _lexical(a, b, aligned))
+    score = _lexical(a, b, aligned)
     if not same_scope:
         return Judgement("related" if score >= thresholds.link else "distinct", score, ("of different scopes",))
     finding = find_difference(a, b, aligned, seconds_apart)

@@ -23,9 +23,9 @@ def verdict(a: str, b: str) -> Judgement:
 
 
 @settings(max_examples=200, deadline=None)
-@given(TEXTS, TEXTS, st.booleans(), st.booleans(), st.none() | st.floats(0, 1), st.none() | st.floats(0, 1e7))
+@given(TEXTS, TEXTS, st.booleans(), st.booleans(), st.none() | st.floats(0, 1e7))
 def test_judging_is_symmetric_and_bounded(
-    a: str, b: str, same_scope: bool, same_type: bool, embedding: float | None, seconds: float | None
+    a: str, b: str, same_scope: bool, same_type: bool, seconds: float | None
 ) -> None:
     def judged(one: str, other: str) -> Judgement:
         return judge(
@@ -33,7 +33,6 @@ def test_judging_is_symmetric_and_bounded(
             read(other),
             same_scope=same_scope,
             same_type=same_type,
-            embedding=embedding,
             seconds_apart=seconds,
         )
 
@@ -91,12 +90,6 @@ def test_mistake_21_alike_is_not_the_same(a: str, b: str, expected: str) -> None
     judged = verdict(a, b)
     assert judged.verdict == expected
     assert judged.reasons
-
-
-@pytest.mark.parametrize(("a", "b", "_expected"), [case[1:] for case in GUARDED], ids=[case[0] for case in GUARDED])
-@pytest.mark.parametrize("embedding", [0.95, 1.0])
-def test_mistake_21_no_embedding_overrules_the_guard(a: str, b: str, _expected: str, embedding: float) -> None:
-    assert judge(read(a), read(b), embedding=embedding).verdict in {"conflict", "distinct"}
 
 
 @pytest.mark.parametrize(
@@ -175,12 +168,6 @@ def test_what_happened_may_have_happened_twice() -> None:
     a, b = read("The deploy of the shop failed"), read("The shop's deploy failed")
     assert judge(a, b, seconds_apart=60).verdict != "related"
     assert judge(a, b, seconds_apart=30 * 24 * 3600).verdict == "related"
-
-
-def test_an_embedding_raises_what_the_guard_lets_pass() -> None:
-    a, b = read("Maya is fond of long walks by the sea"), read("Maya enjoys strolling along the coast")
-    assert judge(a, b).verdict in {"distinct", "related"}
-    assert judge(a, b, embedding=0.8).verdict == "synthesise"
 
 
 def test_thresholds_move_the_bands() -> None:
