@@ -24,7 +24,6 @@ NAME: str = json.loads((PACKAGE / "card.json").read_text("utf-8"))["name"]
 MAX_TOKENS = 96
 """What the model was trained to read; of a longer statement the beginning counts."""
 MAX_CHARACTERS = 1500
-BATCH = 16
 
 
 class Judge:
@@ -59,25 +58,15 @@ class Judge:
         Returns:
             A number from 0 (nobody misses it) to 1 for each, in the order of the statements.
         """
-        # One by one: threads of the tokenizer's own would not survive a fork, and it takes a fiftieth of the time.
-        encoded = [self._tokenizer.encode(_readable(text), about) for text, about in statements]
-        found = np.zeros(len(encoded))
-        by_length = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
-        for begin in range(0, len(by_length), BATCH):
-            places = by_length[begin : begin + BATCH]
-            found[places] = self._forward([encoded[place] for place in places])
-        judged: list[float] = found.tolist()
-        return judged
+        # One by one: threads of the tokenizer's own would not survive a fork; a batch takes as long on one core, and in
+        # it the int8 scale of a statement depends on its neighbours.
+        return [self._forward(self._tokenizer.encode(_readable(text), about)) for text, about in statements]
 
-    def _forward(self, encoded: Sequence[Any]) -> Any:
-        shape = (len(encoded), max(len(one.ids) for one in encoded))
-        feeds = {name: np.zeros(shape, dtype=np.int64) for name in ("input_ids", "attention_mask", "token_type_ids")}
-        for row, one in enumerate(encoded):
-            feeds["input_ids"][row, : len(one.ids)] = one.ids
-            feeds["attention_mask"][row, : len(one.ids)] = 1
-            feeds["token_type_ids"][row, : len(one.ids)] = one.type_ids
+    def _forward(self, encoded: Any) -> float:
+        parts = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask, "token_type_ids": encoded.type_ids}
+        feeds = {name: np.array([values], dtype=np.int64) for name, values in parts.items()}
         (worth,) = self._session.run(["worth"], feeds)
-        return worth
+        return float(worth[0])
 
 
 def _readable(text: str) -> str:
