@@ -84,6 +84,13 @@ def test_what_was_replaced_ranks_behind_what_replaced_it(shelf: Shelf) -> None:
     assert found(shelf, "Maya lives in Porto, Rua Verde") == [new, old]
 
 
+def test_the_very_text_of_a_question_with_signs_is_found_first(shelf: Shelf) -> None:
+    for other in ("x || y", "x && y", "x ?? y"):
+        shelf.say("style", f"We write {other} for defaults.")
+    told = [hit.content for hit in search(shelf.connection, "default", "maya", "x && y")]
+    assert told[0] == "We write x && y for defaults."
+
+
 @pytest.mark.parametrize("status", ["archived", "review"])
 def test_archived_memories_and_those_in_review_stay_out(shelf: Shelf, status: str) -> None:
     shelf.keep("Maya keeps bees.", status=status)

@@ -13,6 +13,7 @@
 Must not know: who asks, or what the answer is for.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -39,6 +40,7 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 _SCOPES = statement("scopes")
 _FIND = statement("search")
 _RANKING = RANKING.to_json()
+_SIGN = re.compile(r"[^\w\s,;'\u2019\"-]")
 UNTIMED = Timing()
 ANCHOR_HITS = 3
 ANCHOR_SHARE = 0.6
@@ -106,6 +108,7 @@ def search_steps(
     check_search(question, selection, review=include_review, now=now, order=order, around=around)
     library, timing = yield from timed_steps(reader, question, now)
     hits = yield from find_steps(library, limit=selection.depth, review=include_review, vector=vector, timing=timing)
+    hits = verbatim_first(hits, question)
     # A budget counts what is shown.
     hits = yield from widening_steps(relevant(hits, min_relevance), library.labels, around)
     return ordered(selection.choose(hits), order, question)
@@ -123,6 +126,18 @@ def check_search(
     if order not in ORDERS:
         raise InvalidQuery(f"order: one of {', '.join(ORDERS)} is meant, not {shown(order)}")
     check_now(now)
+
+
+def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
+    """The hits, those first that hold the very text of a question with signs ("a ?? b"), which no index holds."""
+    sought = _plain(question).strip("?!. ")
+    if not _SIGN.search(sought):
+        return hits
+    return sorted(hits, key=lambda hit: sought not in _plain(hit.content))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def ordered(hits: list[Hit], order: Order, question: str) -> list[Hit]:
