@@ -15,6 +15,16 @@ from slowwave_server.services.reports.names import UnknownName
 _END = re.compile(r"[0-9a-f]{12}")
 
 
+def check_memory_name(name: str) -> UUID | None:
+    """The id that a whole UUID names; None for the end of one. Raises InvalidQuery for anything else."""
+    if _END.fullmatch(name):
+        return None
+    try:
+        return UUID(name)
+    except ValueError:
+        raise InvalidQuery(f"a memory's id is meant, or the last twelve characters of one, not {shown(name)}") from None
+
+
 def memory_called(connection: Connection, tenant: str, name: str) -> UUID:
     """Find the id of a memory.
 
@@ -30,13 +40,8 @@ def memory_called(connection: Connection, tenant: str, name: str) -> UUID:
         InvalidQuery: the name is neither.
         UnknownName: no memory of the tenant ends so, or several do.
     """
-    if not _END.fullmatch(name):
-        try:
-            return UUID(name)
-        except ValueError:
-            raise InvalidQuery(
-                f"a memory's id is meant, or the last twelve characters of one, not {shown(name)}"
-            ) from None
+    if (whole := check_memory_name(name)) is not None:
+        return whole
     ends = func.right(cast(Memory.id, Text), len(name)) == name
     asked = select(Memory.id).join(Scope, Scope.id == Memory.scope_id).where(Scope.tenant == tenant, ends).limit(2)
     found = connection.execute(asked).scalars().all()

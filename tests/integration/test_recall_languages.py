@@ -23,6 +23,11 @@ def terms(shelf: Shelf, question: str, *languages: str) -> dict[str, set[str]]:
     return {row["lexemes"][0]: set(row["lexemes"][1:]) for row in rows}
 
 
+def test_a_word_that_another_language_drops_is_still_found(shelf: Shelf) -> None:
+    shelf.say("diary", "Vi køber altid brød hos bageren på hjørnet om søndagen.", "The dog sleeps in the kitchen.")
+    assert "diary#2" in found(shelf, "dog")
+
+
 def test_database_and_code_name_the_same_configurations(shelf: Shelf) -> None:
     rows = shelf.sql(
         "SELECT l AS code, slowwave.search_configuration(l)::text AS name FROM unnest(%s::text[]) AS l", [*LANGUAGES]

@@ -104,7 +104,7 @@ def test_a_doctor_reports_servers_that_are_away_and_exits_1() -> None:
     [
         (("memories", "concierge", "--scope", "kitchen"), "neither room:NAME nor team:NAME"),
         (("why", "concierge", "a\nb"), "can't be part of a name"),
-        (("explain", "not-an-id"), "valid UUID"),
+        (("explain", "not-an-id"), "a memory's id is meant"),
         (("dead-letters", "redrive"), "give numbers of letters, or --all"),
         (("dead-letters", "dismiss", "1", "--all"), "give numbers of letters, or --all"),
         (("memories", "concierge", "--type", "rumour"), "rumour"),

@@ -97,12 +97,12 @@ def explain(
 ) -> None:
     """Tell the whole life of a memory: what was said, what spoke for keeping it, every change, all that it touches."""
     from slowwave_server.services.reports.explain import explain_memory
-    from slowwave_server.services.reports.memory_ids import memory_called
     from slowwave_server.workers.shell.life import print_life
 
     shell = shell_of(context)
+    which = shell.memory_id(memory)
     with shell.connection() as connection:
-        found = explain_memory(connection, shell.tenant, memory_called(connection, shell.tenant, memory))
+        found = explain_memory(connection, shell.tenant, which)
     if as_json:
         print_json(found)
     else:

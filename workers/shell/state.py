@@ -95,8 +95,9 @@ class Shell:
 
     def memory_id(self, name: str) -> "UUID":
         """The id of a memory by that id, or by its last group. Raises InvalidQuery, UnknownName."""
-        from slowwave_server.services.reports.memory_ids import memory_called
+        from slowwave_server.services.reports.memory_ids import check_memory_name, memory_called
 
+        check_memory_name(name)  # before anything is connected
         with self.connection() as connection:
             return memory_called(connection, self.tenant, name)
 
