@@ -3,6 +3,10 @@
 Run: python -m judge.train                     trains, writes judge/src/slowwave_judge, and judges the people held out
      python -m judge.train --leave-out realmem,locomo+msc
                                                trains without each group of sets, and judges it: AUC and shares
+     python -m judge.train pairs               how two statements relate, which nothing ships: trains, writes to
+                                               --target (judge/build), and judges what is held out
+     python -m judge.train pairs --report      judges what is held out with the model that is there
+     python -m judge.train pairs --share 0.5   learns half of the groups: a point of the learning curve
 
 It needs `pip install -e './judge[train]'`, two cores and a quarter of an hour, and as long for each group left out.
 """
@@ -16,10 +20,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.pile import auc
+from judge.train import pair_report, pair_training
 from judge.train.data import Labelled, is_held_out, read_gold, read_labelled
 from judge.train.network import EPOCHS, RATE, Trainer
+from judge.train.pair_data import read_groups
+from judge.train.pair_model import read_card
 
 TARGET = Path(__file__).parent.parent / "src" / "slowwave_judge"
+BUILD = Path(__file__).parent.parent / "build"
 SHARES = (0.25, 0.4, 0.6)
 
 
@@ -48,29 +56,51 @@ def leave_out(trainer: Trainer, data: Sequence[Labelled], groups: Sequence[str])
             tell(part, rows, trainer.judge(network, rows))
 
 
-def main() -> int:
-    """Train and write, or measure."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--leave-out", help="groups of data sets, as realmem,locomo+msc")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    data, trainer = [*read_labelled(), *read_gold(options.seed)], Trainer(options.seed)
+def train_worth(seed: int, left_out: str | None) -> None:
+    """Train and write; or, if groups of sets are named, train without each and judge it."""
+    data, trainer = [*read_labelled(), *read_gold(seed)], Trainer(seed)
     learned, held_out = [one for one in data if not is_held_out(one)], [one for one in data if is_held_out(one)]
     counts = Counter(one.part if one.label else f"{one.part}, gold" for one in learned)
     print(", ".join(f"{part} {count:,}" for part, count in sorted(counts.items())), flush=True)
-    if options.leave_out:
-        leave_out(trainer, data, options.leave_out.split(","))
-        return 0
+    if left_out:
+        leave_out(trainer, data, left_out.split(","))
+        return
     network = trainer.train(learned)
     for part in sorted({one.part for one in held_out}):
         rows = [one for one in held_out if one.part == part]
         tell(part, rows, trainer.judge(network, rows))
     trainer.export(network, TARGET / "model.onnx")
     digest = hashlib.sha256((TARGET / "model.onnx").read_bytes()).hexdigest()
-    card = {"name": f"judge {digest[:8]}", "sha256": digest, "seed": options.seed, "epochs": EPOCHS, "rate": RATE}
+    card = {"name": f"judge {digest[:8]}", "sha256": digest, "seed": seed, "epochs": EPOCHS, "rate": RATE}
     card |= {"statements": dict(sorted(counts.items()))}
     (TARGET / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
     print(f"{TARGET / 'model.onnx'}: {(TARGET / 'model.onnx').stat().st_size / 1e6:.1f} MB")
+
+
+def train_pairs(seed: int, share: float, folder: Path) -> None:
+    """Train, calibrate and write the judge of pairs, with what it makes of what is held out."""
+    card = pair_training.train(read_groups(), seed, share, folder)
+    pair_training.write_card(card, folder)
+    pair_training.write_card(card | {"figures": pair_report.report(card, folder)}, folder)
+
+
+def main() -> int:
+    """Train and write, or measure."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--leave-out", help="groups of data sets, as realmem,locomo+msc")
+    parser.add_argument("--seed", type=int, default=1)
+    pairs = parser.add_subparsers(dest="judge").add_parser("pairs", help="the judge of how two statements relate")
+    pairs.add_argument("--report", action="store_true", help="train nothing, measure the model that is there")
+    pairs.add_argument("--share", type=float, default=1.0, help="of the groups that are learned")
+    pairs.add_argument("--target", type=Path, default=BUILD, help="the folder of the model")
+    pairs.add_argument("--seed", type=int, default=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.judge is None:
+        train_worth(options.seed, options.leave_out)
+    elif options.report:
+        pair_report.report(read_card(options.target), options.target)
+    else:
+        train_pairs(options.seed, options.share, options.target)
     return 0
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from bench import labelled
 from bench.msc_data import data_file
 from bench.replay import Compared, memories
-from bench.session_data import FILES, talks
+from bench.session_data import FILES, Talk, talks
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.worth import Proposal
 
@@ -72,7 +72,18 @@ def read(text: str, about: str, label: str, part: str, group: str = "") -> Label
 
 def is_held_out(one: Labelled) -> bool:
     """Whether a statement is of a person or dialogue that is never learned from."""
-    return one.group in HELD_OUT or (one.part in FIFTHS and int(one.group.split("-")[1]) // FIFTHS[one.part] % 5 == 0)
+    return is_held_out_group(one.part, one.group)
+
+
+def is_held_out_group(part: str, group: str) -> bool:
+    """Whether a person or dialogue of a data set is never learned from."""
+    return group in HELD_OUT or (part in FIFTHS and int(group.split("-")[1]) // FIFTHS[part] % 5 == 0)
+
+
+def group_of(part: str, talk: Talk) -> str:
+    """The person, conversation or dialogue that a session of a data set belongs to."""
+    person, _, rest = talk.session.partition("/")
+    return person if rest else talk.session if part in {"msc", "tau"} else talk.agent
 
 
 class Recorder:
@@ -118,10 +129,8 @@ def proposed(part: str, transcripts: Path | None = None) -> Iterator[tuple[str, 
     for talk in talks(part, transcripts):
         recorder.asked.clear()
         list(talk.remembered(extractor))
-        person, _, rest = talk.session.partition("/")
-        group = person if rest else talk.session if part in {"msc", "tau"} else talk.agent
         for text, about in recorder.asked.items():
-            yield group, talk.session, text, about
+            yield group_of(part, talk), talk.session, text, about
 
 
 def read_gold(seed: int) -> list[Labelled]:

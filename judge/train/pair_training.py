@@ -1,0 +1,83 @@
+"""Train the judge of pairs: captions first, then statements; then calibrate the file that was written.
+
+Must not know: how figures are told.
+"""
+
+import hashlib
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from judge.train.data import DATA
+from judge.train.pair_data import Group, apart, learned_round, pairs_of, read_captions, statements
+from judge.train.pair_measure import fit_scale, fit_thresholds
+from judge.train.pair_model import CARD, MODEL, PairModel
+from judge.train.pair_network import RATE, PairNetwork, PairTrainer, write_tokenizer
+from judge.train.pair_real import learned_real
+from judge.train.pairs import OUTPUTS, Pair
+
+STAGES = ((6, 2), (5, 3))
+"""Layers, and rounds that are learned with them: the last layer goes when the others have learned what to tell it."""
+CAPTIONS = 12_000
+CAPTION_RATE = 1.5e-4
+
+
+def prepare(groups: Sequence[Group], seed: int, folder: Path) -> tuple[PairTrainer, PairNetwork]:
+    """Write the tokenizer; a trainer with it, and a network that has learned captions."""
+    written = [json.loads(line)["text"] for line in (DATA / "statements.jsonl").read_text("utf-8").splitlines()]
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = write_tokenizer([*written, *(text for group in groups for text in statements(group))], folder)
+    trainer = PairTrainer(seed, folder, kept)
+    captions = read_captions()
+    network = trainer.new(len(captions[0].target) if captions else len(OUTPUTS))
+    if captions:
+        shown = random.Random(seed).sample(captions, CAPTIONS)
+        trainer.train(network, [shown], CAPTION_RATE, both_orders=False)
+    network.renew(len(OUTPUTS))
+    return trainer, network
+
+
+def train(groups: Sequence[Group], seed: int, share: float, folder: Path) -> dict[str, Any]:
+    """Train on a share of the groups and write the model; its card."""
+    began = time.monotonic()
+    learned, held_out = apart(groups)
+    learned = random.Random(seed).sample(learned, int(len(learned) * share))
+    trainer, network = prepare(learned, seed, folder)
+    shown: list[list[Pair]] = []
+    for layers, rounds in STAGES:
+        network.shorten(layers)
+        seeds = range(seed + len(shown), seed + len(shown) + rounds)
+        shown += [learned_round(learned, one, learned_real(one)) for one in seeds]
+        trainer.train(network, shown[-rounds:])
+    trainer.export(network, folder / MODEL)
+    digest = hashlib.sha256((folder / MODEL).read_bytes()).hexdigest()
+    card = {
+        "name": f"pairs {digest[:8]}",
+        "sha256": digest,
+        "seed": seed,
+        "stages": [{"layers": layers, "rounds": rounds} for layers, rounds in STAGES],
+        "captions": CAPTIONS,
+        "rate": RATE,
+        "minutes": round((time.monotonic() - began) / 60),
+        "groups": len(learned),
+        "pairs of the first round": dict(sorted(Counter(one.part for one in shown[0]).items())),
+        "held out": {"domains": sorted({group["domain"] for group in held_out}), "groups": len(held_out)},
+    }
+    return card | calibrated(PairModel(folder), pairs_of(held_out))
+
+
+def calibrated(model: PairModel, pairs: Sequence[Pair]) -> dict[str, Any]:
+    """The scale and the thresholds that these pairs, which were not learned, ask for."""
+    logits = model.logits(pairs)
+    scale = fit_scale(logits, pairs)
+    thresholds = fit_thresholds(scale(logits), pairs)
+    return {"scale": scale.told(), "thresholds": thresholds.told()}
+
+
+def write_card(card: dict[str, Any], folder: Path) -> None:
+    """Write the card beside the model."""
+    (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
