@@ -15,8 +15,9 @@ MEND = "Mend"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Agent = Annotated[str, typer.Argument(help="The agent's name.", show_default=False)]
-MEMORY_HELP = "The memory's id, or its last group as contexts show it."
-MemoryId = Annotated[str, typer.Argument(help=MEMORY_HELP, show_default=False)]
+MemoryId = Annotated[
+    str, typer.Argument(help="The memory's id, or its last group as contexts show it.", show_default=False)
+]
 Limit = Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until all of it is processed.")]
 Timeout = Annotated[float, typer.Option(min=0.0, help="Seconds to wait; then exit 3 and say what is waited for.")]

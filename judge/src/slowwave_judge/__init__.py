@@ -58,8 +58,8 @@ class Judge:
         Returns:
             A number from 0 (nobody misses it) to 1 for each, in the order of the statements.
         """
-        # One by one: threads of the tokenizer's own would not survive a fork; a batch takes as long on one core, and in
-        # it the int8 scale of a statement depends on its neighbours.
+        # One by one: threads of the tokenizer's own would not survive a fork. In a batch the int8 scale of a statement
+        # would depend on its neighbours; it would spare a fifth of the time for one length, and lose it for several.
         return [self._forward(self._tokenizer.encode(_readable(text), about)) for text, about in statements]
 
     def _forward(self, encoded: Any) -> float:

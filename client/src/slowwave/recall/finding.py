@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.aliases import with_aliases
 from slowwave.recall.hits import Hit, choose, hit_of
+from slowwave.recall.lines import wording
 from slowwave.recall.pairing import pairing_steps
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.ranking import RANKING
@@ -130,14 +131,10 @@ def check_search(
 
 def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
     """The hits, those first that hold the very text of a question with signs ("a ?? b"), which no index holds."""
-    sought = _plain(question).strip("?!. ")
+    sought = wording(question).lstrip("?!. ")
     if not _SIGN.search(sought):
         return hits
-    return sorted(hits, key=lambda hit: sought not in _plain(hit.content))
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return sorted(hits, key=lambda hit: sought not in wording(hit.content))
 
 
 def ordered(hits: list[Hit], order: Order, question: str) -> list[Hit]:

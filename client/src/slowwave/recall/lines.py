@@ -149,8 +149,8 @@ def period(hit: Hit) -> str:
 
 
 def short_id(memory: str) -> str:
-    """The last group of a memory's id, by which a prompt names it; what is no UUID stays whole."""
-    return memory.rpartition("-")[2] or memory
+    """The last group of a memory's id, by which a prompt names it."""
+    return memory.rpartition("-")[2]
 
 
 def wording(text: str) -> str:
