@@ -17,6 +17,7 @@ from slowwave.waited import remember as keep
 from slowwave.working import ConsolidateScope, Remember, scope_of
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.consolidation.scope_pass import Order
+from slowwave_server.services.consolidation.unchecked import unchecked_scopes
 from slowwave_server.services.consolidation.whole import consolidate_whole
 from slowwave_server.services.reports.names import find_scope
 from slowwave_server.services.working import consolidate_working
@@ -82,14 +83,25 @@ def _run(runtime: Runtime, scope_id: int, asked: ConsolidateScope, *, by: str | 
 
 @shared_task(name=CONSOLIDATE_WORKING, base=SlowwaveTask, bind=True)
 def consolidate_working_memories(self: SlowwaveTask) -> None:
-    """Ask for a cycle over each scope that has something due, the longest waiting first."""
+    """Ask for a cycle over each scope with notes that are due, then for a light pass over each with new memories.
+
+    The scope that waited longest comes first.
+    """
     runtime = self.runtime
     settings = runtime.settings.memory.consolidation
     room = runtime.room_in(CONSOLIDATE_QUEUE)
     if not settings.enabled or room <= 0:
         return
+    now = runtime.clock()
     with runtime.engine.connect() as connection:
-        scopes = due_scopes(connection, min_importance=settings.min_importance, limit=room, now=runtime.clock())
-    sent = sum(ask_for_pass(runtime.redis, scope.tenant, scope.kind, scope.name) for scope in scopes)
-    if scopes:
-        log.info("consolidate: %d scopes have notes that are due, %d are asked for now", len(scopes), sent)
+        noted = due_scopes(connection, min_importance=settings.min_importance, limit=room, now=now)
+        new = unchecked_scopes(connection, settings, limit=room - len(noted), now=now)
+    sent = sum(ask_for_pass(runtime.redis, scope.tenant, scope.kind, scope.name) for scope in noted)
+    sent += sum(ask_for_pass(runtime.redis, scope.tenant, scope.kind, scope.name, "light") for scope in new)
+    if noted or new:
+        log.info(
+            "consolidate: %d scopes have notes that are due, %d have new memories; %d passes are asked for now",
+            len(noted),
+            len(new),
+            sent,
+        )

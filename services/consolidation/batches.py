@@ -41,11 +41,13 @@ DUE: Mapping[PassKind, str] = {
     "deep": "m.status IN ('inbox', 'episode', 'active') AND (m.status <> 'active' OR m.checked_at IS NULL)",
 }
 """Which memories `m` a pass of a kind is about, their age aside, in SQL."""
+OLD_ENOUGH = "least(m.recorded_at, m.reaffirmed_at) <= :until"
+"""Whether a memory `m` is old enough for a pass by its event time, so that an import of last year does not wait."""
 # The oldest first, past the place where the last batch ended: what could not be settled is not met again in this run.
 _NEXT = {
     kind: text(
         f"SELECT m.id, m.recorded_at FROM slowwave.memories m WHERE m.scope_id = :scope AND {due}"
-        " AND m.recorded_at <= :until AND (m.recorded_at, m.id) > (:at, :id)"
+        f" AND {OLD_ENOUGH} AND (m.recorded_at, m.id) > (:at, :id)"
         " ORDER BY m.recorded_at, m.id LIMIT :most"
     )
     for kind, due in DUE.items()

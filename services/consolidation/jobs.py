@@ -19,7 +19,7 @@ from slowwave.errors import InvalidSettings
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.consolidation.adjudication import adjudicate
 from slowwave_server.services.consolidation.asking import ModelUse
-from slowwave_server.services.consolidation.batches import DUE, PassKind
+from slowwave_server.services.consolidation.batches import DUE, OLD_ENOUGH, PassKind
 from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
 from slowwave_server.services.llm.build import with_command
 from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
@@ -55,7 +55,7 @@ def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[
     """The scopes that hold a memory which is due."""
     query = text(
         "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND EXISTS ("
-        f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND m.recorded_at <= :until AND {DUE[kind]})"
+        f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND {OLD_ENOUGH} AND {DUE[kind]})"
         " ORDER BY s.id LIMIT :most"
     )
     until = context.clock() - timedelta(days=context.settings.memory.consolidation.min_age_days)

@@ -77,8 +77,8 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
     """Consolidate the memories of one scope that are due.
 
     Memories that no pass has seen since they were made or said again (light), and besides these all that is not active
-    yet (deep), once they are `min_age_days` old. At most one pass is at a scope at a time; another one answers busy.
-    What fails is in the report; the run says how it ended.
+    yet (deep), once their events are `min_age_days` old. At most one pass is at a scope at a time; another one answers
+    busy. What fails is in the report; the run says how it ended.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     with scope_lock(engine, order.scope_id) as ours:

@@ -113,10 +113,18 @@ def test_a_claim_against_a_persons_words_waits_in_review_and_both_rows_stay(hear
     assert len(hearer.sql("SELECT 1 FROM slowwave.review_items WHERE state = 'open'")) == 1
 
 
-def test_young_memories_wait_until_they_are_old_enough(hearer: Hearer) -> None:
-    hearer.hear("Maya works at Northwind", days_ago=100)
+def test_young_memories_wait_if_a_setting_says_so(hearer: Hearer) -> None:
+    hearer.settings = Consolidation(min_age_days=7)
+    hearer.hear("Maya works at Northwind", days_ago=30)
     hearer.now -= timedelta(days=25)
     assert hearer.run().state == "nothing"
+
+
+def test_an_imported_memory_is_as_old_as_its_event(hearer: Hearer) -> None:
+    hearer.settings = Consolidation(min_age_days=7)
+    hearer.hear("Maya works at Northwind", days_ago=400)
+    hearer.now -= timedelta(days=30)  # the moment at which the import recorded the event
+    assert hearer.run().checked == 1
 
 
 def test_mistake_37_a_runaway_pass_stops_and_says_what_would_allow_it(hearer: Hearer) -> None:
@@ -192,6 +200,7 @@ def test_i9_twenty_random_arrival_orders_end_in_the_same_set(engine: Engine) -> 
 
 def test_a_pass_with_nothing_to_do_says_what_waits(hearer: Hearer) -> None:
     assert hearer.run().summary == "no memory is due"
+    hearer.settings = Consolidation(min_age_days=7)
     hearer.hear("Maya works at Northwind")
     hearer.now -= timedelta(days=25)
     assert hearer.run().summary == "no memory is due; 1 memory waits to be 7 days old"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from celery import Celery
@@ -27,6 +28,11 @@ OPEN = """
 KEPT = """
     SELECT m.content, count(*) AS notes FROM slowwave.memories m JOIN slowwave.memory_notes n ON n.memory_id = m.id
     JOIN slowwave.scopes k ON k.id = m.scope_id WHERE k.name = :agent GROUP BY m.id, m.content ORDER BY m.content
+"""
+ENDED = """
+    SELECT count(*) FROM slowwave.memories o JOIN slowwave.memories n ON n.id = o.superseded_by
+    JOIN slowwave.scopes k ON k.id = o.scope_id
+    WHERE k.name = :agent AND o.content ~ 'Porto' AND n.content ~ 'Bergen'
 """
 LETTERS = "SELECT task, error FROM slowwave.dead_letters WHERE payload ->> 'agent' = :agent"
 
@@ -83,6 +89,17 @@ def test_cycles_run_on_the_schedule_without_being_asked_for(fleet: Fleet, worker
     assert kept(look, "office") == [("The printer is on floor 2.", 1)]
 
 
+def test_a_value_that_replaces_another_is_settled_soon(fleet: Fleet, worker: Program, look: Engine) -> None:
+    fleet.environment["SLOWWAVE_MEMORY__CONSOLIDATION__INTERVAL_SECONDS"] = "1"
+    beat = fleet.beat()
+    with Memory(fleet.settings()) as memory:
+        for day, content in ((15, "I live in Bergen now."), (14, "I live in Porto.")):
+            said = {"role": "user", "content": content, "name": "Maya", "at": datetime(2025, 1, day, tzinfo=UTC)}
+            memory.turn_completed("notus", f"day {day}", [said])
+    wait_until(lambda: value(look, ENDED, agent="notus") == 1, 60, "the older home ended without being asked for")
+    beat.end()
+
+
 def test_any_celery_client_may_note_and_ask_and_twice_adds_nothing(
     worker: Program, foreign: Celery, look: Engine
 ) -> None:
@@ -111,9 +128,12 @@ def test_passes_that_are_asked_for_run_and_say_what_they_came_to(
     memory.remember("eos", "Ines has a cat.", 0.9)
     memory.consolidate_now("eos")
     until_settled(look, "eos")
-    for mode in ("light", "deep"):
-        foreign.send_task("slowwave.consolidate_scope", kwargs={"agent": "eos", "mode": mode}, queue="consolidate")
-        worker.says(f"consolidate {mode} agent:eos: no memory is due")
+    foreign.send_task("slowwave.consolidate_scope", kwargs={"agent": "eos", "mode": "light"}, queue="consolidate")
+    worker.says("consolidate light agent:eos: 1 memory looked at: nothing to change")
+    foreign.send_task("slowwave.consolidate_scope", kwargs={"agent": "eos", "mode": "light"}, queue="consolidate")
+    worker.says("consolidate light agent:eos: no memory is due")
+    foreign.send_task("slowwave.consolidate_scope", kwargs={"agent": "eos", "mode": "deep"}, queue="consolidate")
+    worker.says("consolidate deep agent:eos: 1 memory looked at: nothing to change")
     foreign.send_task("slowwave.consolidate_scope", kwargs={"agent": "nobody"}, queue="consolidate")
     worker.says("consolidate working agent:nobody: nothing was ever written there")
 

@@ -143,7 +143,7 @@ class Consolidation(Section):
     duplicate_threshold: float = Field(0.85, ge=0, le=1)
     link_threshold: float = Field(0.7, ge=0, le=1)
     extract_triples: bool = True
-    min_age_days: float = Field(7, ge=0, le=3660)
+    min_age_days: float = Field(0, ge=0, le=3660)
     merge_threshold: float = Field(0.9, ge=0, le=1)
     synthesize_threshold: float = Field(0.75, ge=0, le=1)
     promote_confidence: float = Field(0.7, ge=0, le=1)
