@@ -133,6 +133,26 @@ def test_the_whole_stop_has_a_limit_whatever_graces_add_up_to(supervisor: Superv
     assert not marked(mark)
 
 
+def test_a_closing_server_gets_its_whole_grace(supervisor: Supervisor, program: Make, heard: Heard, mark: str) -> None:
+    worker = replace(program(STUBBORN), name="worker", stage=2, grace_seconds=60)
+    _printed(supervisor.start(worker), "deaf")
+    leave = (
+        "signal.signal(signal.SIGTERM, lambda *_: (time.sleep(1), print('checkpoint written', flush=True), sys.exit()))"
+    )
+    code = f"import signal, sys, time\n{leave}\nprint('listening', flush=True)\n{SLEEPER}"
+    server = supervisor.start(
+        replace(program(code), name="server", stage=0, grace_seconds=30, closing="writing its last checkpoint")
+    )
+    _printed(server, "listening")
+    supervisor.stop(within=0.3, tell_after=0.1)
+    assert "checkpoint written" in server.log.read_text()
+    assert heard.lines == [
+        "worker: did not stop in time; its processes are ended",
+        "server: is still writing its last checkpoint; a second Ctrl-C ends it before that",
+    ]
+    assert not marked(mark)
+
+
 def test_a_hurry_kills_at_once(supervisor: Supervisor, program: Make, mark: str) -> None:
     child = supervisor.start(replace(program(STUBBORN), grace_seconds=60))
     _running(child)

@@ -36,8 +36,9 @@ class Program:
     """What to run, and how to stop it.
 
     grace_seconds: between the stop signal and SIGKILL. linger_seconds: between the death of the supervisor and the stop
-    signal. stage: programs of the highest stage stop first. user: the system user to run as (None: this one). prepare:
-    called before every start.
+    signal. stage: programs of the highest stage stop first. closing: the work that the program must finish before it
+    ends, in words; such a program always gets its whole grace. user: the system user to run as (None: this one).
+    prepare: called before every start.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Program:
     stop_signal: signal.Signals = signal.SIGTERM
     grace_seconds: float = 5.0
     linger_seconds: float = 0.0
+    closing: str | None = None
     user: str | None = None
     folder: Path | None = None
     prepare: Callable[[], None] = _nothing

@@ -157,8 +157,9 @@ class EmbeddedPostgres:
             environment=environment,
             stage=0,
             stop_signal=_FAST_SHUTDOWN,
-            # Its last checkpoint; killed before, it would recover at the next start.
-            grace_seconds=8.0,
+            # A fast shutdown ends all connections and writes a checkpoint, which takes a slow disk this long.
+            grace_seconds=60.0,
+            closing="writing its last checkpoint",
             linger_seconds=SERVER_LINGER_SECONDS,
             user=self._user,
             folder=self._folder.root,

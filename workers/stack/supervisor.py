@@ -10,6 +10,8 @@ from pathlib import Path
 from slowwave_server.workers.stack.child import Child, Program, Say
 
 STOP_SECONDS = 8.0
+# A person who waits longer than this is told what for.
+_TELL_SECONDS = 3.0
 # Beyond a program's own grace: its guardian has to kill and collect what is left.
 _CLEARING_SECONDS = 1.0
 _POLL_SECONDS = 0.2
@@ -42,15 +44,16 @@ class Supervisor:
         """The children by name."""
         return dict(self._children)
 
-    def stop(self, within: float = STOP_SECONDS) -> None:
+    def stop(self, within: float = STOP_SECONDS, tell_after: float = _TELL_SECONDS) -> None:
         """Stop everything, the highest stage first; returns when no process is left.
 
-        within: seconds after which whoever is still there is killed, however long its own grace.
+        within: seconds after which the supervisor ends the programs that still run, however long their own grace. A
+        program with `closing` gets its whole grace; if it needs more than `tell_after` seconds, that is said.
         """
         limit = time.monotonic() + within
         children = sorted(self._children.values(), key=lambda child: -child.program.stage)
         for _, stage in groupby(children, key=lambda child: child.program.stage):
-            self._stop_stage(list(stage), limit)
+            self._stop_stage(list(stage), limit, tell_after)
         self._children.clear()
 
     def hurry(self) -> None:
@@ -59,7 +62,7 @@ class Supervisor:
         for child in list(self._children.values()):
             child.kill()
 
-    def _stop_stage(self, stage: list[Child], limit: float) -> None:
+    def _stop_stage(self, stage: list[Child], limit: float, tell_after: float) -> None:
         asked = time.monotonic()
         for child in stage:
             if self._hurry:
@@ -67,9 +70,30 @@ class Supervisor:
             else:
                 child.stop()
         for child in stage:
-            deadline = min(limit, asked + child.program.grace_seconds + _CLEARING_SECONDS)
-            while not child.wait(_POLL_SECONDS):
-                if time.monotonic() > deadline:
-                    self._say(child.program.name, "did not stop in time and is killed")
-                    child.kill()
-                    deadline = time.monotonic() + _CLEARING_SECONDS
+            program = child.program
+            own = asked + program.grace_seconds + _CLEARING_SECONDS
+            if program.closing is None:
+                self._end(child, min(limit, own))
+                continue
+            if not self._ended(child, asked + tell_after):
+                self._say(program.name, f"is still {program.closing}; a second Ctrl-C ends it before that")
+            self._end(child, own)
+
+    def _ended(self, child: Child, deadline: float) -> bool:
+        """Wait until the child has ended, or until `deadline`; answer which of them."""
+        while not child.wait(_POLL_SECONDS):
+            if time.monotonic() > deadline:
+                return False
+        return True
+
+    def _end(self, child: Child, deadline: float) -> None:
+        """Wait until the child has ended; past `deadline`, end it without its consent, and say so once."""
+        if self._ended(child, deadline):
+            return
+        closing = child.program.closing
+        how = "ends without it, and recovers at its next start"
+        told = "did not stop in time; its processes are ended" if closing is None else f"was still {closing}: it {how}"
+        self._say(child.program.name, told)
+        child.kill()
+        while not self._ended(child, time.monotonic() + _CLEARING_SECONDS):
+            child.kill()
