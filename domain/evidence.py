@@ -73,8 +73,6 @@ def weighed(evidence: Sequence[Said]) -> Weighed | None:
 
 
 def _trust(evidence: Sequence[Said]) -> str:
-    """The best witness of each part; of the parts the worst."""
-    best: dict[int | None, int] = {}
-    for said in evidence:
-        best[said.part] = min(TRUSTS.index(said.trust), best.get(said.part, len(TRUSTS)))
-    return TRUSTS[max(best.values())]
+    """That of the best witness to the memory's own words; if none is left, the lowest."""
+    own = [TRUSTS.index(said.trust) for said in evidence if said.part is None]
+    return TRUSTS[min(own)] if own else max((said.trust for said in evidence), key=TRUSTS.index)

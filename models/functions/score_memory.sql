@@ -5,8 +5,9 @@
 --   confidence    1 - (1 - c1) * (1 - c2 / 2) * (1 - c3 / 2) * …, with c1 the highest and one c per session: a
 --                 session that states the memory five times is one witness; independent sessions add to each other
 --   importance    the highest
---   trust         that of the best witness (hand, user, assistant, task, import): an assistant that repeats a person's
---                 statement does not lower the trust; of merged memories, the part with the lowest trust decides
+--   trust         that of the best witness to these very words (hand, user, assistant, task, import), so that an
+--                 assistant that repeats a person's statement, or whose paraphrase was merged into it, does not lower
+--                 the trust
 --   valid_from    the earliest time from which the evidence says that the memory holds; reaffirmed_at is the latest
 --
 -- All imports (memory_imports) with the same trust are one witness, however many lines of files state the memory:
@@ -51,9 +52,10 @@ BEGIN
     FROM weighed w, (
         SELECT max(importance) AS importance, min(holds_from) AS valid_from, max(last_from) AS reaffirmed_at,
                (ARRAY['hand', 'user', 'assistant', 'task', 'import'])[(
-                   SELECT max(p.best) FROM (
-                       SELECT min(array_position(ARRAY['hand', 'user', 'assistant', 'task', 'import'], t.trust)) AS best
-                       FROM said t GROUP BY t.via
+                   SELECT coalesce(min(p.place) FILTER (WHERE p.via IS NULL), max(p.place)) FROM (
+                       SELECT array_position(ARRAY['hand', 'user', 'assistant', 'task', 'import'], t.trust) AS place,
+                              t.via
+                       FROM said t
                    ) AS p)] AS trust
         FROM said
     ) AS s;

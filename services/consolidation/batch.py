@@ -161,7 +161,8 @@ def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Kn
                     effects.dispute(newer, older, "; ".join(judgement.reasons))
             elif judgement.verdict in {"related", "synthesise"} and judgement.score >= batch.settings.link_threshold:
                 related.append((judgement.score, other_id))
-                if judgement.verdict == "synthesise":
+                # With one trust: a sentence that a model makes of two must not lift what an agent noted.
+                if judgement.verdict == "synthesise" and memory.trust == other.trust:
                     effects.middle.add(frozenset((memory.id, other_id)))
         for score, other_id in sorted(related, reverse=True)[:MAX_LINKS]:
             # One link a pair, in one direction whichever side came first.

@@ -52,7 +52,7 @@ def test_a_value_that_is_said_again_later_holds_again(hearer: Hearer) -> None:
     assert hearer.memory(between).superseded_by == first
 
 
-def test_mistake_19_a_merge_keeps_the_oldest_event_time_all_sources_and_the_lowest_trust(hearer: Hearer) -> None:
+def test_mistake_19_a_merge_keeps_the_oldest_event_time_and_all_sources(hearer: Hearer) -> None:
     one = hearer.hear("Maya adopted a dog called Bruno.", days_ago=300, trust="assistant", session="a")
     two = hearer.hear("Maya adopted the dog called Bruno", days_ago=20, session="b")
     three = hearer.hear("Maya has adopted a dog called Bruno", days_ago=20, session="c")
@@ -60,7 +60,6 @@ def test_mistake_19_a_merge_keeps_the_oldest_event_time_all_sources_and_the_lowe
     (kept,) = [m for m in (one, two, three) if hearer.memory(m).status != "archived"]
     memory = hearer.memory(kept)
     assert memory.valid_from == NOW - timedelta(days=300)
-    assert memory.trust == "assistant"
     sources = hearer.sql("SELECT seq, via FROM slowwave.memory_sources WHERE memory_id = :m ORDER BY seq", m=kept)
     assert [row.seq for row in sources] == [1, 2, 3]
     for part in {one, two, three} - {kept}:
@@ -111,6 +110,24 @@ def test_a_claim_against_a_persons_words_waits_in_review_and_both_rows_stay(hear
     assert hearer.memory(said).superseded_by is None
     assert hearer.memory(claim).status == "review"
     assert len(hearer.sql("SELECT 1 FROM slowwave.review_items WHERE state = 'open'")) == 1
+
+
+def test_an_agents_paraphrase_takes_nothing_from_a_persons_words(hearer: Hearer) -> None:
+    plays = hearer.hear("Maya plays the flute", days_ago=100, session="a")
+    stopped = hearer.hear("Maya does not play the flute", days_ago=50, session="b")
+    noted = hearer.hear("Maya does not play the flute any more", days_ago=49, session="c", trust="assistant")
+    hearer.run()
+    assert hearer.memory(noted).merged_into == stopped
+    assert (hearer.memory(stopped).trust, hearer.memory(stopped).status) == ("user", "active")
+    assert hearer.memory(plays).status == "inbox"
+
+
+def test_a_persons_words_replace_an_agents_paraphrase(hearer: Hearer) -> None:
+    noted = hearer.hear("Maya has adopted a dog called Bruno", days_ago=40, trust="assistant", session="a")
+    hearer.run()
+    said = hearer.hear("Maya adopted a dog called Bruno", days_ago=20, session="b")
+    hearer.run()
+    assert (hearer.memory(noted).merged_into, hearer.memory(said).trust) == (said, "user")
 
 
 def test_young_memories_wait_if_a_setting_says_so(hearer: Hearer) -> None:
