@@ -22,6 +22,7 @@ from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.forgetting import was_forgotten
 from slowwave.errors import InvalidSettings, SlowwaveError
+from slowwave.plain_errors import plain_problems
 from slowwave.settings import Settings
 from slowwave.tracing import name_session
 from slowwave_server.domain.model_calls import AskModel
@@ -129,7 +130,7 @@ class SlowwaveTask(Task[..., Any]):
         try:
             payload = model.model_validate(raw)
         except ValidationError as error:
-            problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'payload'}: {e['msg']}" for e in error.errors())
+            problems = "; ".join(f"{place or 'payload'}: {told}" for place, told in plain_problems(model, error))
             self.bury(raw, problems)
         except SlowwaveError as error:
             self.bury(raw, str(error))

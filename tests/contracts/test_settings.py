@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from slowwave.errors import InvalidSettings
+from slowwave.plain_errors import plain_problems
 from slowwave.settings import Settings, known_keys, load_settings, variable_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -65,6 +67,59 @@ def test_a_value_out_of_bounds_names_its_key_and_its_variable() -> None:
         load_settings({"SLOWWAVE_MEMORY__DAYS__TIMEZONE": "Europe/Berlni"})
     with pytest.raises(InvalidSettings, match="per_agent_concurrency"):
         load_settings({variable_of("memory.auto_flush.per_agent_concurrency"): "0"})
+
+
+WRONG = """
+memory:
+  auto_flush: {idle_seconds: ten, turn_treshold: 5}
+  backend: oracle
+  files: 3
+  days: {timezone: Europe/Berln, cutoff_hour: 40}
+  retention: {event_days: 1.5}
+tracing: maybe
+tenant: ""
+database_url: {password: hidden-word}
+nonsense: 1
+"""
+
+
+def test_a_wrong_file_is_told_with_all_its_errors(tmp_path: Path) -> None:
+    file = tmp_path / "slowwave.yaml"
+    file.write_text(WRONG)
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings({"SLOWWAVE_TENNANT": "acme"}, file=file)
+    told = {line.partition(": ")[0].partition(" (")[0]: line.partition(": ")[2] for line in caught.value.problems[3:]}
+    assert caught.value.problems[:3] == (
+        f"{file}: unknown key 'memory.auto_flush.turn_treshold'; did you mean 'memory.auto_flush.turn_threshold'?",
+        f"{file}: unknown key 'nonsense'",
+        "unknown variable SLOWWAVE_TENNANT; did you mean 'SLOWWAVE_TENANT'?",
+    )
+    assert told == {
+        "database_url": "must be text",
+        "tenant": "must be text of 1 to 200 characters, got ''",
+        "tracing": "must be true or false, got 'maybe'",
+        "memory.backend": "must be one of postgres, file, mem0, got 'oracle'",
+        "memory.auto_flush.idle_seconds": "must be a number from 0 to 86400, got 'ten'",
+        "memory.days.timezone": "'Europe/Berln' is no IANA time zone; did you mean 'Europe/Berlin'?",
+        "memory.days.cutoff_hour": "must be a whole number from 0 to 23, got 40",
+        "memory.retention.event_days": "must be a whole number from 0 to 36500, got 1.5",
+        "memory.files": "must be keys and values (root, sync_seconds), got 3",
+    }
+
+
+@pytest.mark.parametrize("key", known_keys())
+def test_a_wrong_value_of_any_key_gets_its_allowed_form(key: str) -> None:
+    tree: dict[str, object] = {}
+    *path, leaf = key.split(".")
+    inner = tree
+    for part in path:
+        inner = inner.setdefault(part, {})  # type: ignore[assignment]
+    inner[leaf] = ["no", "setting", "is", "a", "list"]
+    with pytest.raises(ValidationError) as caught:
+        Settings.model_validate(tree)
+    ((place, told),) = plain_problems(Settings, caught.value)
+    assert place == key
+    assert told.startswith("must be ")
 
 
 def test_a_named_file_must_exist(tmp_path: Path) -> None:

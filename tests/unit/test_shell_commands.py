@@ -124,6 +124,16 @@ def test_settings_that_cannot_be_used_are_exit_2_and_name_the_nearest() -> None:
     assert "SLOWWAVE_TENANT" in result.stderr
 
 
+def test_each_wrong_setting_gets_a_line() -> None:
+    result = run("status", SLOWWAVE_TENNANT="acme", SLOWWAVE_TRACING="maybe", SLOWWAVE_TENANT="")
+    assert result.exit_code == 2
+    assert [line.partition(": ")[2] for line in result.stderr.splitlines()] == [
+        "unknown variable SLOWWAVE_TENNANT; did you mean 'SLOWWAVE_TENANT'?",
+        "tenant (SLOWWAVE_TENANT): must be text of 1 to 200 characters, got ''",
+        "tracing (SLOWWAVE_TRACING): must be true or false, got 'maybe'",
+    ]
+
+
 def test_env_of_a_folder_without_a_stack_is_a_sentence(tmp_path: Path) -> None:
     result = run("env", "--data", str(tmp_path / "nothing"))
     assert result.exit_code == 3

@@ -165,4 +165,4 @@ def test_a_message_for_a_job_that_is_not_there_is_no_work_and_a_bad_one_a_dead_l
     wait_until(lambda: letters("no-such-job") != [] and letters("jobb") != [], 10, "both lie in dead letters")
     (unknown,), (bad,) = letters("no-such-job"), letters("jobb")
     assert "there is no job 'no-such-job'" in unknown
-    assert "job: Field required" in bad
+    assert "job: is missing" in bad

@@ -28,6 +28,13 @@ MAY_NOT = "42501"
 TOO_LARGE = "22003"
 """Postgres: numeric_value_out_of_range."""
 
+LOCKED = "55P03"
+"""Postgres: lock_not_available."""
+LOCK_CURE = (
+    "try again; pg_stat_activity shows transactions that stay open (state 'idle in transaction'), and"
+    " pg_terminate_backend(PID) ends one"
+)
+
 Expected = tuple[int, str, str | None]
 
 
@@ -54,7 +61,8 @@ class SentenceGroup(TyperGroup):
             if expected is None:
                 raise
             code, sentence, cure = expected
-            complain(sentence, cure)
+            more = getattr(error, "problems", ())[1:]  # of wrong settings, each of which has a sentence
+            complain(sentence, cure, *more)
             raise typer.Exit(code) from None
 
 
@@ -64,9 +72,10 @@ def _readable(error: typer.TyperException) -> typer.TyperException:
     return error
 
 
-def complain(sentence: str, cure: str | None = None) -> None:
-    """Say on stderr what is wrong and what to do."""
-    sys.stderr.write(f"slowwave: {one_line(sentence, LONGEST_SENTENCE)}\n")
+def complain(sentence: str, cure: str | None = None, *more: str) -> None:
+    """Say on stderr what is wrong, one sentence a line, and what to do."""
+    for one in (sentence, *more):
+        sys.stderr.write(f"slowwave: {one_line(one, LONGEST_SENTENCE)}\n")
     if cure:
         sys.stderr.write(f"  → {cure}\n")
 
@@ -77,12 +86,14 @@ def explain_failure(error: Exception, shell: Shell | None) -> Expected | None:
 
 
 def _explain_own(error: Exception) -> Expected | None:
-    from slowwave.errors import SlowwaveError, SpoolFull, StoreUnavailable
+    from slowwave.errors import InvalidSettings, SlowwaveError, SpoolFull, StoreUnavailable
     from slowwave_server.models.schema import WrongSchema
     from slowwave_server.workers.stack.errors import StackError
 
     if isinstance(error, (WrongSchema, StackError, StoreUnavailable, SpoolFull)):
         return UNAVAILABLE, str(error), None
+    if isinstance(error, InvalidSettings) and error.problems:
+        return USAGE, error.problems[0], None
     if isinstance(error, SlowwaveError):  # those of names, queries and settings are ValueErrors
         return USAGE if isinstance(error, ValueError) else FOUND, str(error), None
     if isinstance(error, UnicodeEncodeError):  # bytes of an argument that are no UTF-8 come as surrogates
@@ -117,6 +128,8 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
     cure = cure_of_refusal("postgres", said)
     if state == TOO_LARGE:
         return USAGE, "a number in this call is larger than any that is kept", None
+    if state == LOCKED:
+        return UNAVAILABLE, f"another transaction holds a lock that this command waited for at {where}", LOCK_CURE
     if state == MAY_NOT:
         return UNAVAILABLE, f"this login may not do that at {where}: {said}", cure
     if not isinstance(error, (OperationalError, InterfaceError, DriverError)):

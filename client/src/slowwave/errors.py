@@ -36,7 +36,11 @@ class InvalidName(SlowwaveError, ValueError):
 
 
 class InvalidSettings(SlowwaveError, ValueError):
-    """A key, variable or value of the configuration can't be used; the message names it and where it stood."""
+    """Keys, variables or values of the configuration can't be used; `problems` has a sentence for each of them."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
 
 
 class InvalidQuery(SlowwaveError, ValueError):

@@ -14,6 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from slowwave.errors import InvalidSettings
+from slowwave.plain_errors import plain_problems
 from slowwave.settings_of_models import Agno, Console, Embeddings, Llm, Mem0, Retention, Section, Tools
 
 __all__ = [
@@ -228,18 +229,23 @@ def load_settings(
 
     environment: the variables (default: this process's). file: the YAML file (default: $SLOWWAVE_CONFIG, else
     `slowwave.yaml` in the working directory where there is one). overrides: top-level keys that win over both.
-    Raises InvalidSettings, which names the key, where it stood, and the nearest known one.
+    Raises InvalidSettings, which names every wrong key, the allowed form of its value, and the nearest known key.
     """
     environment = os.environ if environment is None else environment
-    tree = _read_file(file or _named_file(environment))
+    problems: list[str] = []
+    tree = _read_file(file or _named_file(environment), problems)
     for variable, value in environment.items():
         if variable.startswith(PREFIX) and variable not in OTHER_VARIABLES:
-            _put(tree, _key_of(variable), value)
+            _put(tree, variable, value, problems)
     tree |= overrides
     try:
-        return Settings.model_validate(tree)
+        settings = Settings.model_validate(tree)
     except ValidationError as error:
-        raise InvalidSettings("; ".join(_explain(e["loc"], e["msg"]) for e in error.errors())) from None
+        found = plain_problems(Settings, error)
+        raise InvalidSettings(*problems, *(f"{key} ({variable_of(key)}): {told}" for key, told in found)) from None
+    if problems:
+        raise InvalidSettings(*problems)
+    return settings
 
 
 def _named_file(environment: Mapping[str, str]) -> Path | None:
@@ -250,7 +256,8 @@ def _named_file(environment: Mapping[str, str]) -> Path | None:
     return Path(DEFAULT_FILE) if Path(DEFAULT_FILE).is_file() else None
 
 
-def _read_file(file: Path | None) -> dict[str, Any]:
+def _read_file(file: Path | None, problems: list[str]) -> dict[str, Any]:
+    """The tree of a file without its unknown keys, which go to `problems`. Raises InvalidSettings."""
     if file is None:
         return {}
     try:
@@ -259,25 +266,21 @@ def _read_file(file: Path | None) -> dict[str, Any]:
         raise InvalidSettings(f"{file} can't be read as YAML: {error}") from None
     if not isinstance(tree, dict):
         raise InvalidSettings(f"{file} must hold keys and values, and holds a {type(tree).__name__}")
-    _check_keys(tree, str(file))
-    return tree
+    return _known_part(tree, str(file), problems)
 
 
-def _check_keys(tree: Mapping[str, Any], where: str, prefix: str = "") -> None:
-    known = known_keys()
+def _known_part(tree: Mapping[str, Any], where: str, problems: list[str], prefix: str = "") -> dict[str, Any]:
+    known, kept = known_keys(), {}
     for name, value in tree.items():
         key = f"{prefix}{name}"
-        if isinstance(value, Mapping) and any(k.startswith(f"{key}.") for k in known):
-            _check_keys(value, where, f"{key}.")
-        elif key not in known and not any(k.startswith(f"{key}.") for k in known):
-            raise InvalidSettings(f"{where}: unknown key {key[:LONGEST_NAME]!r}{_nearest(key, known)}")
-
-
-def _key_of(variable: str) -> str:
-    known = {variable_of(key): key for key in known_keys()}
-    if variable not in known:
-        raise InvalidSettings(f"unknown variable {variable[:LONGEST_NAME]}{_nearest(variable, known)}")
-    return known[variable]
+        is_section = any(k.startswith(f"{key}.") for k in known)
+        if isinstance(value, Mapping) and is_section:
+            kept[name] = _known_part(value, where, problems, f"{key}.")
+        elif key in known or is_section:
+            kept[name] = value
+        else:
+            problems.append(f"{where}: unknown key {key[:LONGEST_NAME]!r}{_nearest(key, known)}")
+    return kept
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -285,16 +288,15 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def _put(tree: dict[str, Any], key: str, value: str) -> None:
-    *path, leaf = key.split(".")
+def _put(tree: dict[str, Any], variable: str, value: str, problems: list[str]) -> None:
+    known = {variable_of(key): key for key in known_keys()}
+    if variable not in known:
+        problems.append(f"unknown variable {variable[:LONGEST_NAME]}{_nearest(variable, known)}")
+        return
+    *path, leaf = known[variable].split(".")
     for part in path:
         inner: Any = tree.setdefault(part, {})
         if not isinstance(inner, dict):
             return  # the file has something else there, which is refused by its name
         tree = inner
     tree[leaf] = value
-
-
-def _explain(location: tuple[int | str, ...], message: str) -> str:
-    key = ".".join(str(part) for part in location)
-    return f"{key} ({variable_of(key)}): {message}"
