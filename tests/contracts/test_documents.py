@@ -68,6 +68,13 @@ def test_every_path_that_is_named_exists(document: Path) -> None:
 
 
 @each_document
+def test_every_row_of_a_table_is_below_its_head(document: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert [table for table in tables if not re.match(r"\|.*\n\|[ :|-]+\|\n", table)] == []
+
+
+@each_document
 def test_every_make_target_exists(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {command.split()[1] for command in commands(document) if re.match(r"make [a-z]", command)}
