@@ -116,6 +116,12 @@ _ALL = (
         "critical",
     ),
     Trouble(
+        "producers-unbounded",
+        "One login of an agent's host can stop everybody else at Postgres.",
+        "Run `slowwave roles apply` with a superuser's login, or have a superuser run `slowwave roles apply --print`.",
+        "warning",
+    ),
+    Trouble(
         "session-overdue",
         "Sessions are overdue, and none is being flushed.",
         "See that beat and workers run (`slowwave doctor`); `slowwave why AGENT SESSION` says what one waits for.",

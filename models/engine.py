@@ -12,6 +12,8 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.engine import make_url
 
 STATEMENT_TIMEOUT_MS = 30_000
+LOCK_TIMEOUT_MS = 15_000
+"""A statement that waits longer for a lock ends with an error that says so."""
 
 
 def make_engine(
@@ -19,6 +21,7 @@ def make_engine(
     *,
     pool_size: int = 2,
     statement_timeout_ms: int = STATEMENT_TIMEOUT_MS,
+    lock_timeout_ms: int = LOCK_TIMEOUT_MS,
     pre_ping: bool = True,
     autocommit: bool = False,
 ) -> Engine:
@@ -43,7 +46,7 @@ def make_engine(
             "connect_timeout": 5,
             # Statements are many and short: helpers and compiled plans cost more than they save, where they are chosen
             # by mistake.
-            "options": f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC"
+            "options": f"-c statement_timeout={statement_timeout_ms} -c lock_timeout={lock_timeout_ms} -c timezone=UTC"
             " -c max_parallel_workers_per_gather=0 -c jit=off",
         },
     )

@@ -27,6 +27,8 @@ MIGRATION_LOCK = 7_305_118_240_001
 LOCK_SECONDS = 4.0
 """So long a migration waits for a table that is in use: hooks that come meanwhile wait behind it, and no longer."""
 TRIES = 30
+TURN_SECONDS = 900.0
+"""So long a migration waits for another one, which may make the index of a large table."""
 _REST_SECONDS = 2.0
 _BUSY = frozenset({"55P03", "40P01"})
 _PARTITION = re.compile(r"events_(\d+|rest)")
@@ -34,6 +36,12 @@ _DEVELOPMENT = re.compile(r"00\d\d")
 """Revisions from before version 0.1.0, which was the first one that others installed."""
 _NOTE = "code of revision {} and later works on this schema"
 _NOTED = text(f"SELECT obj_description(to_regclass('{SCHEMA}.alembic_version'), 'pg_class')")
+
+_HOLDER = text(
+    "SELECT a.usename, a.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory'"
+    " AND l.granted AND l.objsubid = 1 AND a.datname = current_database() AND l.database = a.datid"
+    " AND l.classid::bigint << 32 | l.objid::bigint = :key"
+)
 
 
 class WrongSchema(Exception):
@@ -92,18 +100,24 @@ def current_revision(connection: Connection) -> str | None:
 
 
 def migrate(
-    engine: Engine, revision: str = "head", *, lock_seconds: float = LOCK_SECONDS, tries: int = TRIES
+    engine: Engine,
+    revision: str = "head",
+    *,
+    lock_seconds: float = LOCK_SECONDS,
+    tries: int = TRIES,
+    turn_seconds: float = TURN_SECONDS,
 ) -> tuple[str | None, str | None]:
     """Upgrade the database (or bring it to `revision`) and answer (before, after). One at a time across hosts.
 
     A newer schema that serves this code stays as it is.
 
-    Everything goes on meanwhile: who uses a table is waited for `lock_seconds` at a time. Raises TablesBusy.
+    Everything goes on meanwhile: who uses a table is waited for `lock_seconds` at a time, another migration for
+    `turn_seconds`. Raises TablesBusy.
     """
     with engine.connect() as connection:
         # An index of a large table takes its time; so may another one who migrates.
         connection.execute(text("SET statement_timeout = 0"))
-        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
+        _take_turn(connection, turn_seconds)
         connection.execute(text(f"SET lock_timeout = {int(lock_seconds * 1000)}"))
         connection.commit()
         try:
@@ -118,6 +132,23 @@ def migrate(
             connection.execute(text("RESET statement_timeout"))
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
             connection.commit()
+
+
+def _take_turn(connection: Connection, seconds: float) -> None:
+    """Take the lock of migrations. Raises TablesBusy, which names the login that held it all the time."""
+    connection.execute(text(f"SET lock_timeout = {int(seconds * 1000)}"))
+    try:
+        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
+    except OperationalError as error:
+        connection.rollback()
+        if getattr(error.orig, "sqlstate", None) != "55P03":
+            raise
+        holder = connection.execute(_HOLDER, {"key": MIGRATION_LOCK}).one_or_none()
+        who = "another connection" if holder is None else f"login {holder.usename!r} (process {holder.pid} of Postgres)"
+        raise TablesBusy(
+            f"{who} has held the lock of migrations for {seconds:g} s, nothing was changed: wait until its migration"
+            " ends, or end the connection with pg_terminate_backend, then run `slowwave migrate` again"
+        ) from None
 
 
 def _move_patiently(connection: Connection, before: str | None, revision: str, tries: int) -> str | None:

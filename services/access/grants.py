@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from psycopg import sql
 from sqlalchemy import Connection, text
 
+from slowwave_server.services.access.bounds import bound_statements
 from slowwave_server.services.access.figures import exporters, figure_statements, has_group, lacking_figures
 from slowwave_server.services.access.privileges import (
     DEFINING,
@@ -123,6 +124,7 @@ def statements(connection: Connection) -> list[str]:
         *_worker_policies(found),
         *([] if not mem0 else _on_mem0()),
         *([] if not has_group(connection) else figure_statements()),
+        *bound_statements(connection),
     ]
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from slowwave.errors import InvalidName, SlowwaveError
 from slowwave.identity import check_name
 from slowwave_server.models import Login
+from slowwave_server.services.access.bounds import bound_login
 from slowwave_server.services.access.figures import EXPORTER, exporters, figure_statements, has_group
 from slowwave_server.services.access.grants import as_caller
 from slowwave_server.services.access.privileges import GROUPS
@@ -44,12 +45,19 @@ class KnownLogin:
 
 
 def add_login(
-    connection: Connection, login: str, role: Role, tenant: str | None, *, verifier: str | None = None
+    connection: Connection,
+    login: str,
+    role: Role,
+    tenant: str | None,
+    *,
+    verifier: str | None = None,
+    connections: int | None = None,
 ) -> bool:
     """Register a login, and make it where the server has none; answers whether it was made.
 
     verifier: its password as the server keeps it (SCRAM-SHA-256), so that no statement holds the password itself; None
-    for a login that exists, or that proves itself by other means. In the transaction of `connection`. Raises
+    for a login that exists, or that proves itself by other means. connections: how many it may open at once; None sets
+    the limit of its role (`bounds.CONNECTIONS`) if the login has none. In the transaction of `connection`. Raises
     LoginRefused, InvalidName, and DBAPIError where this login may not.
     """
     _check(login, role, tenant)
@@ -69,6 +77,7 @@ def add_login(
     else:
         _register(connection, login, role, tenant)
     _join(connection, login, EXPORTER if role == "exporter" else GROUPS[role], made=found is None)
+    bound_login(connection, login, role, connections)
     return found is None
 
 

@@ -68,7 +68,7 @@ def file_lock(
 def _let_go(connection: Connection, of: str, scope_id: int) -> None:
     try:
         connection.execute(_UNLOCK, {"of": of, "scope": str(scope_id)})
-        connection.execute(_PATIENCE, {"milliseconds": "0"})
+        connection.execute(text("RESET lock_timeout"))
     except DBAPIError:
         # Back in the pool it would hold the lock on.
         connection.invalidate()

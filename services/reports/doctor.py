@@ -67,7 +67,7 @@ def examine(patient: Patient, *, quick: bool = False) -> Iterator[Check]:
 
 def _in_postgres(connection: Connection, settings: Settings, now: datetime) -> Iterator[Check]:
     memory = settings.memory
-    yield check_roles(connection)
+    yield from check_roles(connection)
     yield check_stranded(connection, memory.auto_flush, now=now)
     yield from check_backlog(connection, memory.auto_flush, now=now)
     yield check_maintenance(connection, memory.maintenance, now=now)

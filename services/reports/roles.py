@@ -3,22 +3,37 @@
 Must not know: how findings are shown.
 """
 
+from collections.abc import Iterator
+
 from sqlalchemy import Connection
 
 from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.access.bounds import lacking_bounds
 from slowwave_server.services.access.grants import in_use, lacking
 from slowwave_server.services.reports.check import Check, fine, problem
 
 NAMED = 5
 
 
-def check_roles(connection: Connection) -> Check:
-    """Whether the roles are as old as the schema: `slowwave migrate` renews them, a restored dump or SQL does not."""
+def check_roles(connection: Connection) -> Iterator[Check]:
+    """Whether the roles are as old as the schema (`slowwave migrate` renews them, a restored dump or SQL does not), and
+    whether each login of an agent's host is bounded.
+    """
     if not in_use(connection):
-        return fine("roles", "everybody logs in as the owner")
+        yield fine("roles", "everybody logs in as the owner")
+        return
     found = lacking(connection)
-    if not found:
-        return fine("roles", "each may do its part with this schema")
-    names = ", ".join(found[:NAMED]) + (" …" if len(found) > NAMED else "")
-    finding = f"{count_words(len(found), 'thing')} that only the owner gets at: {names}"
-    return problem("roles", "roles-outdated", finding)
+    if found:
+        finding = f"{count_words(len(found), 'thing')} that only the owner gets at: {_named(found, ', ')}"
+        yield problem("roles", "roles-outdated", finding)
+    else:
+        yield fine("roles", "each may do its part with this schema")
+    unbounded = lacking_bounds(connection)
+    if unbounded:
+        yield problem("logins", "producers-unbounded", _named(unbounded, "; "))
+    else:
+        yield fine("logins", "no login of an agent's host can take all connections or hold our locks")
+
+
+def _named(found: list[str], separator: str) -> str:
+    return separator.join(found[:NAMED]) + (" …" if len(found) > NAMED else "")

@@ -191,7 +191,7 @@ def test_a_user_of_the_broker_is_what_the_command_prints(shell: Shell, redis_cli
 def _roles(shell: Shell, login: str | None = None) -> tuple[str, str]:
     engine = make_engine(shell.database_url if login is None else shell.as_login(login))
     with engine.connect() as connection:
-        found = check_roles(connection)
+        found = next(check_roles(connection))
     engine.dispose()
     return found.verdict, f"{found.finding} {found.cure}"
 
@@ -228,3 +228,24 @@ def test_every_role_sees_that_servers_answer_and_the_schema_is_right(shell: Shel
     assert "slowwave roles list" in said.stdout
     stranger = shell("doctor", "--quick", SLOWWAVE_DATABASE_URL=shell.as_login("nobody_of_ours"))
     assert "slowwave roles add" in stranger.stdout
+
+
+def test_the_doctor_names_logins_without_a_bound(shell: Shell, login: str) -> None:
+    shell.text("roles", "apply")
+    shell.text("--tenant", "acme", "roles", "add", login, "--role", "producer", "--connections", "5")
+    limit = f"SELECT rolconnlimit FROM pg_roles WHERE rolname = '{login}'"
+    assert shell.sql(limit) == [(5,)]
+    assert _logins(shell)["verdict"] == "ok"
+    shell.sql(f"ALTER ROLE {login} CONNECTION LIMIT -1")
+    found = _logins(shell)
+    assert (found["verdict"], found["trouble"]) == ("problem", "producers-unbounded")
+    assert found["finding"] == f"login {login!r} has no connection limit"
+    assert "slowwave roles apply" in found["cure"]
+    shell.text("roles", "apply")
+    assert shell.sql(limit) == [(32,)]
+    assert _logins(shell)["verdict"] == "ok"
+
+
+def _logins(shell: Shell) -> dict[str, Any]:
+    checks: list[dict[str, Any]] = json.loads(shell("doctor", "--json").stdout)["checks"]
+    return next(check for check in checks if check["name"] == "logins")

@@ -13,6 +13,7 @@ from proof.drills.versions import NoHistory, unpack_previous
 from slowwave_server.models import SCHEMA, Base
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import (
+    MIGRATION_LOCK,
     MIGRATIONS,
     TablesBusy,
     WrongSchema,
@@ -162,6 +163,17 @@ def test_a_migration_lets_go_of_a_queue_for_a_table_that_stays_in_use_and_change
     assert migrate(engine, "0100") == (head_revision(), "0100")
 
 
+def test_a_migration_names_who_holds_its_lock(engine: Engine) -> None:
+    with engine.connect() as other:
+        other.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
+        pid = other.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        said = rf"login 'postgres' \(process {pid} of Postgres\) has held the lock of migrations for 0.05 s"
+        with pytest.raises(TablesBusy, match=said):
+            migrate(engine, turn_seconds=0.05)
+        other.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
+    assert migrate(engine) == (head_revision(), head_revision())
+
+
 def test_a_migration_may_take_longer_than_any_statement_of_a_worker(engine: Engine, database_url: str) -> None:
     hurried = make_engine(database_url, statement_timeout_ms=100)
     with ThreadPoolExecutor(1) as pool, engine.connect() as user:
@@ -172,7 +184,7 @@ def test_a_migration_may_take_longer_than_any_statement_of_a_worker(engine: Engi
         assert moved.result(20) == (head_revision(), "0100")
     with hurried.connect() as connection:
         assert connection.execute(text("SHOW statement_timeout")).scalar_one() == "100ms"
-        assert connection.execute(text("SHOW lock_timeout")).scalar_one() == "0"
+        assert connection.execute(text("SHOW lock_timeout")).scalar_one() == "15s"
     hurried.dispose()
 
 

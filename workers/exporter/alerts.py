@@ -177,6 +177,7 @@ WITHOUT_ALERT: Mapping[str, str] = {
     "postgres-refuses": "An exporter that is refused knows nothing: the alert is that of Postgres being away.",
     "broker-refuses": "An exporter that is refused knows nothing: the alert is that of the broker being away.",
     "roles-outdated": "The exporter's own role may not look at roles.",
+    "producers-unbounded": "The exporter's own role may not look at other logins.",
     "backend-mismatch": "Workers say so when they start; the exporter's settings need not be theirs.",
 }
 """Troubles that only the doctor finds, and why."""

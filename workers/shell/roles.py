@@ -67,6 +67,10 @@ def add(
         bool, typer.Option("--no-password", help="It exists, or proves itself by a certificate or the like.")
     ] = False,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")] = False,
+    connections: Annotated[
+        int | None,
+        typer.Option(min=1, max=10_000, help="Connections at once; default: 32 for a producer, 8 for an exporter."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a login; a producer's and a console's is for the tenant of --tenant alone. Prints a new password, once."""
@@ -81,7 +85,7 @@ def add(
     tenant = None if role in {"worker", "exporter"} else shell.tenant
     with shell.connection() as connection:
         verifier = None if password is None else _verifier(connection, login, password)
-        made = add_login(connection, login, role, tenant, verifier=verifier)
+        made = add_login(connection, login, role, tenant, verifier=verifier, connections=connections)
         connection.commit()
     shown = None if password_stdin else password
     if as_json:

@@ -1,0 +1,111 @@
+"""How much of the server a login of an agent's host may use, so that one login cannot stop everybody else.
+
+A producer opens a limited number of connections, takes no advisory lock, creates no large object, and fills no disk
+with temporary files. Postgres gives the functions of advisory locks and of large objects to everybody, and only a
+superuser can take them back. Without one the connection limit alone is set, and the doctor says what is missing.
+
+Must not know: tables and functions of the schema, how a login is made.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from psycopg import sql
+from sqlalchemy import Connection, text
+
+from slowwave_server.services.access.figures import exporters, has_group
+from slowwave_server.services.access.privileges import CONSOLE, PRODUCER, WORKER
+
+CONNECTIONS: Mapping[str, int] = {"producer": 32, "exporter": 8}
+"""Connections that a new login of a role may open at once: a process of a producer opens up to 8."""
+TEMPORARY_FILES = "1GB"
+
+# Session locks and transaction locks; what frees a lock is harmless to whoever holds none.
+_LOCKS = "p.proname ~ '^pg_(try_)?advisory_(xact_)?lock(_shared)?$'"
+_LARGE_OBJECTS = "p.proname IN ('lo_creat', 'lo_create', 'lo_from_bytea')"
+_OURS = "p.pronamespace = 'pg_catalog'::regnamespace"
+
+_TAKE_BACK = f"""DO $$ DECLARE f record; BEGIN
+IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN RETURN; END IF;
+FOR f IN SELECT p.oid::regprocedure AS signature, {_LOCKS} AS is_lock FROM pg_proc p
+    WHERE {_OURS} AND ({_LOCKS} OR {_LARGE_OBJECTS}) LOOP
+    EXECUTE format('REVOKE EXECUTE ON FUNCTION pg_catalog.%s FROM PUBLIC', f.signature);
+    IF f.is_lock THEN
+        EXECUTE format('GRANT EXECUTE ON FUNCTION pg_catalog.%s TO {WORKER}, {CONSOLE}, %I', f.signature,
+            (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'slowwave'));
+    END IF;
+END LOOP; END $$"""
+_PRODUCERS = text(
+    "SELECT r.rolname, r.rolconnlimit FROM slowwave.logins l JOIN pg_roles r ON r.rolname = l.login"
+    " WHERE l.role = 'producer' ORDER BY 1"
+)
+_LIMITS = text("SELECT rolname, rolconnlimit FROM pg_roles WHERE rolname = ANY (:logins) ORDER BY 1")
+_CALLABLE = text(
+    "SELECT p.proname FROM pg_proc p WHERE " + _OURS + " AND (" + _LOCKS + " OR " + _LARGE_OBJECTS + ")"
+    " AND has_function_privilege(:group, p.oid, 'EXECUTE') ORDER BY 1"
+)
+
+
+def bound_statements(connection: Connection) -> Iterator[str]:
+    """The statements that bound logins of agents' hosts and exporters. Each may be run again; a limit that somebody set
+    stays. A login that this one may not change stays as it is, and the doctor names it.
+    """
+    yield _TAKE_BACK
+    for login, role in _unlimited(connection).items():
+        yield _attempt(_limit(login, CONNECTIONS[role]))
+        yield _only_superuser(_temporary_files(login))
+
+
+def bound_login(connection: Connection, login: str, role: str, connections: int | None) -> None:
+    """Limit a login that was added. connections: None keeps a limit that it has, and else sets the one of its role."""
+    if role not in CONNECTIONS and connections is None:
+        return
+    if connections is None:
+        limit = connection.execute(_LIMITS, {"logins": [login]}).one().rolconnlimit
+        connections = CONNECTIONS[role] if limit < 0 else limit
+    connection.exec_driver_sql(_limit(login, connections).replace("%", "%%"))
+    if role in CONNECTIONS:
+        connection.exec_driver_sql(_only_superuser(_temporary_files(login)).replace("%", "%%"))
+
+
+def lacking_bounds(connection: Connection) -> list[str]:
+    """What a login of an agent's host may use without a bound, in words; [] if all is bounded. Any login may ask."""
+    found = [f"login {login!r} has no connection limit" for login in _unlimited(connection)]
+    functions = set(connection.execute(_CALLABLE, {"group": PRODUCER}).scalars())
+    if any("advisory" in name for name in functions):
+        found.append("producers may hold the advisory locks that forgetting and consolidation wait for")
+    if any(name.startswith("lo_") for name in functions):
+        found.append("producers may create large objects")
+    return found
+
+
+def _unlimited(connection: Connection) -> dict[str, str]:
+    """Logins without a connection limit, with their roles. Whoever is not the owner is shown exporters alone."""
+    may_read = connection.execute(text("SELECT has_table_privilege('slowwave.logins', 'SELECT')")).scalar_one()
+    found = {login: "producer" for login, limit in connection.execute(_PRODUCERS) if limit < 0} if may_read else {}
+    if has_group(connection):
+        rows = connection.execute(_LIMITS, {"logins": exporters(connection)})
+        found |= {login: "exporter" for login, limit in rows if limit < 0}
+    return found
+
+
+def _limit(login: str, connections: int) -> str:
+    return _sql(f"ALTER ROLE {{}} CONNECTION LIMIT {connections:d}", login)
+
+
+def _temporary_files(login: str) -> str:
+    return _sql(f"ALTER ROLE {{}} SET temp_file_limit = '{TEMPORARY_FILES}'", login)
+
+
+def _attempt(statement: str) -> str:
+    quoted = sql.Literal(statement).as_string(None)
+    return f"DO $$ BEGIN EXECUTE {quoted}; EXCEPTION WHEN insufficient_privilege THEN NULL; END $$"
+
+
+def _only_superuser(statement: str) -> str:
+    quoted = sql.Literal(statement).as_string(None)
+    is_super = "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)"
+    return f"DO $$ BEGIN IF {is_super} THEN EXECUTE {quoted}; END IF; END $$"
+
+
+def _sql(template: str, login: str) -> str:
+    return sql.SQL(template).format(sql.Identifier(login)).as_string(None)
