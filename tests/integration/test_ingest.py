@@ -1,9 +1,11 @@
 """Files of events: what is good goes in, what is bad is named, and a second time nothing happens."""
 
+import io
 import json
 import signal
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from slowwave import Memory, StoreUnavailable
 from slowwave.coordination.keys import NORMAL_QUEUE
-from slowwave.ingest import IngestReport, Reject, ingest
+from slowwave.ingest import IngestReport, Reject, bounded_lines, ingest
 from tests.capturing import asked_for, broken_sessions, contents, memory_on, rows
 from tests.emptying import emptying
 
@@ -105,6 +107,62 @@ def test_a_bad_line_is_named_and_the_rest_goes_in(memory: Memory, database_url: 
     (reject,) = rejects
     assert (reject.number, reject.line) == (3, bad.rstrip("\n"))
     assert reason in reject.reason
+
+
+class _OneLine(io.RawIOBase):
+    """A file of one endless line, until so many bytes are read; then a line of its own."""
+
+    def __init__(self, length: int, last: str) -> None:
+        self._left = length
+        self._end = b"\n" + last.encode()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._left:
+            size = min(len(buffer), self._left)
+            buffer[:size] = b"x" * size
+            self._left -= size
+            return size
+        part, self._end = self._end[: len(buffer)], self._end[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def test_an_endless_line_costs_a_few_megabytes(memory: Memory, database_url: str) -> None:
+    rejects: list[Reject] = []
+    file = io.TextIOWrapper(io.BufferedReader(_OneLine(300_000_000, line("Bergen."))), encoding="utf-8", newline="\n")
+    tracemalloc.start()
+    try:
+        report = ingest(bounded_lines(file), memory.store, on_reject=rejects.append)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 16_000_000
+    assert (report.read, report.added, report.rejected) == (2, 1, 1)
+    assert (rejects[0].number, len(rejects[0].line)) == (1, 1000)
+    assert "at most 2,000,000 characters, this one has more" in rejects[0].reason
+    assert contents(database_url, "s") == ["Bergen."]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", "abc", "abc\n", "abcd\nabcd", "abcde\nx\n", "abcdefghijkl", "abcde\n\nabcd\n"]
+)
+def test_bounded_lines_are_lines_cut_one_past_the_bound(text: str) -> None:
+    wanted = [line if len(line.rstrip("\n")) <= 4 else line[:5] for line in text.splitlines(keepends=True)]
+    assert list(bounded_lines(io.StringIO(text, newline="\n"), 4)) == wanted
+
+
+def test_a_tenant_that_is_set_holds_for_every_line(memory: Memory, database_url: str) -> None:
+    rejects: list[Reject] = []
+    lines = [line("one"), line("two", tenant="globex"), line("three", tenant="acme")]
+    report = ingest(lines, memory.store, tenant="acme", only_tenant=True, on_reject=rejects.append)
+    assert (report.added, report.rejected) == (2, 1)
+    assert [(reject.number, reject.reason) for reject in rejects] == [
+        (2, "tenant must be 'acme' and no other, got 'globex'")
+    ]
+    assert {row[0] for row in everything(database_url)} == {"acme"}
 
 
 def test_every_field_arrives(memory: Memory, database_url: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -119,6 +120,40 @@ def test_events_come_from_stdin_too(shell: Shell) -> None:
     assert result.exit_code == 0
     assert json.loads(result.stdout)["added"] == 1
     assert shell("ingest", str(shell.folder / "nothing")).exit_code == 2
+
+
+def test_rejected_lines_are_their_users_alone(shell: Shell) -> None:
+    file = shell.file("no json")
+    rejects, elsewhere = Path(f"{file}.rejects.jsonl"), shell.folder / "elsewhere"
+    elsewhere.write_text("kept")
+    rejects.symlink_to(elsewhere)
+    assert shell("ingest", str(file)).exit_code == 1
+    assert (rejects.is_symlink(), elsewhere.read_text()) == (False, "kept")
+    assert stat.S_IMODE(rejects.stat().st_mode) == 0o600
+    rejects.chmod(0o644)
+    assert shell("ingest", str(file)).exit_code == 1
+    assert stat.S_IMODE(rejects.stat().st_mode) == 0o600
+
+
+def test_no_line_goes_round_the_tenant_of_the_command(shell: Shell, scene: Scene) -> None:
+    file = shell.file(said("monday", "I moved."), said("monday", "Me too.", tenant="globex"))
+    result = shell("--tenant", "acme", "ingest", str(file))
+    assert result.exit_code == 1
+    assert "line 2: tenant must be 'acme' and no other, got 'globex'" in result.stderr
+    assert [row.tenant for row in scene.sql("SELECT DISTINCT tenant FROM slowwave.agents")] == ["acme"]
+
+
+def test_ingest_reads_a_pipe_by_its_name(shell: Shell) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, json.dumps(said("monday", "I moved to Lisbon.")).encode() + b"\n")
+    os.close(writing)
+    try:
+        result = shell("ingest", f"/dev/fd/{reading}", "--json")
+    finally:
+        os.close(reading)
+    assert (result.exit_code, json.loads(result.stdout)["added"]) == (0, 1)
+    told = shell("ingest", str(shell.folder))
+    assert (told.exit_code, "is a folder: name a file" in told.stderr) == (2, True)
 
 
 def test_ingest_waits_until_all_of_it_is_memory(shell: Shell, scene: Scene, redis_client: Redis) -> None:

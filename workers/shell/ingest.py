@@ -3,9 +3,8 @@
 Must not know: what a line may hold, how events are stored.
 """
 
-import io
 import json
-import sys
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple
@@ -15,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.shell.given_file import check_given, given_lines
 from slowwave_server.workers.shell.options import REMEMBER, Json, Timeout, Wait
 from slowwave_server.workers.shell.output import console, print_json
 from slowwave_server.workers.shell.sentences import FOUND, INTERRUPTED, complain
@@ -43,15 +43,14 @@ def ingest(
     """Record the events of a file, one JSON object a line. Exit 1 if lines were rejected.
 
     A line has agent, session, role and content, and optionally name, at, key, room_id, thread_id, scope, tenant and
-    metadata. What is rejected goes to FILE.rejects.jsonl with the reason, the rest goes in. The same file again adds
+    metadata. A line has at most 2,000,000 characters; with --tenant, it names no other tenant. What is rejected goes to
+    FILE.rejects.jsonl with the reason (of a pipe: stdin.rejects.jsonl), the rest goes in. The same file again adds
     nothing.
     """
-    from_stdin = str(file) == "-"
-    if not from_stdin and not file.is_file():
-        raise typer.BadParameter(f"there is no file {file}")
+    check_given(file)
     shell = shell_of(context)
     shell.check_database()
-    rejects = Rejects(Path("stdin.rejects.jsonl") if from_stdin else file.with_name(f"{file.name}.rejects.jsonl"))
+    rejects = Rejects(file.with_name(f"{file.name}.rejects.jsonl") if file.is_file() else Path("stdin.rejects.jsonl"))
     try:
         report = _bring_in(shell, file, rejects)
     finally:
@@ -77,7 +76,10 @@ class Rejects:
     def add(self, reject: "Reject") -> None:
         """Write a line with its number and the reason; say the first few on stderr."""
         if self._file is None:
-            self._file = self.path.open("w", encoding="utf-8", errors="backslashreplace")
+            # Of this user alone: lines hold conversations. A new file, whatever stood there under the name.
+            self.path.unlink(missing_ok=True)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace")
         self._file.write(json.dumps(reject._asdict(), ensure_ascii=False) + "\n")
         self.count += 1
         if self.count <= REJECTS_TOLD:
@@ -95,21 +97,28 @@ class Rejects:
 
 def _bring_in(shell: Shell, file: Path, rejects: Rejects) -> "IngestReport":
     from slowwave.errors import StoreUnavailable
-    from slowwave.ingest import IngestReport
+    from slowwave.ingest import IngestReport, bounded_lines
     from slowwave.ingest import ingest as bring_in
     from slowwave.store import Store
 
     store = Store(shell.settings)
     so_far = IngestReport()
     try:
-        with _lines(file) as (lines, size), _progress(size) as show:
+        size = file.stat().st_size if file.is_file() else None
+        with given_lines(file) as lines, _progress(size) as show:
 
             def progress(report: IngestReport) -> None:
                 nonlocal so_far
                 so_far = report
                 show(report)
 
-            return bring_in(lines, store, on_progress=progress, on_reject=rejects.add)
+            return bring_in(
+                bounded_lines(lines),
+                store,
+                only_tenant=shell.tenant_option is not None,
+                on_progress=progress,
+                on_reject=rejects.add,
+            )
     except KeyboardInterrupt:
         complain(f"interrupted; {so_far.added:,} events are in. Run it again: what is in is not doubled.")
         raise typer.Exit(INTERRUPTED) from None
@@ -118,15 +127,6 @@ def _bring_in(shell: Shell, file: Path, rejects: Rejects) -> "IngestReport":
         raise
     finally:
         store.close()
-
-
-@contextmanager
-def _lines(file: Path) -> "Iterator[tuple[IO[str], int | None]]":
-    """The lines of the file, split at line feeds alone, and its size in bytes where that is known."""
-    with sys.stdin.buffer if str(file) == "-" else file.open("rb") as raw:
-        size = None if str(file) == "-" else file.stat().st_size
-        # A byte that is no UTF-8 becomes U+FFFD, since Postgres can't keep it.
-        yield io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n"), size
 
 
 @contextmanager

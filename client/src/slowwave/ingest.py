@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from slowwave.capture import Delivery, Entry, about_of
 from slowwave.errors import InvalidMessage, InvalidName, shown
@@ -23,6 +23,8 @@ from slowwave.store import Store
 BATCH_EVENTS = 1000
 BATCH_CHARACTERS = 4_000_000
 MAX_LINE_CHARACTERS = 2_000_000
+CUT_CHARACTERS = 1000
+_CHUNK = 1 << 16
 
 FIELDS = frozenset(
     "agent session role content name at key room_id thread_id scope tenant metadata tool_calls tool_call_id"
@@ -58,11 +60,25 @@ class IngestReport:
     sessions: set[SessionRef] = field(default_factory=set)
 
 
+def bounded_lines(file: TextIO, most: int = MAX_LINE_CHARACTERS) -> Iterator[str]:
+    """Read the lines of a file, each with at most `most` characters and its end.
+
+    Of a longer line comes the beginning, one character longer than `most`, so that `ingest` rejects it. The rest is
+    read in pieces and dropped: a line without an end costs no more memory than one of `most` characters.
+    """
+    while line := file.readline(most + 1):
+        yield line
+        if len(line) > most and not line.endswith("\n"):
+            while (rest := file.readline(_CHUNK)) and not rest.endswith("\n"):
+                pass
+
+
 def ingest(
     lines: Iterable[str],
     store: Store,
     *,
     tenant: str | None = None,
+    only_tenant: bool = False,
     batch_events: int = BATCH_EVENTS,
     on_progress: Callable[[IngestReport], None] = lambda _report: None,
     on_reject: Callable[[Reject], None] = lambda _reject: None,
@@ -71,12 +87,14 @@ def ingest(
 
     A line: {"agent", "session", "role", "content"} and optionally name, at, key, room_id, thread_id, scope, tenant,
     metadata, tool_calls, tool_call_id, is_error. tenant: of lines that name none (default: of the settings).
-    on_progress is told after every commit.
+    only_tenant: reject lines that name another one. on_progress is told after every commit.
     While a batch is being committed the next one is read. Sessions that are due are offered after their commit.
     Raises StoreUnavailable (nothing is spooled: the file is still there, start again) and what `lines` raises.
     """
     report = IngestReport()
-    reader = _Reader(tenant or store.settings.tenant, store.settings.memory.tools, report, on_reject)
+    reader = _Reader(
+        tenant or store.settings.tenant, store.settings.memory.tools, report, on_reject, only_tenant=only_tenant
+    )
 
     under_way: tuple[Callable[[], Delivery], _Batch] | None = None
 
@@ -117,8 +135,17 @@ class _Batch:
 class _Reader:
     """Turns lines into batches, and keeps the report."""
 
-    def __init__(self, tenant: str, tools: Tools, report: IngestReport, on_reject: Callable[[Reject], None]) -> None:
+    def __init__(
+        self,
+        tenant: str,
+        tools: Tools,
+        report: IngestReport,
+        on_reject: Callable[[Reject], None],
+        *,
+        only_tenant: bool,
+    ) -> None:
         self._tenant = tenant
+        self._only_tenant = only_tenant
         self._tools = tools
         self._report = report
         self._on_reject = on_reject
@@ -167,6 +194,8 @@ class _Reader:
     def _add(self, batch: _Batch, number: int, line: str) -> None:
         fields = _parsed(line)
         place = (fields.get("tenant") or self._tenant, fields["agent"], fields["session"])
+        if self._only_tenant and place[0] != self._tenant:
+            raise InvalidMessage(f"tenant must be {self._tenant!r} and no other, got {shown(place[0])}")
         try:
             about = self._about(fields.get("scope"), fields.get("room_id"), fields.get("thread_id"))
             part = batch.newest.get(place)
@@ -209,12 +238,15 @@ class _Reader:
 
     def _reject(self, number: int, reason: str, line: str) -> None:
         self._report.rejected += 1
-        self._on_reject(Reject(number, reason, line))
+        self._on_reject(Reject(number, reason, line if len(line) <= MAX_LINE_CHARACTERS else line[:CUT_CHARACTERS]))
 
 
 def _parsed(line: str) -> Mapping[str, Any]:
     if len(line) > MAX_LINE_CHARACTERS:
-        raise InvalidMessage(f"a line has at most {MAX_LINE_CHARACTERS:,} characters, this one has {len(line):,}")
+        raise InvalidMessage(
+            f"a line has at most {MAX_LINE_CHARACTERS:,} characters, this one has more (its first {CUT_CHARACTERS:,}"
+            " are kept here): split its content over several lines"
+        )
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
