@@ -6,13 +6,20 @@ BIN := .venv/bin
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
-# uv where it can be had, since it takes seconds for what takes pip minutes; with the machine's own certificates, as pip.
-.venv/ready: pyproject.toml client/pyproject.toml judge/pyproject.toml requirements.lock
+# Every package is refused unless its file has a digest that a lock gives. uv takes seconds for what takes pip minutes;
+# pip takes over where uv can't install, as where an index stands in pip's own settings. INSTALLER=pip asks for pip alone.
+# Two packages come as sources alone: what builds them, and our own, is the setuptools of requirements-build.lock.
+INSTALLER ?= uv
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
+UV := VIRTUAL_ENV=.venv UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 $(BIN)/uv pip
+INSTALL_WITH = $(if $(filter uv,$(INSTALLER)),$(UV) install -q $(1) ||) $(PIP) $(1)
+
+.venv/ready: pyproject.toml client/pyproject.toml judge/pyproject.toml requirements.lock requirements-build.lock
 	@$(PYTHON) -m venv .venv
-	@command -v uv >/dev/null 2>&1 || $(BIN)/python -m pip install -q --disable-pip-version-check uv || true
-	@PATH="$$PATH:$(CURDIR)/$(BIN)" VIRTUAL_ENV=.venv UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 \
-		uv pip install -q -c requirements.lock -e ./client -e ./judge -e '.[dev,bench]' || \
-		$(BIN)/python -m pip install -q --disable-pip-version-check -c requirements.lock -e ./client -e ./judge -e '.[dev,bench]'
+	@$(PIP) --require-hashes -r requirements-build.lock
+	@$(call INSTALL_WITH,--require-hashes --no-deps --no-build-isolation -r requirements.lock)
+	@$(call INSTALL_WITH,--no-deps --no-build-isolation -e ./client -e ./judge -e .)
+	@$(BIN)/python -m pip check --quiet
 	@touch $@
 
 demo: setup  ## conversations become memories before your eyes, on servers of their own, and nothing stays behind
@@ -88,8 +95,14 @@ audit: setup  ## known vulnerabilities in what is pinned, or a plain word that i
 release: setup  ## everything of a release but its upload, into dist/: see docs/release.md
 	@$(BIN)/python -m proof.release
 
-lock: setup  ## pin what is installed now
-	@$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+# What is locked keeps its version while it fits: `make lock UPGRADE=--upgrade` takes the newest.
+COMPILE = $(UV) compile -q --universal --python-version 3.11 --generate-hashes --no-annotate $(UPGRADE) \
+	--custom-compile-command "make lock"
+OURS := --no-emit-package slowwave --no-emit-package slowwave-judge --no-emit-package slowwave-server
+
+lock: setup  ## pin all that setup installs, with digests: requirements.lock, and what builds it: requirements-build.lock
+	@{ sed -n 's/^requires = \["\(.*\)"\]$$/\1/p' pyproject.toml; echo uv; } | $(COMPILE) -o requirements-build.lock -
+	@printf '%s\n' '-e ./client' '-e ./judge' '-e .[dev,bench]' | $(COMPILE) $(OURS) -o requirements.lock -
 
 clean:
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,4 +1,4 @@
-"""`python -m proof.audit [--lock FILE] [--advisories FOLDER] [--strict]`: known vulnerabilities in what is pinned.
+"""`python -m proof.audit [--lock FILE]… [--advisories FOLDER] [--strict]`: known vulnerabilities in what is pinned.
 
 Exit codes: 0 nothing found (or nothing could be asked: then the last line says NOT AUDITED), 1 something found, 2 the
 lock does not pin, 3 with --strict: not every package could be looked at.
@@ -14,20 +14,23 @@ from pathlib import Path
 from proof.audit.advisories import Audit, ask_services, look_in
 from proof.audit.pins import NotPinned, Pin, read_pins
 
-LOCK = Path(__file__).parents[2] / "requirements.lock"
+ROOT = Path(__file__).parents[2]
+LOCKS = (ROOT / "requirements.lock", ROOT / "requirements-build.lock")
 NAMED = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answers the exit code."""
     parser = argparse.ArgumentParser(prog="python -m proof.audit", description=__doc__.splitlines()[0])
-    parser.add_argument("--lock", type=Path, default=LOCK, help="what pins versions; default: requirements.lock")
+    parser.add_argument(
+        "--lock", type=Path, action="append", help="what pins versions; default: both locks of the root"
+    )
     parser.add_argument("--advisories", type=Path, help="a copy of PyPA's advisory database, instead of the network")
     parser.add_argument("--strict", action="store_true", help="exit 3 unless every package was looked at")
     options = parser.parse_args(arguments)
     try:
-        pins = read_pins(options.lock.read_text(encoding="utf-8"))
-        audits = [look_in(options.advisories, pins)] if options.advisories else ask_services(options.lock)
+        pins = [pin for lock in options.lock or LOCKS for pin in read_pins(lock.read_text(encoding="utf-8"))]
+        audits = [look_in(options.advisories, pins)] if options.advisories else ask_services(pins)
         return conclude(pins, audits, strict=options.strict)
     except (NotPinned, NotADirectoryError) as error:
         print(f"audit: {error}", file=sys.stderr)

@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,13 +41,19 @@ class Audit(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def ask_services(lock: Path) -> Iterator[Audit]:
-    """What pip-audit's services say, one after the other; one that can't be reached has looked at nothing."""
-    for service in SERVICES:
-        command = [sys.executable, "-m", "pip_audit", "--requirement", str(lock), "--disable-pip", "--no-deps"]
-        command += ["--vulnerability-service", service, "--format", "json", "--progress-spinner", "off"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
-        yield read_report(service, done.stdout)
+def ask_services(pins: Sequence[Pin]) -> Iterator[Audit]:
+    """What pip-audit's services say, one after the other; one that can't be reached has looked at nothing.
+
+    pip-audit leaves out what a lock has for another system than this one, so it gets bare names and versions.
+    """
+    with tempfile.TemporaryDirectory(prefix="slowwave-audit-") as folder:
+        listed = Path(folder, "pins.txt")
+        listed.write_text("".join(f"{pin.name}=={pin.version}\n" for pin in pins), encoding="utf-8")
+        for service in SERVICES:
+            command = [sys.executable, "-m", "pip_audit", "--requirement", str(listed), "--disable-pip", "--no-deps"]
+            command += ["--vulnerability-service", service, "--format", "json", "--progress-spinner", "off"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+            yield read_report(service, done.stdout)
 
 
 def read_report(source: str, report: str) -> Audit:

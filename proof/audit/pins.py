@@ -1,32 +1,48 @@
-"""The versions that requirements.lock pins.
+"""The versions that a lock pins, each with the digests of its files.
 
 Must not know: advisories.
 """
 
+import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+_DIGEST = re.compile(r"\s+--hash=sha256:(\S+)")
+
 
 class NotPinned(ValueError):
-    """A line of the lock that doesn't say exactly one version: nobody knows what it will install."""
+    """A requirement of a lock that does not name exactly one version: nobody knows what it will install."""
 
 
 class Pin(NamedTuple):
-    """One package at one version."""
+    """One package at one version. digests: SHA-256 of each file of that version, in hexadecimal."""
 
     name: str
     version: Version
+    digests: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 
 
 def read_pins(text: str) -> list[Pin]:
-    """The pins of a lock file. Raises NotPinned, with the line's number."""
-    return [_pin(number, line) for number, line in enumerate(text.splitlines(), 1) if _says_something(line)]
+    """The pins of a lock file. Raises NotPinned, with the number of the line on which the requirement begins."""
+    return [_pin(number, requirement) for number, requirement in _requirements(text) if _says_something(requirement)]
+
+
+def _requirements(text: str) -> Iterator[tuple[int, str]]:
+    """Each requirement as one line, with the number of its first: a backslash at the end continues a line."""
+    begun, parts = 1, list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        begun = begun if parts else number
+        parts.append(line.removesuffix("\\").rstrip())
+        if not line.endswith("\\"):
+            yield begun, " ".join(parts)
+            parts = []
 
 
 def _says_something(line: str) -> bool:
@@ -35,10 +51,10 @@ def _says_something(line: str) -> bool:
 
 def _pin(number: int, line: str) -> Pin:
     try:
-        requirement = Requirement(line)
+        requirement = Requirement(_DIGEST.sub("", line))
     except InvalidRequirement as error:
         raise NotPinned(f"line {number}: {error}") from None
     specifiers = list(requirement.specifier)
     if len(specifiers) != 1 or specifiers[0].operator != "==" or "*" in specifiers[0].version or requirement.url:
         raise NotPinned(f"line {number}: {requirement.name} is not pinned to one version")
-    return Pin(canonicalize_name(requirement.name), Version(specifiers[0].version))
+    return Pin(canonicalize_name(requirement.name), Version(specifiers[0].version), tuple(_DIGEST.findall(line)))

@@ -18,7 +18,9 @@ from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
 
+from proof.audit.pins import read_pins
 from proof.release.readiness import NotReady, Release
 
 NOT_RUNNING = frozenset({"dev", "docs", "release", "bench"})
@@ -42,7 +44,7 @@ def installed(name: str) -> Iterable[str]:
 def write_bills(release: Release, into: Path) -> list[Path]:
     """Write both. Raises NotReady where something is installed that is not the locked version."""
     whole = _environment(release)
-    _require_locked(whole, (release.root / "requirements.lock").read_text(encoding="utf-8"))
+    require_locked(whole, (release.root / "requirements.lock").read_text(encoding="utf-8"))
     written = []
     for name, project in PROJECTS.items():
         described = tomllib.loads((release.root / project).read_text(encoding="utf-8"))["project"]
@@ -99,19 +101,13 @@ def _wanted(lines: Iterable[str], extra: str) -> list[Requirement]:
     return [one for one in named if one.marker is None or one.marker.evaluate({"extra": extra})]
 
 
-def _require_locked(whole: Bill, lock: str) -> None:
-    locked = {canonicalize_name(name): version for name, version in _pins(lock.splitlines())}
-    installed = {canonicalize_name(str(one["name"])): str(one["version"]) for one in whole["components"]}
-    other = [f"{name} {version}" for name, version in installed.items() if locked.get(name, version) != version]
+def require_locked(whole: Bill, lock: str) -> None:
+    """Raise NotReady where a component is locked in another version."""
+    locked = {pin.name: pin.version for pin in read_pins(lock)}
+    listed = {canonicalize_name(str(one["name"])): Version(str(one["version"])) for one in whole["components"]}
+    other = [f"{name} {version}" for name, version in listed.items() if locked.get(name, version) != version]
     if other:
         raise NotReady(f"not the locked versions, run `make setup`: {', '.join(sorted(other))}")
-
-
-def _pins(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
-    for line in lines:
-        name, is_pin, version = line.partition("==")
-        if is_pin and not line.startswith("#"):
-            yield name.strip(), version.split(";")[0].strip()
 
 
 def _environment(release: Release) -> Bill:

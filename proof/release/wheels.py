@@ -14,8 +14,8 @@ from pathlib import Path
 
 from proof.release.readiness import Release
 
-CONSTRAINTS = Path(__file__).with_name("build-constraints.txt")
-"""The one version of what builds: another one may write other bytes."""
+CONSTRAINTS = Path(__file__).parents[2] / "requirements-build.lock"
+"""The one version of what builds, and its digests: another one may write other bytes."""
 PROJECTS = ("client", "judge", ".")
 SUMS = "SHA256SUMS"
 

@@ -85,6 +85,15 @@ def test_a_line_that_pins_nothing_is_refused_with_its_number(line: str) -> None:
         read_pins(f"oar_lock==0.9\n{line}\n")
 
 
+def test_a_requirement_over_lines_keeps_digests_and_marker() -> None:
+    text = 'lantern==1.4.2 ; sys_platform == "linux" \\\n    --hash=sha256:ab \\\n    --hash=sha256:cd\noar_lock==0.9\n'
+    first, second = read_pins(text)
+    assert (str(first), first.digests) == ("lantern 1.4.2", ("ab", "cd"))
+    assert (str(second), second.digests) == ("oar-lock 0.9", ())
+    with pytest.raises(NotPinned, match="line 4"):
+        read_pins(f"{text.rpartition('oar_lock')[0]}rudder\n")
+
+
 def test_the_lock_pins_every_line() -> None:
     lock = Path(__file__).parents[2] / "requirements.lock"
     assert len(read_pins(lock.read_text(encoding="utf-8"))) > 100

@@ -4,16 +4,34 @@ Dependencies are linked out of this environment, package by package: an import t
 """
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.documents import ROOT
+
 OURS = ("slowwave", "slowwave-server")
+
+
+def copy_repository(into: Path) -> Path:
+    """Copy what is in the repository, or would be: building leaves traces. Skips where there is no repository."""
+    listed = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        files = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this is no repository: what belongs to it can't be told from what lies about")
+    for file in filter(None, files):
+        if (ROOT / file).is_file() or (ROOT / file).is_symlink():
+            (into / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / file, into / file, follow_symlinks=False)
+    return into
 
 
 def make_environment(folder: Path, needs: Iterable[Distribution]) -> Path:

@@ -23,7 +23,7 @@ from tests.documents import blocks
 from tests.processes import wait_until
 from tests.workers.fleet import Program
 from tests.workers.hostile import SERVERS_OWN, make_hostile
-from tests.workers.installing import check, install, make_environment, needed_by, remove, site_packages
+from tests.workers.installing import check, copy_repository, install, make_environment, needed_by, remove, site_packages
 from tests.workers.stack_process import ROOT, StackProcess, stack_process
 
 pytestmark = [pytest.mark.drill, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(300)]
@@ -77,18 +77,8 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what is in the repository, or would be: building leaves traces."""
-    listed = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    try:
-        files = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split("\0")
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("this is no repository: what belongs to it can't be told from what lies about")
-    tree = tmp_path_factory.mktemp("tree")
-    for file in filter(None, files):
-        if (ROOT / file).is_file() or (ROOT / file).is_symlink():
-            (tree / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / file, tree / file, follow_symlinks=False)
-    return tree
+    """A copy of the repository."""
+    return copy_repository(tmp_path_factory.mktemp("tree"))
 
 
 @pytest.fixture(scope="module")
