@@ -231,7 +231,7 @@ _ALL = (
     ),
     Trouble(
         "files-held",
-        "Memory files are held back, since much of them is gone at once.",
+        "Memory files are held back: much of them is gone at once, or they are too large.",
         "`slowwave files status` says which, and what to do.",
         "warning",
     ),

@@ -3,7 +3,14 @@
 Must not know: where files stand, how they are written, who reads them.
 """
 
-from slowwave_server.domain.memory_files.documents import Document, Entry, decode_bytes, encode_document, parse_document
+from slowwave_server.domain.memory_files.documents import (
+    TRANSCRIPT,
+    Document,
+    Entry,
+    decode_bytes,
+    encode_document,
+    parse_document,
+)
 from slowwave_server.domain.memory_files.headers import FileHeader
 from slowwave_server.domain.memory_files.lines import BadMark, FileMemory, parse_line, render_line
 from slowwave_server.domain.memory_files.names import LongName, decode_name, encode_name, scope_folder
@@ -12,6 +19,7 @@ from slowwave_server.domain.memory_files.rewriting import rewrite
 from slowwave_server.domain.memory_files.summaries import FileSummary
 
 __all__ = [
+    "TRANSCRIPT",
     "BadMark",
     "Document",
     "Entry",

@@ -2,7 +2,8 @@
 
 What is not understood is kept as it stands. In a file with our head, bullets without a mark are statements somebody
 typed where they stand below a heading of ours or before any heading; below a person's own headings they are that
-person's text. In a file without our head every bullet and paragraph is a statement (older daily notes).
+person's text. In a file without our head every bullet and paragraph is a statement (older daily notes), except a
+transcript: lines that begin with their speaker ("[user] I moved.", "[main_agent] Noted.") are a conversation.
 
 Must not know: where the file is, what becomes of what is read.
 """
@@ -25,6 +26,9 @@ _HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*\r?\n?$")
 _TYPED = re.compile(r"[-*+][ \t]+\S")
 _GOES_ON = re.compile(r"(?: {2,}|\t)[ \t]*\S")
 _PARAGRAPH = re.compile(r"(?![-*+#`~]|[ \t]*$|[ \t]*<!--)")
+_SPEAKERS = r"user|human|assistant|ai|system|tool|(?:\w+[_ -])?agent"
+_SPOKEN = re.compile(rf"(?:[-*+][ \t]+)?\[(?:{_SPEAKERS})\]:?[ \t]", re.IGNORECASE)
+TRANSCRIPT = "this is a conversation, not a statement: bring it in with `slowwave ingest`, one event a line"
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
 
@@ -93,6 +97,8 @@ class _Parser:
             return ours
         if length := self._closed_block():
             return self._take(length, "foreign")
+        if self.header is None and _SPOKEN.match(line):
+            return replace(self._take(self._run(_PARAGRAPH, spoken=True), "bad"), problem=TRANSCRIPT)
         if _TYPED.match(line) and (self.header is None or self._section is not None):
             return self._typed(self._run(_GOES_ON))
         if self.header is None and line.strip():
@@ -160,12 +166,19 @@ class _Parser:
             return replace(entry, kind="bad", problem="the text holds NUL or bytes that are no UTF-8")
         return replace(entry, text=statement, type=SECTIONS.get(self._section or "", "fact"))
 
-    def _run(self, goes_on: re.Pattern[str]) -> int:
-        """How many lines from here on belong to what begins here."""
+    def _run(self, goes_on: re.Pattern[str], *, spoken: bool = False) -> int:
+        """How many lines from here on belong to what begins here. spoken: lines of a transcript do, too."""
         end = self._at + 1
-        while end < len(self._lines) and goes_on.match(self._lines[end]) and not self._is_ours(self._lines[end]):
+        while end < len(self._lines) and self._goes_on(self._lines[end], goes_on, spoken=spoken):
             end += 1
         return end - self._at
+
+    def _goes_on(self, line: str, goes_on: re.Pattern[str], *, spoken: bool) -> bool:
+        if self._is_ours(line):
+            return False
+        if self.header is None and _SPOKEN.match(line):
+            return spoken
+        return goes_on.match(line) is not None
 
     def _is_ours(self, line: str) -> bool:
         return has_mark(line.rstrip("\r\n")) or BEGIN in line

@@ -9,6 +9,7 @@ Must not know: what stands in files.
 import contextlib
 import ctypes
 import errno
+import hashlib
 import os
 import re
 import stat
@@ -24,6 +25,9 @@ from slowwave.spool import sync_folder
 
 TEMPORARY_PREFIX = ".slowwave-"
 """Files of this name in a folder of memory files are left-overs of a write that was cut off."""
+
+MAX_FILE_BYTES = 32_000_000
+"""Files of memories are read up to this size: about 200,000 lines."""
 
 CURATED = "MEMORY.md"
 DAILY = "daily"
@@ -89,7 +93,9 @@ def leads_out(root: Path, path: Path) -> bool:
 
 
 class Disk:
-    """The file system."""
+    """The file system. most_bytes: the size up to which files are read."""
+
+    most_bytes = MAX_FILE_BYTES
 
     def stamp(self, path: Path) -> Stamp | None:
         """None where there is no file."""
@@ -112,9 +118,12 @@ class Disk:
         return found + sorted(f"{DAILY}/{name}" for name in names if day_of(name) is not None)
 
     def read(self, path: Path) -> FileContent | None:
-        """What stands in a file; None where there is none. Raises OSError, also for what is no file."""
+        """What stands in a file; None where there is none.
+
+        Raises OSError, also for what is no file or has more than `most_bytes`.
+        """
         try:
-            data = _bytes_of(path)
+            data = _bytes_of(path, self.most_bytes)
         except FileNotFoundError:
             return None
         return FileContent(data, digest_of(data))
@@ -155,12 +164,25 @@ def _without_waiting(name: str, flags: int) -> int:
     return os.open(name, flags | os.O_NONBLOCK)
 
 
-def _bytes_of(path: Path) -> bytes:
+def too_large(size: int, most: int) -> str:
+    """Why a file is not read."""
+    return f"it has {size:,} bytes, and memory files are read up to {most:,}"
+
+
+def _bytes_of(path: Path, most: int) -> bytes:
     # Whoever waits for the other end of a pipe waits for ever.
     with open(path, "rb", opener=_without_waiting) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "this is no file", str(path))
-        return file.read()
+        data = file.read(most + 1)
+        if len(data) > most:
+            raise OSError(errno.EFBIG, too_large(os.fstat(file.fileno()).st_size, most), str(path))
+        return data
+
+
+def _digest_at(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: blake2b(digest_size=16)).digest()
 
 
 def _mode_of(path: Path) -> int:
@@ -179,15 +201,15 @@ def _make(new: Path, path: Path) -> None:
 
 def _replace(new: Path, path: Path, expected: bytes) -> None:
     """Swap the two, and look at what was there: between a look and a rename somebody could save."""
-    if not path.exists() or digest_of(path.read_bytes()) != expected:
+    if not path.exists() or _digest_at(path) != expected:
         raise FileChanged(path.name)
     if not _exchange(new, path):
         new.replace(path)
         return
-    if digest_of(new.read_bytes()) != expected:
-        ours = digest_of(path.read_bytes())
+    if _digest_at(new) != expected:
+        ours = _digest_at(path)
         _exchange(new, path)
-        if digest_of(new.read_bytes()) != ours:
+        if _digest_at(new) != ours:
             # Saved once more within these two steps: both stay.
             new.rename(path.with_name(f"{path.name}.saved-{new.name.removeprefix(TEMPORARY_PREFIX)}"))
         raise FileChanged(path.name)

@@ -25,8 +25,10 @@ from slowwave_server.domain.memory_files import (
     scope_folder,
 )
 from slowwave_server.domain.redaction import redact
-from slowwave_server.services.memory_files.disk import CURATED, DAILY, Disk, day_of_path, leads_out
+from slowwave_server.services.memory_files.disk import CURATED, DAILY, Disk, day_of_path, leads_out, too_large
 
+MAX_FOLDER_BYTES = 256_000_000
+"""An import reads all files of a folder at once, up to this size together."""
 IMPORT_CONFIDENCE = 0.7
 """What a statement in a file is worth as evidence where nothing says who wrote it."""
 IMPORT_IMPORTANCE = 0.5
@@ -116,7 +118,8 @@ class Folder:
 def read_folder(disk: Disk, root: Path, tenant: str, kind: str, name: str) -> Folder:
     """The memory files of a scope below `root`: in the scope's own folder there, else in `root` itself.
 
-    Raises NoFiles, OSError; SlowwaveError where a link leads out of `root`: such a folder is not its sender's alone.
+    Raises NoFiles, OSError; SlowwaveError for files that are too large, and where a link leads out of `root`: such a
+    folder is not its sender's alone.
     """
     own = root / scope_folder(tenant, kind, name)
     for folder in (own, root):
@@ -125,12 +128,31 @@ def read_folder(disk: Disk, root: Path, tenant: str, kind: str, name: str) -> Fo
             if leads_out(root, folder / path):
                 raise SlowwaveError(f"{folder / path} leads out of {root} by a link; nothing was read")
         if paths:
+            _check_sizes(disk, folder, paths)
             found = ((path, disk.read(folder / path)) for path in paths)
             return Folder(folder, {path: parse_document(decode_bytes(file.data)) for path, file in found if file})
     raise NoFiles(
         f"there are no memory files in {root}: {CURATED} and {DAILY}/YYYY-MM-DD.md are looked for, there or in"
         f" {own.relative_to(root)}"
     )
+
+
+def _check_sizes(disk: Disk, folder: Path, paths: list[str]) -> None:
+    together = 0
+    for path in paths:
+        stamp = disk.stamp(folder / path)
+        size = 0 if stamp is None else stamp.size
+        if size > disk.most_bytes:
+            told = too_large(size, disk.most_bytes)
+            raise SlowwaveError(
+                f"{folder / path} can't be imported: {told}; nothing was read. Split it into days' files"
+            )
+        together += size
+    if together > MAX_FOLDER_BYTES:
+        raise SlowwaveError(
+            f"{folder} can't be imported: its files have {together:,} bytes together, and an import reads up to"
+            f" {MAX_FOLDER_BYTES:,}; nothing was read. Import its days in several folders"
+        )
 
 
 def _unmarked(entry: Entry, path: str, header: FileHeader, now: datetime) -> FileMemory:

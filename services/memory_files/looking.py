@@ -12,13 +12,14 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 from slowwave_server.domain.hand_edits import HandEdits, KnownLine, hand_edits, ids_in
-from slowwave_server.domain.memory_files import Document, decode_bytes, parse_document
-from slowwave_server.services.memory_files.disk import Disk, FileContent, Stamp, day_of_path
+from slowwave_server.domain.memory_files import TRANSCRIPT, Document, decode_bytes, parse_document
+from slowwave_server.services.memory_files.disk import Disk, FileContent, Stamp, day_of_path, too_large
 from slowwave_server.services.memory_files.hand_store import existing
 from slowwave_server.services.memory_files.known import KnownFile, hold, known_lines, note_file
 from slowwave_server.services.memory_files.ownership import Owner
 
 _BULLETS = ("-", "*", "+")
+_SHORTEN = "make it shorter, or delete it and it is written again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,13 @@ class Look:
 
 
 def parse(content: FileContent | None) -> Document:
-    """A file taken apart. In one that isn't ours yet paragraphs are its author's; bullets are statements."""
+    """A file taken apart. In one that isn't ours yet bullets are statements; all else is its author's."""
     document = parse_document("" if content is None else decode_bytes(content.data))
     if document.header is not None:
         return document
     kept = (
         replace(entry, kind="foreign")
-        if entry.kind == "candidate" and not entry.raw.lstrip().startswith(_BULLETS)
+        if (entry.kind == "candidate" and not entry.raw.lstrip().startswith(_BULLETS)) or entry.problem == TRANSCRIPT
         else entry
         for entry in document.entries
     )
@@ -96,8 +97,12 @@ class Looker:
             if known.held is not None:
                 found.held[path] = known.held
             return
-        content = self._disk.read(self._folder / path)
+        is_large = stamp.size > self._disk.most_bytes
+        content = None if is_large else self._disk.read(self._folder / path)
         if content is None:
+            if is_large:
+                why = f"{too_large(stamp.size, self._disk.most_bytes)}, so it is left alone: {_SHORTEN}"
+                self._hold(path, why, stamp, found)
             return
         if known is not None and known.held is None and content.digest == known.digest:
             # Touched, or looked at too soon after it was written to go by its time. A day's file that is to be looked
@@ -109,11 +114,14 @@ class Looker:
         # An editor may just be writing: to save is to empty the file first, for many of them.
         is_empty = bool(view.edits.removed) and not content.data.strip()
         if not allow_removals and (is_empty or view.edits.is_accident(len(view.known))):
-            found.held[path] = _too_many(len(view.edits.removed), len(view.known))
-            hold(self._connection, self._owner.scope_id, path, found.held[path], stamp, self._now)
+            self._hold(path, _too_many(len(view.edits.removed), len(view.known)), stamp, found)
             return
         found.changed[path] = view
         found.notes.extend((path, number, what) for number, what in view.edits.notes)
+
+    def _hold(self, path: str, why: str, stamp: Stamp, found: Look) -> None:
+        found.held[path] = why
+        hold(self._connection, self._owner.scope_id, path, why, stamp, self._now)
 
     def _view(self, path: str, known: KnownFile | None, content: FileContent) -> View:
         document = parse(content)

@@ -1,6 +1,7 @@
 """Memory out as files and in again: the same bytes, nothing overwritten, and all of it can be taken back."""
 
 import json
+import os
 from datetime import date
 from pathlib import Path
 from uuid import UUID
@@ -292,6 +293,35 @@ def test_i9_merging_imported_memories_and_back_leaves_their_worth(scope: Scope) 
         for field in ("importance", "trust", "valid_from", "reaffirmed_at", "status"):
             assert getattr(after[memory], field) == getattr(before, field)
     assert scope.sql("SELECT 1 FROM slowwave.memory_imports WHERE via IS NOT NULL") == []
+
+
+def test_a_transcript_is_named_and_becomes_no_memory(scope: Scope) -> None:
+    scope.make()
+    scope.folder.mkdir(parents=True)
+    (scope.folder / "MEMORY.md").write_text("[user] I moved to Lisbon.\n[main_agent] Noted.\n\nMaya likes tea.\n")
+    taken = scope.take()
+    assert [row.content for row in scope.memories()] == ["Maya likes tea."]
+    assert [(problem.path, problem.line, "slowwave ingest" in problem.what) for problem in taken.problems] == [
+        ("MEMORY.md", 1, True)
+    ]
+
+
+def test_an_import_reads_no_file_without_a_bound(scope: Scope) -> None:
+    scope.make()
+    scope.folder.mkdir(parents=True)
+    huge = scope.folder / "MEMORY.md"
+    huge.touch()
+    os.truncate(huge, 3_000_000_000)
+    with pytest.raises(SlowwaveError, match=r"it has 3,000,000,000 bytes, and memory files are read up to 32,000,000"):
+        scope.take()
+    huge.unlink()
+    (scope.folder / "daily").mkdir()
+    for day in range(1, 10):
+        file = scope.folder / "daily" / f"2026-03-0{day}.md"
+        file.touch()
+        os.truncate(file, 30_000_000)
+    with pytest.raises(SlowwaveError, match=r"its files have 270,000,000 bytes together"):
+        scope.take()
 
 
 def test_a_folder_without_memory_files_is_refused(scope: Scope, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from slowwave_server.domain.memory_files import (
+    TRANSCRIPT,
     BadMark,
     FileHeader,
     FileMemory,
@@ -49,6 +50,7 @@ MEMORIES = st.builds(
     reaffirmed_at=times,
     valid_to=st.none() | times,
     superseded_by=st.none() | st.uuids(),
+    contradicts=st.lists(st.uuids(), max_size=2).map(tuple),
     sources=st.lists(st.tuples(texts, st.integers(1, 10**12)), max_size=3).map(lambda pairs: tuple(sorted(set(pairs)))),
 )
 SUMMARIES = st.builds(
@@ -238,6 +240,29 @@ def test_in_a_file_without_our_head_every_bullet_and_paragraph_is_a_statement() 
         "Jonas fixed the oven.\nIt took an hour.",
         "Maya called",
     ]
+
+
+TRANSCRIPTS = [
+    "[user] I moved to Lisbon.\n[main_agent] Noted.\nAnything else?\n",
+    "[User]: I moved to Lisbon.\n",
+    "- [user] I moved to Lisbon.\n",
+    "[assistant] Noted.\n[tool] {}\n",
+    "[research-agent] Found it.\n",
+]
+
+
+@pytest.mark.parametrize("transcript", TRANSCRIPTS)
+def test_a_transcript_in_older_notes_is_no_statement(transcript: str) -> None:
+    text = f"# Sunday\n\nJonas fixed the oven.\n{transcript}\n[work] The report is due.\n- [x] Call Maya\n"
+    document = parse_document(text)
+    assert document.text == text
+    assert [entry.text for entry in document.entries if entry.kind == "candidate"] == [
+        "Jonas fixed the oven.",
+        "[work] The report is due.",
+        "[x] Call Maya",
+    ]
+    bad = [(entry.number, entry.problem) for entry in document.entries if entry.kind == "bad"]
+    assert bad[0] == (4, TRANSCRIPT)
 
 
 def test_a_typed_line_becomes_its_memory_where_it_stands() -> None:
