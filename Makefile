@@ -22,7 +22,7 @@ INSTALL_WITH = $(if $(filter uv,$(INSTALLER)),$(UV) install -q $(1) ||) $(PIP) $
 	@$(BIN)/python -m pip check --quiet
 	@touch $@
 
-demo: setup  ## conversations become memories before your eyes, on servers of their own, and nothing stays behind
+demo: setup  ## two weeks of an agent's memory in fast motion, on servers of their own, and nothing stays behind
 	@$(BIN)/slowwave demo
 
 example: setup  ## an agent of a framework with a memory, without network: make example NAME=langgraph (see examples/)

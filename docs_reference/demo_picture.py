@@ -1,7 +1,7 @@
 """`python -m docs_reference.demo_picture`: run the demo, and keep what it shows as docs/images/demo.svg.
 
-It is the real demo, on servers of its own. Of its output the steps that fit into one look are drawn, without the whole
-context that a prompt gets. Fonts are the reader's: a picture asks no other host for anything.
+It is the real demo, on servers of its own. Its steps are drawn without the last one, whose context is long. Fonts
+are the reader's: a picture asks no other host for anything.
 
 Must not know: what the demo does.
 """
@@ -9,6 +9,7 @@ Must not know: what the demo does.
 import io
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -18,9 +19,8 @@ from slowwave_server.workers.demo import run_demo
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "demo.svg"
 COLUMNS = 122
-# Steps of the demo by their numbers, and then what comes behind the last one.
-STEPS = ("1", "2", "3", "4")
-LAST, END = "told in session", "answered from memory"
+# The steps of the demo that are drawn, by their numbers.
+STEPS = ("1", "2", "3", "4", "5")
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FONT = re.compile(r"@font-face \{[^}]*\}\s*")
@@ -29,7 +29,9 @@ _FONT = re.compile(r"@font-face \{[^}]*\}\s*")
 def main() -> int:
     """Run it and draw it; answer the demo's exit code."""
     out = io.StringIO()
-    code = run_demo(Console(file=out, force_terminal=True, color_system="truecolor", width=COLUMNS))
+    code = run_demo(
+        Console(file=out, force_terminal=True, color_system="truecolor", width=COLUMNS), now=datetime.now(UTC)
+    )
     if code:
         sys.stderr.write(_ANSI.sub("", out.getvalue()))
         return code
@@ -44,22 +46,14 @@ def main() -> int:
 
 
 def shown(lines: list[str]) -> list[str]:
-    """The lines of the steps that are drawn, without what stands in a panel, and the conclusion."""
+    """The lines of the steps that are drawn."""
     kept: list[str] = []
-    keep = panel = False
+    keep = False
     for line in lines:
-        plain = _ANSI.sub("", line)
-        if step := re.match(r"(\d+)\. ", plain):
+        if step := re.match(r"(\d+)\. ", _ANSI.sub("", line)):
             keep = step[1] in STEPS
-        elif plain.startswith(LAST):
-            keep = True
-            kept.append("")
-        panel = panel or plain.startswith("╭")
-        if keep and not panel:
-            kept.append(line)
-        panel = panel and not plain.startswith("╰")
-        if plain.startswith(END):
-            break
+        if keep:
+            kept.append(line.rstrip())
     return kept
 
 

@@ -1,43 +1,47 @@
-"""The conversation that the demo replays: one agent, two people's mornings, three sessions.
+"""The conversations that the demo replays: two weeks of one person with one agent.
 
-Must not know: how it is replayed.
+Must not know: how they are replayed, what becomes of them.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 AGENT = "concierge"
 PERSON = "Maya"
-
-Turn = list[dict[str, Any]]
-
-
-def _turn(said: str, answered: str) -> Turn:
-    return [
-        {"role": "user", "name": PERSON, "content": said},
-        {"role": "assistant", "content": answered},
-    ]
+OPERATOR = "Sam"
+DAYS = 14
 
 
-# Session A: everything that the question in session B will need.
-SESSION_A = "trip"
-TURNS_A: list[Turn] = [
-    _turn("Hi! I'm planning a trip for my sister's birthday.", "Lovely! Tell me more."),
-    _turn("We decided to fly to Lisbon on 14 May.", "Noted. Any wishes for food?"),
-    _turn("I'm allergic to peanuts, and my sister Ana prefers vegetarian restaurants.", "I'll keep that in mind."),
-    _turn("Thanks, that's great!", "You're welcome!"),
-]
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """One conversation: how many days after the beginning, its session, what the person said, what the agent said."""
 
-# A second conversation of the same agent, still open.
-SESSION_OTHER = "home"
-TURNS_OTHER: list[Turn] = [
-    _turn("I adopted a dog yesterday, his name is Pixel.", "Congratulations!"),
-    _turn(
-        "My API token is ghp_1234567890abcdefghijklmnopqrstuvwxyzAB, please don't lose it.", "I'd rather not know it."
+    day: int
+    session: str
+    said: str
+    answered: str
+
+
+WEEK_ONE = (
+    Chat(0, "hello", "I live in Porto.", "Porto has good markets for fresh food."),
+    Chat(1, "weekend", "I like hiking in the mountains.", "The mountains of Gerês are an hour away by car."),
+    Chat(2, "sister", "My sister Ana likes mushrooms.", "There is a mushroom fair in Bragança every autumn."),
+    Chat(3, "health", "I'm allergic to peanuts.", "I will check every menu for peanuts."),
+    Chat(4, "outing", "I enjoy hiking in the mountains.", "Sunday will be dry, so take the long trail."),
+    Chat(
+        5,
+        "keys",
+        "My API token is ghp_1234567890abcdefghijklmnopqrstuvwxyzAB, please don't lose it.",
+        "A token belongs into a password manager.",
     ),
-]
+)
+WEEK_TWO = (
+    Chat(7, "move", "I live in Bergen now.", "It rains on two of three days there: pack a coat."),
+    Chat(9, "rules", "Please always answer in metric units.", "Then I count in kilometres and degrees Celsius."),
+    Chat(10, "menu", "My sister Ana doesn't like mushrooms.", "I leave mushrooms out of the menu for Ana."),
+    Chat(11, "party", "We decided to celebrate Ana's birthday in Bergen.", "A table for six is free at the harbour."),
+)
 
-# Session B: a prompt arrives; what was said elsewhere decides how good the answer is.
-SESSION_B = "dinner"
-QUESTION = "Which restaurant should I book for my sister's birthday dinner?"
-LOOK_UP = "sister Ana restaurant allergic peanuts"
-EXPECTED = ("peanuts", "vegetarian")
+TODAY = "dinner"
+QUESTION = "Where do we celebrate Ana's birthday, and may I order mushrooms for her?"
+EXPECTED = ("celebrate Ana's birthday in Bergen", "Ana doesn't like mushrooms", "allergies: peanuts")
+"""What the context of the last prompt must tell."""

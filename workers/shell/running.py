@@ -78,10 +78,15 @@ def env(*, data: Data, as_json: Json = False) -> None:
         sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
-def demo() -> None:
-    """Replay conversations through the whole stack in a temporary folder, and show what becomes of them."""
+def demo(
+    *,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show what the servers say.")] = False,
+) -> None:
+    """Show two weeks of an agent's memory in fast motion: on real servers in a temporary folder, which it removes."""
+    from datetime import UTC, datetime
+
     from rich.console import Console
 
     from slowwave_server.workers.demo import run_demo
 
-    raise typer.Exit(run_demo(Console()))
+    raise typer.Exit(run_demo(Console(), now=datetime.now(UTC), verbose=verbose))

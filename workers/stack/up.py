@@ -24,9 +24,9 @@ def run_stack(options: StackOptions, console: Console) -> int:
     Call it from the main thread: it handles SIGINT, SIGTERM and SIGHUP. A second signal kills instead of waiting.
     Raises a StackError with one sentence when it can't start, and InvalidSettings.
     """
-    stack = Stack(options, _say(console))
+    stack = Stack(options, say_on(console))
     began = time.monotonic()
-    with _stop_on_signals(stack.request_stop):
+    with stop_on_signals(stack.request_stop):
         try:
             with stack:
                 _tell_ready(stack, console, time.monotonic() - began)
@@ -41,7 +41,9 @@ def run_stack(options: StackOptions, console: Console) -> int:
     return 0
 
 
-def _say(console: Console) -> Callable[[str, str], None]:
+def say_on(console: Console) -> Callable[[str, str], None]:
+    """Answer what prints (part, line) as the lines of `slowwave up`."""
+
     def say(name: str, text: str) -> None:
         console.print(f"[cyan]{escape(name):>12}[/]  {escape(text)}", highlight=False, soft_wrap=True)
 
@@ -63,7 +65,9 @@ def _tell_ready(stack: Stack, console: Console, seconds: float) -> None:
 
 
 @contextmanager
-def _stop_on_signals(request_stop: Callable[[], None]) -> Iterator[None]:
+def stop_on_signals(request_stop: Callable[[], None]) -> Iterator[None]:
+    """Call `request_stop` at each SIGINT, SIGTERM and SIGHUP while the block runs."""
+
     def handle(_number: int, _frame: FrameType | None) -> None:
         request_stop()
 
