@@ -250,7 +250,7 @@ _ALL = (
     Trouble(
         "spool-waits",
         "Events wait on a host's disk for Postgres.",
-        "Bring Postgres back: any producer on that host then delivers them.",
+        "Bring Postgres back: a producer with the same login on that host then delivers them.",
         "warning",
     ),
     Trouble(

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.servers
 
 ACME = {place.word for place in PLACES if place.tenant == "acme"}
 GLOBEX = {place.word for place in PLACES if place.tenant == "globex"}
+SAID = "Only acme may hear of the harbour."
 STRICT = frozenset({"scoped_search_vector"})
 NOBODYS = frozenset({"logins", "alembic_version", "maintenance_jobs", "memory_backends", "vector_spaces"})
 """Tables without a row of any tenant."""
@@ -335,3 +336,35 @@ def test_a_function_that_was_made_anew_lets_nobody_through_until_roles_are_appli
         apply_grants(connection)
         assert as_caller(connection) == []
         connection.rollback()
+
+
+def test_i8_no_login_delivers_what_another_one_may_not(roles: Roles) -> None:
+    """Events that Postgres refuses to a login wait for that login: another one would write them elsewhere."""
+    deployment, spool = roles.deployment, roles.folder / uuid.uuid4().hex
+
+    def memory(url: str) -> Memory:
+        return Memory(settings_on(url, "redis://127.0.0.1:1/0", spool))
+
+    def heard() -> list[tuple[Any, ...]]:
+        query = "SELECT a.tenant FROM slowwave.events e JOIN slowwave.sessions s ON s.id = e.session_id"
+        return deployment.ask("owner", f"{query} JOIN slowwave.agents a ON a.id = s.agent_id WHERE content = %s", SAID)
+
+    misplaced = memory(deployment.url_of("acme app"))
+    stored = misplaced.turn_completed("guide", "harbour", [{"role": "user", "content": SAID}]).stored
+    assert (misplaced.tenant, stored) == ("default", "spool")
+    misplaced.close()
+    for url in (deployment.url, deployment.url_of("worker"), deployment.url_of("globex app")):
+        other = memory(url)
+        other.turn_completed("guide", "quay", [{"role": "user", "content": "Another word."}])
+        other.flush(5)
+        other.close()
+    assert heard() == []
+    with deployment.owner.begin() as connection:
+        moved = "UPDATE slowwave.logins SET tenant = %s WHERE tenant = %s AND role = 'producer'"
+        connection.exec_driver_sql(moved, ("default", "acme"))
+    mended = memory(deployment.url_of("acme app"))
+    assert mended.flush(10)
+    mended.close()
+    assert heard() == [("default",)]
+    with deployment.owner.begin() as connection:
+        connection.exec_driver_sql(moved, ("acme", "default"))

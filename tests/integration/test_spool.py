@@ -35,7 +35,7 @@ class Outage:
         with psycopg.connect(self._server_url, autocommit=True) as connection:
             connection.execute(f"ALTER DATABASE {self._name} ALLOW_CONNECTIONS false".encode())
             connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (self._name,)
+                "SELECT pg_terminate_backend(pid, 10_000) FROM pg_stat_activity WHERE datname = %s", (self._name,)
             )
 
     def end(self) -> None:

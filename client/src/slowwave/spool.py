@@ -4,8 +4,12 @@ A segment is a file of JSON lines, one entry a line, that one process holds by a
 of a segment knows that its process is gone, and delivers it. Entries carry keys, so delivering one twice is harmless:
 nothing needs to be noted on the way through a segment.
 
-    DATABASE-ORDER-PID-RANDOM.jsonl            a segment; DATABASE keeps apart what belongs to different databases
-    DATABASE-ORDER-PID-RANDOM.jsonl.rejected   entries of it that Postgres refuses for good, each with the reason
+    DATABASE-ORDER-PID-RANDOM-LOGIN.jsonl            a segment
+    DATABASE-ORDER-PID-RANDOM-LOGIN.jsonl.rejected   entries of it that Postgres refuses for good, each with the reason
+
+DATABASE and LOGIN are digests: they keep apart what belongs to different databases, and what different logins said. A
+process delivers only what its own login said: another login may write where that one may not. Segments of versions
+without LOGIN are delivered by any process.
 
 Must not know: how entries are delivered, or when.
 """
@@ -29,6 +33,7 @@ from slowwave.capture import Entry, encode
 from slowwave.errors import SpoolFull
 
 MAX_SEGMENT_BYTES = 8_000_000
+_PARTS_BEFORE_LOGINS = 4
 
 
 class Spooled(NamedTuple):
@@ -106,6 +111,7 @@ class Spool:
     def __init__(self, folder: Path, database_url: str) -> None:
         self.folder = folder.expanduser()
         self._database = database_digest(database_url)
+        self._login = login_digest(database_url)
         self._lock = threading.Lock()
         self._segments: list[Segment] = []
         self._active: Segment | None = None
@@ -137,7 +143,7 @@ class Spool:
 
     def reject(self, rejected: Sequence[dict[str, Any]]) -> None:
         """Keep what Postgres refuses for good and never was in a segment. Raises SpoolFull."""
-        name = f"{self._database}-{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl.rejected"
+        name = f"{self._name(time.time_ns())}.rejected"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             replace_file(self.folder / name, b"".join(map(_line, rejected)))
@@ -160,12 +166,12 @@ class Spool:
             self._segments.remove(segment)
 
     def adopt(self) -> bool:
-        """Take over the segments of processes that are gone; whether there were any."""
+        """Take over the segments of processes that are gone and had this login; whether there were any."""
         found = False
         with self._lock:
             ours = {segment.path for segment in self._segments}
             for path in sorted(self.folder.glob(f"{self._database}-*.jsonl")):
-                if path not in ours and (segment := hold_segment(path)) is not None:
+                if path not in ours and self._is_ours(path) and (segment := hold_segment(path)) is not None:
                     self._segments.append(segment)
                     found = True
             # Oldest first; the one that is still written to stays behind whatever it was behind.
@@ -192,7 +198,7 @@ class Spool:
 
     def _create(self, order: int) -> Segment:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        name = f"{self._database}-{order:020d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
+        name = self._name(order)
         path, hidden = self.folder / name, self.folder / f".{name}"
         descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         # Locked before it has its name: no other process can take it for one that was left behind.
@@ -200,6 +206,13 @@ class Spool:
         hidden.rename(path)
         sync_folder(self.folder)
         return Segment(path, descriptor, order)
+
+    def _name(self, order: int) -> str:
+        return f"{self._database}-{order:020d}-{os.getpid()}-{os.urandom(4).hex()}-{self._login}.jsonl"
+
+    def _is_ours(self, path: Path) -> bool:
+        parts = path.stem.split("-")
+        return len(parts) == _PARTS_BEFORE_LOGINS or parts[-1] == self._login
 
     def _forget_empty(self) -> None:
         for segment in [segment for segment in self._segments if segment.size == 0]:
@@ -243,6 +256,11 @@ def database_digest(database_url: str) -> str:
     parts = conninfo_to_dict(database_url)
     place = [str(parts.get(key) or "") for key in ("host", "hostaddr", "port", "dbname")]
     return blake2b("\0".join(place).encode(), digest_size=6).hexdigest()
+
+
+def login_digest(database_url: str) -> str:
+    """Name the login of a database URL."""
+    return blake2b(str(conninfo_to_dict(database_url).get("user") or "").encode(), digest_size=4).hexdigest()
 
 
 def _entry_of(line: bytes) -> Entry:
