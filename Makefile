@@ -14,12 +14,21 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
 UV := VIRTUAL_ENV=.venv UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 $(BIN)/uv pip
 INSTALL_WITH = $(if $(filter uv,$(INSTALLER)),$(UV) install -q $(1) ||) $(PIP) $(1)
 
+# A step says what it does before it begins, then its seconds and the size of .venv. A step that fails ends the set-up.
+BEGIN = began=$$(date +%s); printf '%-60s'
+END = printf '%5d s %6d MB\n' $$(( $$(date +%s) - began )) $$(du -sm .venv | cut -f1)
+
 .venv/ready: pyproject.toml client/pyproject.toml judge/pyproject.toml requirements.lock requirements-build.lock
-	@$(PYTHON) -m venv .venv
-	@$(PIP) --require-hashes -r requirements-build.lock
-	@$(call INSTALL_WITH,--require-hashes --no-deps --no-build-isolation -r requirements.lock)
-	@$(call INSTALL_WITH,--no-deps --no-build-isolation -e ./client -e ./judge -e .)
-	@$(BIN)/python -m pip check --quiet
+	@$(BEGIN) "1/5 make .venv with $(PYTHON)" && \
+		$(PYTHON) -m venv .venv && $(END)
+	@$(BEGIN) "2/5 install $$(grep -c == requirements-build.lock) packages that build and install others" && \
+		$(PIP) --require-hashes -r requirements-build.lock && $(END)
+	@$(BEGIN) "3/5 install $$(grep -c == requirements.lock) packages, of which files have their digests in a lock" && \
+		{ $(call INSTALL_WITH,--require-hashes --no-deps --no-build-isolation -r requirements.lock); } && $(END)
+	@$(BEGIN) "4/5 install slowwave, slowwave-judge and slowwave-server from here" && \
+		{ $(call INSTALL_WITH,--no-deps --no-build-isolation -e ./client -e ./judge -e .); } && $(END)
+	@$(BEGIN) "5/5 check that all packages fit together" && \
+		$(BIN)/python -m pip check --quiet && $(END)
 	@touch $@
 
 demo: setup  ## two weeks of an agent's memory in fast motion, on servers of their own, and nothing stays behind
