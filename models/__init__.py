@@ -29,6 +29,7 @@ from slowwave_server.models.memories import Memory, MemorySource
 from slowwave_server.models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
 from slowwave_server.models.search import CommonTerm, Passage
 from slowwave_server.models.sources import SourceRun
+from slowwave_server.models.undone import UndoneRow
 from slowwave_server.models.usage import LlmCall, LlmUsage
 from slowwave_server.models.vectors import MemoryVector, PassageVector, VectorProgress, VectorSpace
 
@@ -79,6 +80,7 @@ __all__ = [
     "SessionDay",
     "SourceRun",
     "Triple",
+    "UndoneRow",
     "VectorProgress",
     "VectorSpace",
     "WindowAnswer",

@@ -50,6 +50,8 @@ class MaintenanceRun(Base):
     """One execution: of a job, of a cycle of working memory, or by hand. A running one holds a lease that it renews.
 
     scope_id: of a run over one scope. undoes: the run that this one took back; undone_by: the run that took this back.
+    part_of: the run that started this one (a job starts one for each scope) and whose undo covers it.
+    no_repeat: of an undo: no later pass repeats what the undone run had decided.
     """
 
     __tablename__ = "maintenance_runs"
@@ -67,6 +69,7 @@ class MaintenanceRun(Base):
         ),
         Index("maintenance_runs_job_idx", "job_id", "id"),
         Index("maintenance_runs_scope_idx", "scope_id", "id"),
+        Index("maintenance_runs_part_idx", "part_of", postgresql_where=text("part_of IS NOT NULL")),
         Index("maintenance_runs_error_idx", "scope_id", postgresql_where=text("error IS NOT NULL")),
     )
 
@@ -86,3 +89,5 @@ class MaintenanceRun(Base):
     started_by: Mapped[str | None]
     undoes: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.maintenance_runs.id"))
     undone_by: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.maintenance_runs.id"))
+    part_of: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.maintenance_runs.id"))
+    no_repeat: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))

@@ -26,6 +26,7 @@ from slowwave_server.services.consolidation.batch import thresholds_of
 from slowwave_server.services.consolidation.neighbours import candidates, index_blocks, load
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.consolidation.witnesses import WITNESSES
+from slowwave_server.services.consolidation.world import NOT_AGAIN
 from slowwave_server.services.memory_changes import Author, Stale, change_memory, changes_of_run
 from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
 
@@ -34,8 +35,9 @@ LOOKED_AT = 10
 _PAGE = 200
 _MOST_UNINDEXED = 2000
 
-# Something that holds, that nobody contests, that a person said, imported or confirmed, and that was not taken back.
-ELIGIBLE = """
+# Something that holds, that nobody contests, and that a person said, imported or confirmed. What was undone waits until
+# it is said again or a deep pass has looked at it.
+ELIGIBLE = f"""
     m.status IN ('inbox', 'episode') AND m.superseded_by IS NULL AND (m.valid_to IS NULL OR m.valid_to > :now)
     AND m.importance * m.confidence >= :least
     AND (m.trust NOT IN ('assistant', 'task') OR EXISTS (
@@ -45,7 +47,7 @@ ELIGIBLE = """
     AND NOT EXISTS (SELECT FROM slowwave.memory_conflicts k WHERE k.conflicting_memory_id = m.id AND k.status = 'open')
     AND NOT EXISTS (
         SELECT FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id
-        WHERE c.memory_id = m.id AND c.action = 'curated' AND r.status = 'undone')
+        WHERE c.memory_id = m.id AND c.action = 'curated' AND {NOT_AGAIN.replace(":again", "false")})
 """
 """Which memories `m` may be curated, in SQL, by :now and :least (what one is worth, about)."""
 _NOTES = text(
@@ -110,10 +112,12 @@ def curate(
     clock: Callable[[], datetime],
     by: str | None = None,
     dry_run: bool = False,
+    part_of: int | None = None,
 ) -> CurationReport:
     """Make the worthiest notes of one scope active, at most `max_lines_per_pass`, unless the day's passes are spent.
 
     dry_run: the very pass in a transaction that is rolled back; it is shown even where the day's passes are spent.
+    part_of: the run that asks for it.
     """
     # Whatever the engine is used for otherwise: here it is all or nothing.
     with (
@@ -128,7 +132,15 @@ def curate(
         if not dry_run and _passes_today(connection, scope_id, now) >= rules.curation.max_passes_per_day:
             made = count_words(rules.curation.max_passes_per_day, "pass", "passes")
             return CurationReport("spent", summary=f"{made} a day may be made here, and were made today")
-        run = start_run(connection, kind="curation", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by)
+        run = start_run(
+            connection,
+            kind="curation",
+            now=now,
+            lease_seconds=LEASE_SECONDS,
+            scope_id=scope_id,
+            by=by,
+            part_of=part_of,
+        )
         work = _Pass(connection, scope_id, rules, now)
         work.choose()
         report = work.apply(run, by)

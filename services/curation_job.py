@@ -37,7 +37,15 @@ def run_curation(context: JobContext) -> JobOutcome:
             return JobOutcome(f"{_summary(counts)}; stopped early, the next run goes on", dict(counts), "stopped")
         by = f"{context.job.id}, run {context.run.id}"
         try:
-            report = curate(context.engine, scope_id, rules=rules, clock=context.clock, by=by, dry_run=context.dry_run)
+            report = curate(
+                context.engine,
+                scope_id,
+                rules=rules,
+                clock=context.clock,
+                by=by,
+                dry_run=context.dry_run,
+                part_of=context.run.id,
+            )
         except Exception:
             log.exception("scope %d could not be curated", scope_id)
             counts["scopes_failed"] += 1

@@ -6,6 +6,7 @@ Must not know: how questions are shown; what a decision means (domain.review).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Literal
 from uuid import UUID
 
@@ -117,10 +118,13 @@ def decide_conflicts(
     return _decide(engine, tenant, "conflict", conflicts, decision, by=by, now=now, dry_run=dry_run)
 
 
-def expire_due(engine: Engine, now: datetime, by: str, *, limit: int = EXPIRED_AT_ONCE) -> int:
+def expire_due(
+    engine: Engine, now: datetime, by: str, *, limit: int = EXPIRED_AT_ONCE, part_of: int | None = None
+) -> int:
     """Let questions lapse whose time is up, of all tenants, the oldest first, at most `limit`; answers how many.
 
-    One run a scope. A memory in review is archived, a conflict alone is no longer asked about; see domain.review.
+    One run a scope (part_of: the run that asks). A memory in review is archived, a conflict alone is no longer asked
+    about; see domain.review.
     """
     due = (
         select(ReviewItem.id, ReviewItem.scope_id)
@@ -135,11 +139,17 @@ def expire_due(engine: Engine, now: datetime, by: str, *, limit: int = EXPIRED_A
         scopes.setdefault(row.scope_id, []).append(row.id)
     lapsed = 0
     for scope_id, items in scopes.items():
-        places = dict.fromkeys(items, scope_id)
-
-        def attempt(connection: Connection, places: dict[int, int] = places) -> DecisionReport:
-            return _run(connection, places, list(places), "item", Decision("lapse"), by=by, now=now, dry_run=False)
-
+        attempt = partial(
+            _run,
+            places=dict.fromkeys(items, scope_id),
+            numbers=items,
+            kind="item",
+            decision=Decision("lapse"),
+            by=by,
+            now=now,
+            dry_run=False,
+            part_of=part_of,
+        )
         lapsed += _again(engine, attempt).decided
     return lapsed
 
@@ -193,11 +203,13 @@ def _run(
     by: str,
     now: datetime,
     dry_run: bool,
+    part_of: int | None = None,
 ) -> DecisionReport:
     lock_scopes(connection, places.values())
     scopes = set(places.values())
     scope_id = scopes.pop() if len(scopes) == 1 else None
-    run = start_run(connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by)
+    lease = LEASE_SECONDS
+    run = start_run(connection, kind="review", now=now, lease_seconds=lease, scope_id=scope_id, by=by, part_of=part_of)
     author = Author(run.id, by)
     results = tuple(
         _one(connection, places[number], number, kind, decision, author, now)

@@ -45,8 +45,13 @@ def start_run(
     scope_id: int | None = None,
     by: str | None = None,
     undoes: int | None = None,
+    part_of: int | None = None,
+    no_repeat: bool = False,
 ) -> Run:
-    """Begin a run. A job has one at a time: raises AlreadyRunning (the transaction goes on)."""
+    """Begin a run. A job has one at a time: raises AlreadyRunning (the transaction goes on).
+
+    part_of: the run that starts this one. no_repeat: of an undo that a person wants no pass to reverse.
+    """
     lease = uuid4()
     values = {
         "kind": kind,
@@ -54,6 +59,8 @@ def start_run(
         "scope_id": scope_id,
         "started_by": by,
         "undoes": undoes,
+        "part_of": part_of,
+        "no_repeat": no_repeat,
         "lease": lease,
         "lease_until": now + timedelta(seconds=lease_seconds),
         "started_at": now,

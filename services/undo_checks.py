@@ -1,6 +1,6 @@
-"""Undo, the checks: whether a run is the tenant's, is over, and nothing later built on what it changed.
+"""Undo, the checks: the run belongs to the tenant, is over, and no later run depends on what it changed.
 
-A flush that adds evidence is nothing that stands in the way: evidence is kept, and weighed again.
+A flush that adds evidence is no obstacle: the evidence is kept and weighed again.
 
 Must not know: how changes are taken back.
 """
@@ -11,14 +11,23 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, func, or_, select
+from sqlalchemy.orm import aliased
 
 from slowwave.errors import SlowwaveError
-from slowwave_server.models import MaintenanceRun, Memory, MemoryChange, MemoryNote, Scope, WorkingItem
+from slowwave_server.models import (
+    MaintenanceRun,
+    Memory,
+    MemoryChange,
+    MemoryConflict,
+    MemoryLink,
+    MemoryNote,
+    Scope,
+    WorkingItem,
+)
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.memory_changes import DECIDED
 from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.undo_rows import made_by_others
 
 EXCERPT_CHARACTERS = 60
 _ALONE = frozenset({"linked"})
@@ -26,7 +35,11 @@ _ALONE = frozenset({"linked"})
 
 
 class CannotUndo(SlowwaveError):
-    """A run can't be taken back; the message names what stands in the way, and nothing was changed."""
+    """A run can't be undone; the message says why, and nothing was changed."""
+
+
+class NothingToUndo(CannotUndo):
+    """The run changed nothing that an undo could restore."""
 
 
 @dataclass(slots=True)
@@ -46,38 +59,85 @@ def excerpt(content: str) -> str:
     return f" “{short}”"
 
 
-def lock_run(connection: Connection, tenant: str, run_id: int) -> Row[*tuple[Any, ...]]:
+@dataclass(frozen=True, slots=True)
+class UndoneRun:
+    """The run that an undo undoes when the undone run is an undo itself. status: the run's before that undo."""
+
+    id: int
+    kind: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The run to be undone, locked. undoes: of an undo, the run that it undid; saved: how many rows it saved."""
+
+    id: int
+    kind: str
+    status: str
+    scope_id: int | None
+    undoes: UndoneRun | None = None
+    saved: int = 0
+
+
+def meant_run(connection: Connection, run_id: int) -> int:
+    """The run to undo: of an undo that reversed the undo of a run, that run itself, which stands because of it."""
+    second = aliased(MaintenanceRun)
+    query = (
+        select(MaintenanceRun.undoes)
+        .join(second, second.undoes == MaintenanceRun.id)
+        .where(second.id == run_id, second.status != "undone", MaintenanceRun.kind == "undo")
+    )
+    found: int | None = connection.execute(query).scalar()
+    return run_id if found is None else found
+
+
+def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
     """The run, locked, so that it is undone once. Raises UnknownName and CannotUndo."""
     row = connection.execute(
-        select(
-            MaintenanceRun.id,
-            MaintenanceRun.kind,
-            MaintenanceRun.status,
-            MaintenanceRun.scope_id,
-            MaintenanceRun.undone_by,
-            MaintenanceRun.undoes,
-            Scope.tenant,
-        )
+        select(MaintenanceRun.__table__, Scope.tenant.label("of_tenant"))
         .join(Scope, Scope.id == MaintenanceRun.scope_id, isouter=True)
         .where(MaintenanceRun.id == run_id)
         .with_for_update(of=MaintenanceRun)
     ).first()
-    if row is None or (row.scope_id is not None and row.tenant != tenant):
+    if row is None or (row.scope_id is not None and row.of_tenant != tenant):
         raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
     if row.status == "undone":
-        raise CannotUndo(f"run {run_id} was undone already, by run {row.undone_by}")
+        raise CannotUndo(
+            f"run {run_id} was undone already, by run {row.undone_by}; `slowwave undo {row.undone_by}` would reverse"
+            " that"
+        )
     if row.status == "running":
         raise CannotUndo(f"run {run_id} can't be undone: it is still under way")
-    if row.kind == "undo":
+    if row.stats.get("dry_run"):
+        raise CannotUndo(f"run {run_id} can't be undone: it was a dry run and changed nothing")
+    undoes = None if row.kind != "undo" else _undone_by(connection, row)
+    return Target(run_id, row.kind, row.status, row.scope_id, undoes, int(row.stats.get("saved", 0)))
+
+
+def _undone_by(connection: Connection, undo: Row[*tuple[Any, ...]]) -> UndoneRun:
+    """The run that this undo undid, locked. Raises CannotUndo if that can't be reversed."""
+    first = connection.execute(select(MaintenanceRun.__table__).where(MaintenanceRun.id == undo.undoes)).one()
+    if first.kind == "rebuild":
         raise CannotUndo(
-            f"run {run_id} can't be undone: it is an undo itself (of run {row.undoes}); let a pass run again, and it"
-            " will find anew what there is to do"
+            f"run {undo.id} can't be undone: it undid the rebuild of run {first.id}; rebuild again with"
+            " `slowwave rebuild`"
         )
-    return row
+    if "was" not in undo.stats:
+        raise CannotUndo(
+            f"run {undo.id} can't be undone: an older version made this undo and kept no copy of what it removed;"
+            f" a later pass may decide again what run {first.id} had decided"
+        )
+    return UndoneRun(first.id, first.kind, undo.stats["was"])
 
 
-def lock_touched(connection: Connection, tenant: str, run_id: int) -> dict[UUID, Touched]:
-    """The memories that the run changed, locked in the order of their ids. Raises CannotUndo, UnknownName."""
+def lock_touched(
+    connection: Connection, tenant: str, run_id: int, *, without: Collection[UUID] = ()
+) -> dict[UUID, Touched]:
+    """The memories that the run changed, locked in the order of their ids. Raises CannotUndo, UnknownName.
+
+    without: those that need not be there, because the run removed them.
+    """
     changed = select(MemoryChange.memory_id).where(MemoryChange.run_id == run_id)
     scopes = select(Memory.scope_id).where(Memory.id.in_(changed)).distinct()
     for scope_id in sorted(connection.execute(scopes).scalars()):
@@ -96,8 +156,8 @@ def lock_touched(connection: Connection, tenant: str, run_id: int) -> dict[UUID,
         raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
     if tenants - {tenant}:
         raise CannotUndo(f"run {run_id} can't be undone for tenant {tenant!r} alone: it changed memories of others too")
-    if missing := set(connection.execute(changed).scalars()) - {row.id for row in rows}:
-        raise CannotUndo(f"run {run_id} can't be undone: memory {min(missing)}, which it changed, is gone")
+    if missing := set(connection.execute(changed).scalars()) - {row.id for row in rows} - set(without):
+        raise CannotUndo(f"run {run_id} can't be undone: memory {min(missing)}, which it changed, was deleted")
     return {
         row.id: Touched(row.id, row.scope_id, row.revision, {name: getattr(row, name) for name in DECIDED})
         for row in rows
@@ -105,9 +165,14 @@ def lock_touched(connection: Connection, tenant: str, run_id: int) -> dict[UUID,
 
 
 def refuse_if_built_on(
-    connection: Connection, run_id: int, touched: Mapping[UUID, Touched], made: Collection[UUID]
+    connection: Connection, target: Target, touched: Mapping[UUID, Touched], made: Collection[UUID]
 ) -> None:
-    """Raise CannotUndo where a run that stands changed one of these memories after this run did."""
+    """Raise CannotUndo if a run that stands changed one of these memories after this run did.
+
+    A later undo counts if the undo is to be undone and the later one undid a run from before it: a run and its undo
+    which both came later cancel each other out.
+    """
+    run_id = target.id
     own: dict[UUID, tuple[int, set[str]]] = {}
     mine = (
         select(MemoryChange.memory_id, func.min(MemoryChange.id), func.array_agg(MemoryChange.action.distinct()))
@@ -117,6 +182,7 @@ def refuse_if_built_on(
     for memory, first_id, did in connection.execute(mine):
         own[memory] = (first_id, set(did))
     changed = select(MemoryChange.memory_id).where(MemoryChange.run_id == run_id)
+    no_undo = MaintenanceRun.kind != "undo"
     later = (
         select(
             MemoryChange.id,
@@ -131,7 +197,7 @@ def refuse_if_built_on(
         .where(
             MemoryChange.memory_id.in_(changed),
             MaintenanceRun.id != run_id,
-            MaintenanceRun.kind != "undo",
+            no_undo if target.undoes is None else or_(no_undo, MaintenanceRun.undoes < run_id),
             MaintenanceRun.status != "undone",
         )
         .order_by(MemoryChange.id)
@@ -182,3 +248,18 @@ def _built_on(run_id: int, memory: Touched, row: Row[*tuple[Any, ...]]) -> Canno
 
 def _moment(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def made_by_others(connection: Connection, run_id: int, made: Collection[UUID]) -> list[tuple[UUID, int | None]]:
+    """Links and conflicts of other runs with memories that this one made: (memory, run), the oldest first."""
+    if not made:
+        return []
+    found: list[tuple[UUID, int | None]] = []
+    for table, ends in (
+        (MemoryLink, (MemoryLink.source_id, MemoryLink.target_id)),
+        (MemoryConflict, (MemoryConflict.memory_id, MemoryConflict.conflicting_memory_id)),
+    ):
+        for end in ends:
+            query = select(end, table.run_id).where(end.in_(made), or_(table.run_id.is_(None), table.run_id != run_id))
+            found.extend((memory, run) for memory, run in connection.execute(query.order_by(table.id)))
+    return found

@@ -1,6 +1,6 @@
 """Undo, the changes: fields that a run decided and questions that it answered are again what they were before.
 
-Must not know: whether that may be done (services.undo_checks).
+Must not know: whether the run may be undone (services.undo_checks).
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,6 +35,17 @@ class Made:
     def of_fields(self) -> bool:
         """Whether it set decided fields."""
         return of_fields(self.before, self.after)
+
+    @property
+    def was_removed(self) -> bool:
+        """Whether an undo removed the memory with it."""
+        return self.action == "undone" and self.after is None and "recorded_at" in (self.before or {})
+
+    @property
+    def decided(self) -> bool:
+        """Whether it decided a conflict or a question, or reopened one in an undo."""
+        about = {"review_item", "conflict"} & set(self.before or {})
+        return self.action == "decided" or (self.action == "undone" and self.after is not None and bool(about))
 
 
 def changes_of(connection: Connection, run_id: int) -> list[Made]:

@@ -6,11 +6,12 @@ Must not know: memories; whether the run may be undone otherwise (services.undo_
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, exists, insert, select, update
+from sqlalchemy import Connection, Row, exists, insert, select, update
 
 from slowwave_server.models import AliasChange, AliasPair, AliasSource, MaintenanceRun
 from slowwave_server.services.memory_changes import Author
 from slowwave_server.services.undo_checks import CannotUndo
+from slowwave_server.services.undo_saved import delete_rows
 
 
 def restore_aliases(connection: Connection, run_id: int, author: Author, now: datetime) -> int:
@@ -23,7 +24,7 @@ def restore_aliases(connection: Connection, run_id: int, author: Author, now: da
     changes = connection.execute(query).all()
     for change in changes:
         _refuse_if_built_on(connection, run_id, change)
-        _restore(connection, change)
+        _restore(connection, change, author.run_id)
         connection.execute(
             insert(AliasChange).values(
                 alias_id=change.alias_id,
@@ -60,7 +61,7 @@ def _refuse_if_built_on(connection: Connection, run_id: int, change: Row[Any]) -
         )
 
 
-def _restore(connection: Connection, change: Row[Any]) -> None:
+def _restore(connection: Connection, change: Row[Any], undo: int) -> None:
     if change.before is not None:
         moment = change.before["decided_at"]
         values = {**change.before, "decided_at": None if moment is None else datetime.fromisoformat(moment)}
@@ -70,4 +71,5 @@ def _restore(connection: Connection, change: Row[Any]) -> None:
     made = AliasPair.id == change.alias_id
     learned = {"status": "learned", "decided_by": None, "decided_at": None}
     connection.execute(update(AliasPair).where(made, said).values(**learned))
-    connection.execute(delete(AliasPair).where(made, ~said))
+    unsaid = "x.id = :pair AND NOT EXISTS (SELECT FROM slowwave.alias_sources s WHERE s.alias_id = x.id)"
+    delete_rows(connection, undo, "aliases", unsaid, pair=change.alias_id)

@@ -90,7 +90,7 @@ def adjudicate(
     if use is None or not use.adjudicate:
         return None
     asking = Asking(use.model, spender_of(engine, scope_id, use.run or run))
-    Court(engine, scope_id, asking, clock).sit(go_on)
+    Court(engine, scope_id, asking, clock, part_of=use.run).sit(go_on)
     return asking
 
 
@@ -109,12 +109,13 @@ class Docket:
 
 @dataclass(frozen=True, slots=True)
 class Court:
-    """The open conflicts of one scope, and the model that they are put to."""
+    """The open conflicts of one scope, and the model that they are put to. part_of: the job's run that asks for it."""
 
     engine: Engine
     scope_id: int
     asking: Asking
     clock: Callable[[], datetime]
+    part_of: int | None = None
 
     @property
     def by(self) -> str:
@@ -175,7 +176,13 @@ class Court:
     def _decide(self, connection: Connection, case: Case, verdict: Verdict, outcome: Ruling) -> int:
         docket, now = _docket(case), self.clock()
         run = start_run(
-            connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=self.scope_id, by=self.by
+            connection,
+            kind="review",
+            now=now,
+            lease_seconds=LEASE_SECONDS,
+            scope_id=self.scope_id,
+            by=self.by,
+            part_of=self.part_of,
         )
         answer = _answer(docket, outcome)
         # Why it says so stands in the evidence alone, where a forget finds it.

@@ -23,7 +23,7 @@ from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.endings import Endings, settle_endings
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
 from slowwave_server.services.consolidation.witnesses import count_witnesses
-from slowwave_server.services.consolidation.world import MAX_COMPONENT, World
+from slowwave_server.services.consolidation.world import MAX_COMPONENT, NOT_AGAIN, World
 from slowwave_server.services.memory_changes import Author, mark_checked
 from slowwave_server.services.triples import store_triples
 
@@ -33,6 +33,11 @@ _SAME_CLAIM = text(
     "SELECT DISTINCT b.memory_id FROM unnest(CAST(:keys AS bigint[])) AS p (key) CROSS JOIN LATERAL ("
     "  SELECT k.memory_id FROM slowwave.memory_blocks k WHERE k.scope_id = :scope AND k.key = p.key"
     "  ORDER BY k.memory_id DESC LIMIT :most) AS b"
+)
+_NOT_PROMOTED = text(
+    "SELECT DISTINCT c.memory_id FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
+    " JOIN slowwave.memories m ON m.id = c.memory_id"
+    f" WHERE c.memory_id = ANY(:ids) AND c.action = 'promoted' AND {NOT_AGAIN}"
 )
 # What a run made active; what a person did stays.
 _PROMOTED = text(
@@ -44,13 +49,17 @@ _PROMOTED = text(
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a batch works with. One transaction; nothing in here waits for a model."""
+    """What a batch works with. One transaction; nothing in here waits for a model.
+
+    again: whether it judges again what an undo restored.
+    """
 
     connection: Connection
     scope_id: int
     settings: Consolidation
     author: Author
     now: datetime
+    again: bool = False
 
 
 def thresholds_of(settings: Consolidation) -> Thresholds:
@@ -67,7 +76,7 @@ def settle(batch: Batch, memories: Sequence[Known]) -> Effects:
     """Consolidate these memories of one scope with all that they may have to do with. Raises Stale."""
     effects = Effects(batch.connection, batch.scope_id, batch.author, batch.now)
     index_blocks(batch.connection, batch.scope_id, memories)
-    world = World(batch.connection, batch.scope_id, thresholds_of(batch.settings))
+    world = World(batch.connection, batch.scope_id, thresholds_of(batch.settings), again=batch.again)
     world.look(memories)
     for component in world.components(memories):
         _make_one(effects, world, component)
@@ -177,6 +186,12 @@ def _ended_by_value(one: Valued | None, other: Valued | None) -> bool:
     return (one.claim.subject, one.claim.attribute) == (other.claim.subject, other.claim.attribute)
 
 
+def _not_promoted(batch: Batch, ids: Sequence[UUID]) -> set[UUID]:
+    """Those whose promotion was undone, and that may not be promoted again yet."""
+    values = {"ids": list(ids), "again": batch.again}
+    return set(batch.connection.execute(_NOT_PROMOTED, values).scalars()) if ids else set()
+
+
 def promote(batch: Batch, effects: Effects, ids: set[UUID]) -> None:
     """Make active what has enough evidence; take that back where the evidence turned out to be another's.
 
@@ -188,9 +203,10 @@ def promote(batch: Batch, effects: Effects, ids: set[UUID]) -> None:
     evidence = {memory.id: evidence_for(memory, witnesses.get(memory.id, 0), bounds) for memory in known}
     weak = [memory.id for memory in known if memory.status == "active" and evidence[memory.id] is None]
     promoted = set(batch.connection.execute(_PROMOTED, {"ids": weak}).scalars()) if weak else set()
+    forbidden = _not_promoted(batch, [memory.id for memory in known if evidence[memory.id] is not None])
     for memory in known:
         why = evidence[memory.id]
-        if memory.status in {"inbox", "episode"} and why is not None:
+        if memory.status in {"inbox", "episode"} and why is not None and memory.id not in forbidden:
             effects.promote(memory, why)
         elif memory.id in promoted:
             effects.demote(memory)

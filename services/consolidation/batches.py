@@ -25,6 +25,7 @@ from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.relating import relate, unread
 from slowwave_server.services.consolidation.synthesis import Outcome, Pair, keep, propose
+from slowwave_server.services.consolidation.world import RESTORED
 from slowwave_server.services.memory_changes import Author, Stale
 from slowwave_server.services.runs import Run, renew_run
 
@@ -38,7 +39,8 @@ ALWAYS_ALLOWED = 20
 
 DUE: Mapping[PassKind, str] = {
     "light": "m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active')",
-    "deep": "m.status IN ('inbox', 'episode', 'active') AND (m.status <> 'active' OR m.checked_at IS NULL)",
+    "deep": "m.status IN ('inbox', 'episode', 'active')"
+    f" AND (m.status <> 'active' OR m.checked_at IS NULL OR {RESTORED})",
 }
 """Which memories `m` a pass of a kind is about, their age aside, in SQL."""
 OLD_ENOUGH = "least(m.recorded_at, m.reaffirmed_at) <= :until"
@@ -190,7 +192,7 @@ class Pass:
                     raise LeaseLost(f"run {self.run.id} was taken over by another worker")
                 kept = keep(connection, pair, content, model=model, author=self.author, now=now)
                 effects = Effects(connection, self.scope_id, self.author, now)
-                promote(Batch(connection, self.scope_id, self.settings, self.author, now), effects, {kept})
+                promote(self._batch_in(connection, now), effects, {kept})
         except (Stale, OperationalError, IntegrityError) as error:
             log.info("a sentence of a model came too late: %s", error)
             return "refused"
@@ -203,12 +205,15 @@ class Pass:
             raise LeaseLost(f"run {self.run.id} was taken over by another worker")
         known: dict[UUID, Known] = load(connection, self.scope_id, ids)
         memories = [known[memory] for memory in ids if memory in known and known[memory].live]
-        effects = settle(Batch(connection, self.scope_id, self.settings, self.author, now), memories)
+        effects = settle(self._batch_in(connection, now), memories)
         self._check_share(connection, effects.counts["merged"])
         self.counts.update(effects.counts)
         self.checked += len(memories)
         # In one order every time: what is made of two depends on nothing else.
         return sorted(effects.middle, key=lambda pair: sorted(str(memory) for memory in pair))
+
+    def _batch_in(self, connection: Connection, now: datetime) -> Batch:
+        return Batch(connection, self.scope_id, self.settings, self.author, now, again=self.kind == "deep")
 
     def _check_share(self, connection: Connection, archived: int) -> None:
         total = self.counts["merged"] + archived

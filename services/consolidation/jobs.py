@@ -81,7 +81,7 @@ def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
     if not go_on():
         work.stopped.append("out of time, the next run goes on")
     if not context.dry_run:
-        work.counts["lapsed"] += expire_due(context.engine, now=context.clock(), by=context.by)
+        work.counts["lapsed"] += expire_due(context.engine, now=context.clock(), by=context.by, part_of=context.run.id)
     return work.outcome()
 
 
@@ -106,7 +106,7 @@ class _Work:
     def consolidate(self, scope_id: int) -> None:
         context = self.context
         by = f"{context.job.id}, run {context.run.id}"
-        order = Order(scope_id, self.kind, by=by, dry_run=context.dry_run, model=self.use)
+        order = Order(scope_id, self.kind, by=by, dry_run=context.dry_run, model=self.use, part_of=context.run.id)
         try:
             report = consolidate(
                 context.engine, order, settings=context.settings.memory.consolidation, clock=context.clock

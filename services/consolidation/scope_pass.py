@@ -63,6 +63,7 @@ class Order:
 
     dry_run: do all of it, show it, and take it back before anybody sees it. allow_archive: without the circuit breaker.
     model: asked for relations of what is new and, in deep passes, for one sentence of two; never by a dry run.
+    part_of: the run that asks for it.
     """
 
     scope_id: int
@@ -71,6 +72,7 @@ class Order:
     dry_run: bool = False
     allow_archive: bool = False
     model: ModelUse | None = None
+    part_of: int | None = None
 
 
 def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
@@ -157,6 +159,7 @@ def _begin(transaction: Transaction, order: Order, settings: Consolidation, cloc
             lease_seconds=LEASE_SECONDS,
             scope_id=order.scope_id,
             by=order.by,
+            part_of=order.part_of,
         )
     author = Author(run.id, order.by)
     return Pass(transaction, order.scope_id, order.kind, settings, author, run, clock, order.allow_archive)

@@ -18,11 +18,29 @@ MAX_COMPONENT = 64
 """So many memories are grouped at once; what is connected beyond that waits for a person."""
 
 ONE = frozenset({"duplicate", "merge"})
-# What a person decided stays decided, and what was taken back is not done again.
+RESTORED = (
+    "EXISTS (SELECT FROM slowwave.memory_changes t"
+    " WHERE t.memory_id = m.id AND t.action = 'undone' AND t.made_at = m.checked_at)"
+)
+"""Whether an undo restored memory `m` and no pass looked at it since, nor was it said again, in SQL.
+
+An undo notes its time as that of the last check.
+"""
+NOT_AGAIN = (
+    "r.status = 'undone' AND (EXISTS (SELECT FROM slowwave.maintenance_runs u WHERE u.id = r.undone_by AND u.no_repeat)"
+    f" OR NOT :again AND {RESTORED})"
+)
+"""Whether what run `r` had decided about memory `m` may not be decided again, in SQL.
+
+Not at all if a person wants no repeat; else by deep passes (:again), and by others once the memory was said again.
+"""
+_UNDONE = "FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
+_UNDONE += " JOIN slowwave.memories m ON m.id = c.memory_id"
+# What a person decided stays decided, and what was undone is not decided again before its time.
 _PINNED = text(
-    "SELECT DISTINCT c.memory_id AS a, coalesce(c.after ->> 'merged_into', c.after ->> 'superseded_by') AS b"
-    " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
-    " WHERE c.memory_id = ANY(:ids) AND c.action IN ('merged', 'superseded') AND r.status = 'undone'"
+    "SELECT DISTINCT c.memory_id AS a,"
+    " coalesce(c.after ->> 'merged_into', c.after ->> 'superseded_by', c.after ->> 'with') AS b"
+    f" {_UNDONE} WHERE c.memory_id = ANY(:ids) AND c.action IN ('merged', 'superseded', 'conflict') AND {NOT_AGAIN}"
     " UNION"
     " SELECT k.memory_id, k.conflicting_memory_id::text"
     " FROM slowwave.memory_conflicts k"
@@ -32,11 +50,15 @@ _PINNED = text(
     " WHERE k.scope_id = :scope AND (k.memory_id = ANY(:ids) OR k.conflicting_memory_id = ANY(:ids))"
     "  AND k.status <> 'open'"
 )
-# What a model made one stays one, though its new sentence may be less alike to the old ones.
+# What a model made one stays one, though its new sentence may be less alike to the old ones; so does what a pass had
+# separated, until that may be decided again.
 _JOINED = text(
     "SELECT DISTINCT c.memory_id AS a, c.after ->> 'merged_into' AS b"
     " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
     " WHERE c.memory_id = ANY(:ids) AND c.action = 'merged' AND c.reason LIKE :reason AND r.status <> 'undone'"
+    " UNION"
+    f" SELECT c.memory_id, c.before ->> 'merged_into' {_UNDONE}"
+    f" WHERE c.memory_id = ANY(:ids) AND c.action = 'unmerged' AND {NOT_AGAIN}"
 )
 # What a person merged stays where they put it: the last merge of a part decides.
 _BY_HAND = text(
@@ -48,11 +70,15 @@ _BY_HAND = text(
 
 
 class World:
-    """The memories that a batch is about and their neighbours, of one scope. Reading more keeps what was judged."""
+    """The memories that a batch is about and their neighbours, of one scope. Reading more keeps what was judged.
 
-    def __init__(self, connection: Connection, scope_id: int, thresholds: Thresholds) -> None:
+    again: whether what an undo restored may be decided again, though nothing new was said.
+    """
+
+    def __init__(self, connection: Connection, scope_id: int, thresholds: Thresholds, *, again: bool = False) -> None:
         self._connection = connection
         self._scope_id = scope_id
+        self._again = again
         self._thresholds = thresholds
         self.known: dict[UUID, Known] = {}
         self.near: dict[UUID, list[UUID]] = {}
@@ -99,7 +125,7 @@ class World:
         return memory.groupable and not (memory.merged_into is not None and memory.id in self._by_hand)
 
     def pinned(self, a: UUID, b: UUID) -> bool:
-        """Whether this pair was decided for good."""
+        """Whether this pair may not be decided: a person decided it, or an undo restored it."""
         return frozenset((a, b)) in self._pinned
 
     def pin(self, ids: Iterable[UUID]) -> None:
@@ -108,7 +134,7 @@ class World:
         if not fresh:
             return
         self._read |= fresh
-        parameters = {"ids": list(fresh), "scope": self._scope_id, "reason": f"{REASON}%"}
+        parameters = {"ids": list(fresh), "scope": self._scope_id, "reason": f"{REASON}%", "again": self._again}
         rows = self._connection.execute(_PINNED, parameters).all()
         self._pinned |= {frozenset((row.a, UUID(row.b))) for row in rows if row.b is not None}
         rows = self._connection.execute(_JOINED, parameters).all()

@@ -74,6 +74,8 @@ MEMORIES: tuple[tuple[str, str], ...] = (
             " (s.scope_id IN (SELECT id FROM near_scopes) OR s.id IN (SELECT id FROM gone_sessions))"
         ),
     ),
+    # What an undo keeps may hold words of any memory of its scope: these undos stay.
+    ("", "DELETE FROM slowwave.undone_rows u USING near_scopes k WHERE k.id = u.scope_id"),
     (
         "outbox",
         "DELETE FROM slowwave.outbox o USING gone_scopes k WHERE k.id = o.scope_id AND o.backend <> 'mem0'",

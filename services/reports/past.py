@@ -66,7 +66,8 @@ def known_then(
     memories = _rows(connection, scope_id, touched) | _gone(changes, scope_id)
     for memory, row in memories.items():
         row.update(was.get(memory, {}))
-    known = {memory: row for memory, row in memories.items() if row["recorded_at"] <= moment}
+    away = _away(changes)
+    known = {memory: row for memory, row in memories.items() if row["recorded_at"] <= moment and memory not in away}
     decided = set() if with_sources else _decided_alone(changes) - mentioned
     heard = {memory: row for memory, row in known.items() if memory not in decided}
     parts = _parts_then(connection, scope_id, heard, known, touched)
@@ -150,6 +151,17 @@ def _gone(changes: Iterable[Row[*tuple[Any, ...]]], scope_id: int) -> dict[UUID,
             nothing = dict.fromkeys(("valid_to", "superseded_by", "merged_into", "archive_reason"))
             gone[change.memory_id] = {**before, **moments, **nothing, "id": change.memory_id, "content_hash": b""}
     return gone
+
+
+def _away(changes: Iterable[Row[*tuple[Any, ...]]]) -> set[UUID]:
+    """Memories that an undo had removed by then, and that are there again since that undo was undone."""
+    first: dict[UUID, bool] = {}
+    for change in changes:
+        if change.action == "undone":
+            removed, returned = ("recorded_at" in (side or {}) for side in (change.before, change.after))
+            if removed or returned:
+                first.setdefault(change.memory_id, returned)
+    return {memory for memory, returned in first.items() if returned}
 
 
 def _parts_then(

@@ -39,7 +39,7 @@ CHANGES_READ = 10_000
 @dataclass(frozen=True, slots=True)
 class RunLine:
     """One run. scope: `kind:name`, None for a run over all of them; by: who or what started it; seconds: None while it
-    is under way.
+    is under way; part_of: the run that started it.
     """
 
     id: int
@@ -56,6 +56,7 @@ class RunLine:
     stats: dict[str, Any]
     undoes: int | None
     undone_by: int | None
+    part_of: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class RunStory:
     """A run with what it did. changed: how many changes there are, of which `changes` are the first, in their order.
 
     actions: how many of each action; added: rows that carry its number (links, triples, conflicts, questions, items).
-    more_after: give it as `after` to read on; None where `changes` hold the last one.
+    more_after: give it as `after` to read on; None where `changes` hold the last one. parts: the runs that it started.
     """
 
     run: RunLine
@@ -72,6 +73,7 @@ class RunStory:
     changed: int
     changes: tuple[ChangeLine, ...]
     more_after: int | None
+    parts: tuple[int, ...] = ()
 
 
 def list_runs(
@@ -130,7 +132,19 @@ def read_run(connection: Connection, tenant: str, run_id: int, *, after: int = 0
             for change in changes
         ),
         more_after=changes[-1].id if changes and len(read) > limit else None,
+        parts=_parts(connection, tenant, run_id),
     )
+
+
+def _parts(connection: Connection, tenant: str, run_id: int) -> tuple[int, ...]:
+    """The runs that this one started in scopes of the tenant, by number."""
+    query = (
+        select(MaintenanceRun.id)
+        .join(Scope, Scope.id == MaintenanceRun.scope_id)
+        .where(MaintenanceRun.part_of == run_id, Scope.tenant == tenant)
+        .order_by(MaintenanceRun.id)
+    )
+    return tuple(connection.execute(query).scalars())
 
 
 def _runs(tenant: str) -> Select[*tuple[Any, ...]]:
@@ -150,6 +164,7 @@ def _runs(tenant: str) -> Select[*tuple[Any, ...]]:
             MaintenanceRun.stats,
             MaintenanceRun.undoes,
             MaintenanceRun.undone_by,
+            MaintenanceRun.part_of,
         )
         .join(Scope, Scope.id == MaintenanceRun.scope_id, isouter=True)
         .where(or_(Scope.tenant == tenant, MaintenanceRun.scope_id.is_(None)))

@@ -29,7 +29,15 @@ def run_retention(context: JobContext) -> JobOutcome:
     calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     answers = 0 if context.dry_run else remove_old_answers(context.engine, now=now)
     by = f"{context.job.id}, run {context.run.id}"
-    tasks = expire_work(context.engine, rules.task_days, now=now, by=by, dry_run=context.dry_run, go_on=go_on)
+    tasks = expire_work(
+        context.engine,
+        rules.task_days,
+        now=now,
+        by=by,
+        dry_run=context.dry_run,
+        go_on=go_on,
+        part_of=context.run.id,
+    )
     kept_room = Kept() if context.dry_run else keep_partitions(context.engine)
     logs = CleanUp(0, 0)
     if rules.session_log_days:

@@ -34,7 +34,14 @@ _OF_SCOPE = text(
 
 
 def expire_work(
-    engine: Engine, days: int, *, now: datetime, by: str | None, dry_run: bool, go_on: Callable[[], bool]
+    engine: Engine,
+    days: int,
+    *,
+    now: datetime,
+    by: str | None,
+    dry_run: bool,
+    go_on: Callable[[], bool],
+    part_of: int | None = None,
 ) -> int:
     """End open work that was last said `days` ago, of all tenants; 0: none. Answers how many memories ended.
 
@@ -47,14 +54,23 @@ def expire_work(
             values = {"after": after, "until": until, "most": PAGE}
             scopes = list(connection.execute(_SCOPES, values).scalars())
         for scope_id in scopes:
-            ended += _expire(engine, scope_id, days, now=now, by=by, dry_run=dry_run)
+            ended += _expire(engine, scope_id, days, now=now, by=by, dry_run=dry_run, part_of=part_of)
         if len(scopes) < PAGE:
             break
         after = scopes[-1]
     return ended
 
 
-def _expire(engine: Engine, scope_id: int, days: int, *, now: datetime, by: str | None, dry_run: bool) -> int:
+def _expire(
+    engine: Engine,
+    scope_id: int,
+    days: int,
+    *,
+    now: datetime,
+    by: str | None,
+    dry_run: bool,
+    part_of: int | None,
+) -> int:
     try:
         # Whatever the engine is used for otherwise: here it is all or nothing.
         with (
@@ -63,7 +79,7 @@ def _expire(engine: Engine, scope_id: int, days: int, *, now: datetime, by: str 
         ):
             due = _due(connection, scope_id, days, now)
             if due and not dry_run:
-                _end(connection, scope_id, due, days, now=now, by=by)
+                _end(connection, scope_id, due, days, now=now, by=by, part_of=part_of)
             return len(due)
     except (Stale, OperationalError):
         return 0  # one of them was said again just now: the next run looks anew
@@ -83,8 +99,17 @@ def _end(
     *,
     now: datetime,
     by: str | None,
+    part_of: int | None,
 ) -> None:
-    run = start_run(connection, kind="other", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by)
+    run = start_run(
+        connection,
+        kind="other",
+        now=now,
+        lease_seconds=LEASE_SECONDS,
+        scope_id=scope_id,
+        by=by,
+        part_of=part_of,
+    )
     for row, at in due:
         change_memory(
             connection,

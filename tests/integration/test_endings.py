@@ -14,6 +14,7 @@ from sqlalchemy import Engine, event, text
 from slowwave.identity import SessionRef
 from slowwave.settings import Consolidation, Settings
 from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.services.consolidation.batches import PassKind
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
@@ -102,8 +103,11 @@ class Office:
 
     def pass_over(self) -> dict[str, int]:
         self.age()
+        return self.pass_again("light")
+
+    def pass_again(self, kind: PassKind) -> dict[str, int]:
         (scope,) = self.scene.sql("SELECT DISTINCT scope_id FROM slowwave.memories")
-        order = Order(scope.scope_id, "light", by="test")
+        order = Order(scope.scope_id, kind, by="test")
         return consolidate(self.engine, order, settings=Consolidation(), clock=self.scene.clock).counts
 
     def expire(self, days: int = 30, *, dry_run: bool = False) -> int:
@@ -152,16 +156,19 @@ def test_i6_correction_ends_the_decision_at_once_with_history(office: Office) ->
     assert source.seq == 1, "the turn that said so is the evidence"
 
 
-def test_i6_ending_is_undone_and_stays_undone(office: Office) -> None:
+@pytest.mark.parametrize("no_repeat", [False, True])
+def test_i6_undone_ending_returns_by_deep_passes_only(office: Office, *, no_repeat: bool) -> None:
     test_i6_correction_ends_the_decision_at_once_with_history(office)
     (run,) = office.runs()
-    undo(office.engine, "default", run.id, by="tester", now=office.scene.clock())
+    office.age()
+    undo(office.engine, "default", run.id, by="tester", now=office.scene.clock(), no_repeat=no_repeat)
     assert office.holds() == {KYOTO, NOT_KYOTO}
-    office.pass_over()
+    office.pass_again("light")
     assert KYOTO in office.holds()
-    assert (
-        office.scene.sql("SELECT FROM slowwave.memory_links WHERE ended_by IS NULL AND predicate = 'supersedes'") == []
-    )
+    office.pass_again("deep")
+    assert (KYOTO in office.holds()) is no_repeat
+    links = office.scene.sql("SELECT FROM slowwave.memory_links WHERE ended_by IS NULL AND predicate = 'supersedes'")
+    assert (links == []) is no_repeat
 
 
 def test_instruction_holds_until_it_is_lifted(office: Office) -> None:

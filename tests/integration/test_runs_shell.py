@@ -217,7 +217,7 @@ def test_real_passes_and_cycles_are_undone_byte_for_byte(past: Past) -> None:
         else:
             order = Order(past.scope_id, "light" if kind == "light" else "deep", "test")
             report = consolidate(past.engine, order, settings=RULES, clock=clock)
-        if report.run is None:
+        if report.run is None or state(past.engine) == states[-1]:
             states.pop()
         else:
             runs.append(report.run)

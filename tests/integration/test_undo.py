@@ -11,8 +11,9 @@ from sqlalchemy.exc import OperationalError
 
 from slowwave_server.services.memory_changes import Author, Stale, change_memory
 from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.undo import UndoReport, undo
+from slowwave_server.services.undo import undo
 from slowwave_server.services.undo_checks import CannotUndo
+from slowwave_server.services.undo_report import UndoReport
 from tests.passing import Past, Step, day, state
 
 pytestmark = pytest.mark.servers
@@ -209,7 +210,7 @@ def test_a_field_that_somebody_changed_past_all_runs_stands_in_the_way(past: Pas
     assert "is episode, and not what the run left there (active)" in refused(past, run.id)
 
 
-def test_what_is_no_run_of_the_tenant_or_over_or_an_undo_is_told_apart(past: Past) -> None:
+def test_a_run_that_cannot_be_undone_says_why(past: Past) -> None:
     lisbon = past.say("Maya lives in Lisbon.")
     with past.run(at=day(8)) as run:
         run.set(lisbon, "promoted", status="active")
@@ -218,7 +219,9 @@ def test_what_is_no_run_of_the_tenant_or_over_or_an_undo_is_told_apart(past: Pas
             undo(past.engine, tenant, number, by="priya", now=NOW)
     report = take_back(past, run.id)
     assert f"undone already, by run {report.run}" in refused(past, run.id)
-    assert "it is an undo itself" in refused(past, report.run)
+    with past.run(at=day(8)) as idle:
+        pass
+    assert "it changed no memory, question or note" in refused(past, idle.id)
     with past.run(at=day(8)) as under_way:
         pass
     with past.engine.begin() as connection:

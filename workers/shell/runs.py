@@ -14,12 +14,18 @@ from slowwave_server.workers.shell.output import console, one_line, print_json, 
 from slowwave_server.workers.shell.state import operator, shell_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from slowwave_server.services.reports.runs import RunLine, RunStory
+    from slowwave_server.services.undo_report import UndoReport
 
 Kind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
 AgentOption = Annotated[str | None, typer.Option(help="Only runs that worked on this agent's own memories.")]
 ScopeOption = Annotated[str | None, typer.Option(help=f"Only runs that worked on {SCOPE_HELP}")]
 KindOption = Annotated[Kind | None, typer.Option(help="Only runs of this kind.")]
+
+RUNS_NAMED = 20
+"""So many of the runs that a run started are named."""
 
 app = typer.Typer(help="What passes and people did to memories: list, show.")
 
@@ -103,6 +109,11 @@ def _row(run: "RunLine") -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def _numbers(runs: "Sequence[int]") -> str:
+    shown = ", ".join(str(run) for run in runs[:RUNS_NAMED])
+    return shown if len(runs) <= RUNS_NAMED else f"{shown} and {len(runs) - RUNS_NAMED:,} more"
+
+
 @app.command()
 def show(
     context: typer.Context,
@@ -136,11 +147,15 @@ def _show(story: "RunStory") -> None:
     if run.job is not None:
         rows.append(("job", run.job))
     if run.undoes is not None:
-        rows.append(("took back", f"run {run.undoes}"))
+        rows.append(("undid", f"run {run.undoes}"))
+    if run.part_of is not None:
+        rows.append(("started by", f"run {run.part_of}"))
     rows.extend((name, text) for name, text in (("summary", run.summary), ("error", run.error)) if text)
     rows.extend((name, str(value)) for name, value in run.stats.items() if not isinstance(value, (dict, list)))
     counted = [f"{number:,} {action}" for action, number in story.actions.items()]
     rows.append(("changes", ", ".join(counted) or "none"))
+    if story.parts:
+        rows.append(("runs", _numbers(story.parts)))
     if story.added:
         rows.append(("added", ", ".join(f"{number:,} {name}" for name, number in story.added.items())))
     print_rows(out, rows)
@@ -151,34 +166,46 @@ def _show(story: "RunStory") -> None:
 
 def undo(
     context: typer.Context,
-    run: Annotated[int, typer.Argument(help="The run's number; `slowwave runs` lists them.", show_default=False)],
+    run: Annotated[
+        int,
+        typer.Argument(
+            help="The run's number; `slowwave runs` lists them. If the run is an undo, what it undid stands again.",
+            show_default=False,
+        ),
+    ],
     *,
+    no_repeat: Annotated[
+        bool, typer.Option("--no-repeat", help="Keep later passes from deciding the same about these memories.")
+    ] = False,
     by: Annotated[str | None, typer.Option(help="Who asks for it; default: you.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Take a run back: contents, links, statuses and sources are again what they were, or nothing changes."""
-    from slowwave_server.services.undo import undo as take_back
+    """Undo a run, and the runs that it started: contents, links, statuses and sources are again what they were."""
+    from slowwave_server.services.undo import undo as undo_run
 
     shell = shell_of(context)
     shell.check_database()
-    report = take_back(shell.engine, shell.tenant, run, by=by or operator(), now=shell.now())
+    report = undo_run(shell.engine, shell.tenant, run, by=by or operator(), now=shell.now(), no_repeat=no_repeat)
     if as_json:
         print_json(report)
-        return
+    else:
+        _print_undo(report, no_repeat=no_repeat)
+    if report.refused:
+        raise typer.Exit(1)
+
+
+def _print_undo(report: "UndoReport", *, no_repeat: bool) -> None:
     out = console()
     out.print(f"R{report.summary[1:]}.")
-    went = [
-        count_words(number, thing)
-        for number, thing in (
-            (report.links, "link"), (report.triples, "triple"), (report.conflicts, "conflict"),
-            (report.questions, "question"),
-        )
-        if number
-    ]  # fmt: skip
-    if went:
-        out.print(f"Gone with it: {', '.join(went)}.")
+    if report.gone:
+        out.print(f"{'Written back' if report.again else 'Removed with it'}: {report.gone}.")
     if report.decisions:
-        out.print(f"{count_words(report.decisions, 'decision')} taken back.")
-    out.print(
-        styled(f"This is run {report.run}. Light passes leave these alone until something new is said of them.", "dim")
-    )
+        out.print(f"{count_words(report.decisions, 'decision')} reversed.")
+    for reason in report.refused:
+        console(stderr=True).print(f"Not undone: {reason}.")
+    said = f"This undo is run {report.run}; `slowwave undo {report.run}` reverses it."
+    if no_repeat:
+        said += " No later pass decides the same about these memories."
+    elif not report.again:
+        said += " A later pass may decide the same again; to prevent that, undo with `--no-repeat`."
+    out.print(styled(said, "dim"))

@@ -13,8 +13,9 @@ from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.reports.names import UnknownName, find_agent
 from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
 from slowwave_server.services.runs import RunKind
-from slowwave_server.services.undo import UndoReport, undo
+from slowwave_server.services.undo import undo
 from slowwave_server.services.undo_checks import CannotUndo
+from slowwave_server.services.undo_report import UndoReport
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Trouble, Visit
 from slowwave_server.workers.shell.diff import difference
@@ -57,7 +58,14 @@ def take_back(visit: Visit) -> Response:
     """Undo a run in the person's name, or say what stands in the way: then nothing was changed."""
     run = visit.request.path_params["run"]
     try:
-        report = undo(visit.engine, visit.tenant, run, by=visit.user.name, now=visit.now)
+        report = undo(
+            visit.engine,
+            visit.tenant,
+            run,
+            by=visit.user.name,
+            now=visit.now,
+            no_repeat=bool(visit.field("no_repeat")),
+        )
     except CannotUndo as refused:
         return _show(visit, problem=str(refused))
     return visit.go(f"/runs/{report.run}", say=_undone(report))
@@ -84,9 +92,9 @@ def _show(visit: Visit, *, problem: str | None = None) -> Response:
 def _can_be_undone(story: RunStory) -> bool:
     """Whether asking makes sense: what builds on it is found out when it is asked for."""
     run = story.run
-    if run.undone_by is not None or run.kind == "undo" or run.status == "running":
+    if run.undone_by is not None or run.status == "running":
         return False
-    return run.kind == "rebuild" or bool(story.changed or story.added)
+    return run.kind == "rebuild" or bool(story.changed or story.added or story.parts)
 
 
 def _kind(visit: Visit) -> RunKind | None:
@@ -101,20 +109,14 @@ def _kind(visit: Visit) -> RunKind | None:
 
 def _undone(report: UndoReport) -> str:
     """What the shell says after an undo."""
-    gone = [
-        count_words(number, thing)
-        for number, thing in (
-            (report.links, "link"),
-            (report.triples, "triple"),
-            (report.conflicts, "conflict"),
-            (report.questions, "question"),
-        )
-        if number
-    ]
     said = f"R{report.summary[1:]}."
-    if gone:
-        said += f" Gone with it: {', '.join(gone)}."
-    return said + (f" {count_words(report.decisions, 'decision')} taken back." if report.decisions else "")
+    if report.gone:
+        said += f" {'Written back' if report.again else 'Removed with it'}: {report.gone}."
+    if report.decisions:
+        said += f" {count_words(report.decisions, 'decision')} reversed."
+    if report.refused:
+        said += f" Not undone: {' '.join(f'{reason}.' for reason in report.refused)}"
+    return said
 
 
 ROUTES: list[Page] = [
