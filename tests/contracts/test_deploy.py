@@ -20,6 +20,7 @@ from slowwave_server.workers.stack.programs import FLOWER_TASKS, default_workers
 from tests.compose import BESIDES, PASSWORDS, ROOT, SIZES, queues_of, resolved, run_config, services, tool, workers
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+MEBIBYTE = 2**20
 OURS = ("beat", "console", "exporter", "flower", "migrate", "worker-")
 
 
@@ -139,17 +140,57 @@ def test_workers_have_names_of_their_own_and_are_asked_for_the_sign_that_they_gi
             r"^find (\S+) -newermt '-(\d+) seconds' \| grep -q \.$", deployed[name]["healthcheck"]["test"][1]
         )[0]
         assert asked == file
-        assert str(Path(file).parent) in deployed[name]["tmpfs"]
+        assert str(Path(file).parent) in {entry.partition(":")[0] for entry in deployed[name]["tmpfs"]}
         # A worker is silent while it connects again: for as long as Celery waits between two tries, at most.
         assert int(seconds) > PATIENCE_SECONDS + LOOK_SECONDS + 30
 
 
-def test_what_is_ours_can_write_to_its_volumes_alone(deployed: dict[str, Any]) -> None:
+def test_no_service_has_a_right_or_writes_beside_its_volumes(deployed: dict[str, Any]) -> None:
     for name, service in deployed.items():
-        if name.startswith(OURS):
-            assert service["read_only"] is True
-            assert service["cap_drop"] == ["ALL"]
-            assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert "privileged" not in service
+        assert "cap_add" not in service
+
+
+def test_images_that_start_as_root_are_given_their_own_user(deployed: dict[str, Any]) -> None:
+    """Without capabilities root could not become that user. Our image and Prometheus' have a user of their own."""
+    assert {name: service["user"] for name, service in deployed.items() if "user" in service} == {
+        "postgres": "postgres",
+        "redis": "redis",
+    }
+
+
+def test_every_service_has_a_limit_of_memory_and_processes(deployed: dict[str, Any]) -> None:
+    for name, service in deployed.items():
+        assert 100 * MEBIBYTE < int(service["mem_limit"]) <= 2048 * MEBIBYTE, name
+        assert 128 <= service["pids_limit"] <= 512, name
+
+
+def test_compose_and_kubernetes_give_a_part_the_same_memory() -> None:
+    parts = {**services("scaled-out"), **services("small")}
+    compared = set()
+    for file in (ROOT / "deploy" / "kubernetes").glob("*/*.yaml"):
+        for found in yaml.safe_load_all(file.read_text(encoding="utf-8")):
+            if found.get("kind") in {"Deployment", "StatefulSet", "Job"}:
+                name = found["metadata"]["name"].replace("worker-high", "worker-flush-high")
+                (container,) = found["spec"]["template"]["spec"]["containers"]
+                limit = int(container["resources"]["limits"]["memory"].removesuffix("Mi")) * MEBIBYTE
+                assert int(parts[name]["mem_limit"]) == limit, name
+                compared.add(name)
+    # Compose's profile `small` has in worker-rest what worker-upkeep does in the other.
+    assert compared == {name for name in parts if name.startswith(OURS)} - {"worker-upkeep"}
+    assert parts["worker-upkeep"]["mem_limit"] == parts["worker-rest"]["mem_limit"]
+
+
+def test_the_broker_refuses_before_its_container_is_full(deployed: dict[str, Any]) -> None:
+    redis = deployed["redis"]
+    options = dict(zip(redis["command"][1::2], redis["command"][2::2], strict=True))
+    assert options["--maxmemory-policy"] == "noeviction"
+    largest = int(options["--maxmemory"].removesuffix("mb")) * MEBIBYTE
+    # A rewrite of its file may hold a copy of all that it has.
+    assert int(redis["mem_limit"]) >= 2 * largest + 128 * MEBIBYTE
 
 
 def test_workers_are_given_longer_than_their_soft_shutdown(deployed: dict[str, Any]) -> None:

@@ -170,6 +170,7 @@ def broker(local: Local) -> Iterator[Service]:
     wait_until(answers, 20, "redis answers")
     assert client.config_get("appendonly")["appendonly"] == "yes"
     assert client.config_get("maxmemory-policy")["maxmemory-policy"] == "noeviction"
+    assert client.config_get("maxmemory")["maxmemory"] == str(256 * 2**20)
     client.close()
     yield service
     if service.process.poll() is None:
