@@ -2,7 +2,8 @@
 
 A producer opens a limited number of connections, takes no advisory lock, creates no large object, and fills no disk
 with temporary files. Postgres gives the functions of advisory locks and of large objects to everybody, and only a
-superuser can take them back. Without one the connection limit alone is set, and the doctor says what is missing.
+superuser can take them back. Without one the connection limit alone is set, and the doctor says what is missing. The
+owner of an embedded Postgres is no superuser; the stack takes them from everybody and lends them to the owner.
 
 Must not know: tables and functions of the schema, how a login is made.
 """
@@ -25,13 +26,25 @@ _LARGE_OBJECTS = "p.proname IN ('lo_creat', 'lo_create', 'lo_from_bytea')"
 _OURS = "p.pronamespace = 'pg_catalog'::regnamespace"
 
 _TAKE_BACK = f"""DO $$ DECLARE f record; BEGIN
-IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN RETURN; END IF;
+FOR f IN SELECT p.oid::regprocedure AS signature, {_LOCKS} AS is_lock FROM pg_proc p
+    WHERE {_OURS} AND ({_LOCKS} OR {_LARGE_OBJECTS}) LOOP
+    IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION pg_catalog.%s FROM PUBLIC', f.signature);
+        IF f.is_lock THEN
+            EXECUTE format('GRANT EXECUTE ON FUNCTION pg_catalog.%s TO %I', f.signature,
+                (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'slowwave'));
+        END IF;
+    END IF;
+    IF f.is_lock AND has_function_privilege(f.signature::text, 'EXECUTE WITH GRANT OPTION') THEN
+        EXECUTE format('GRANT EXECUTE ON FUNCTION pg_catalog.%s TO {WORKER}, {CONSOLE}', f.signature);
+    END IF;
+END LOOP; END $$"""
+_LEND = f"""DO $$ DECLARE f record; BEGIN
 FOR f IN SELECT p.oid::regprocedure AS signature, {_LOCKS} AS is_lock FROM pg_proc p
     WHERE {_OURS} AND ({_LOCKS} OR {_LARGE_OBJECTS}) LOOP
     EXECUTE format('REVOKE EXECUTE ON FUNCTION pg_catalog.%s FROM PUBLIC', f.signature);
     IF f.is_lock THEN
-        EXECUTE format('GRANT EXECUTE ON FUNCTION pg_catalog.%s TO {WORKER}, {CONSOLE}, %I', f.signature,
-            (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'slowwave'));
+        EXECUTE format('GRANT EXECUTE ON FUNCTION pg_catalog.%s TO %I WITH GRANT OPTION', f.signature, '%OWNER%');
     END IF;
 END LOOP; END $$"""
 _PRODUCERS = text(
@@ -52,7 +65,13 @@ def bound_statements(connection: Connection) -> Iterator[str]:
     yield _TAKE_BACK
     for login, role in _unlimited(connection).items():
         yield _attempt(_limit(login, CONNECTIONS[role]))
-        yield _only_superuser(_temporary_files(login))
+        yield _attempt(_temporary_files(login))
+
+
+def lend_statements(owner: str) -> Iterator[str]:
+    """For a superuser: what an owner who is none needs to bound logins by itself, in one database."""
+    yield _LEND.replace("'%OWNER%'", sql.Literal(owner).as_string(None))
+    yield _sql("GRANT SET ON PARAMETER temp_file_limit TO {}", owner)
 
 
 def bound_login(connection: Connection, login: str, role: str, connections: int | None) -> None:
@@ -64,7 +83,7 @@ def bound_login(connection: Connection, login: str, role: str, connections: int 
         connections = CONNECTIONS[role] if limit < 0 else limit
     connection.exec_driver_sql(_limit(login, connections).replace("%", "%%"))
     if role in CONNECTIONS:
-        connection.exec_driver_sql(_only_superuser(_temporary_files(login)).replace("%", "%%"))
+        connection.exec_driver_sql(_attempt(_temporary_files(login)).replace("%", "%%"))
 
 
 def lacking_bounds(connection: Connection) -> list[str]:
@@ -99,12 +118,6 @@ def _temporary_files(login: str) -> str:
 def _attempt(statement: str) -> str:
     quoted = sql.Literal(statement).as_string(None)
     return f"DO $$ BEGIN EXECUTE {quoted}; EXCEPTION WHEN insufficient_privilege THEN NULL; END $$"
-
-
-def _only_superuser(statement: str) -> str:
-    quoted = sql.Literal(statement).as_string(None)
-    is_super = "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)"
-    return f"DO $$ BEGIN IF {is_super} THEN EXECUTE {quoted}; END IF; END $$"
 
 
 def _sql(template: str, login: str) -> str:

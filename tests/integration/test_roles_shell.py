@@ -150,7 +150,7 @@ def test_what_cannot_be_done_is_a_sentence_and_exit_code(shell: Shell, login: st
     for call in (("apply",), ("add", "more", "--role", "worker"), ("remove", "x"), ("list",)):
         result = shell("roles", *call, **own)
         assert (result.exit_code, result.stdout) == (3, "")
-        assert "this login may not do that" in result.stderr
+        assert "this login may not change roles" in result.stderr
         assert "as the owner" in result.stderr
     for call, code, words in (
         (("add", "postgres", "--role", "worker"), 1, "no wall would hold it"),
@@ -244,6 +244,17 @@ def test_the_doctor_names_logins_without_a_bound(shell: Shell, login: str) -> No
     shell.text("roles", "apply")
     assert shell.sql(limit) == [(32,)]
     assert _logins(shell)["verdict"] == "ok"
+
+
+def test_a_login_that_may_not_change_roles_is_told_what_may(shell: Shell, login: str) -> None:
+    shell.text("roles", "apply")
+    shell.text("roles", "add", login, "--role", "worker")
+    for call in (("apply",), ("add", "other", "--role", "worker"), ("remove", login)):
+        result = shell("roles", *call, SLOWWAVE_DATABASE_URL=shell.as_login(login))
+        assert (result.exit_code, result.stdout) == (3, ""), call
+        assert "this login may not change roles: permission denied" in result.stderr
+        assert "as the owner: a login that owns the tables and has CREATEROLE" in result.stderr
+        assert "slowwave roles apply --print" in result.stderr
 
 
 def _logins(shell: Shell) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 
 from slowwave_server.workers.stack.data_folder import DataFolder, write_private
 from slowwave_server.workers.stack.environment import environment_of, write_environment
-from slowwave_server.workers.stack.errors import AlreadyRunning, NotReady, PortTaken
+from slowwave_server.workers.stack.errors import AlreadyRunning, NotReady, PortTaken, StackFailed
 from slowwave_server.workers.stack.ports import is_free, settle_ports
 
 
@@ -129,3 +129,23 @@ def test_a_remembered_port_that_somebody_took_meanwhile_is_replaced(tmp_path: Pa
         port = server.getsockname()[1]
         write_private(file, f'{{"valkey": {port}}}')
         assert settle_ports(file, {"valkey": 0})["valkey"] != port
+
+
+@pytest.mark.parametrize("text", ['{"valkey": 6', "", "[6379]", '{"valkey": "6379"}', "\x00\x00"])
+def test_a_cut_off_file_of_ports_names_its_cure(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "ports.json"
+    file.write_text(text)
+    with pytest.raises(StackFailed, match=r"ports\.json .*: delete it; the next start chooses ports again"):
+        settle_ports(file, {"valkey": 0})
+    file.unlink()
+    assert settle_ports(file, {"valkey": 0})["valkey"] > 0
+
+
+@pytest.mark.parametrize("text", ['{"postgres": "secr', "", "7", '{"postgres": 7}'])
+def test_a_cut_off_file_of_passwords_names_its_cure(tmp_path: Path, text: str) -> None:
+    (tmp_path / "secrets.json").write_text(text)
+    folder = DataFolder(tmp_path)
+    for ask in (folder.secret, folder.has_secret):
+        with pytest.raises(StackFailed, match=r"secrets\.json .*: delete it; the next start makes new passwords"):
+            ask("postgres")
+    assert (tmp_path / "secrets.json").read_text() == text

@@ -237,3 +237,23 @@ def test_a_log_that_has_grown_moves_aside_and_the_oldest_goes(tmp_path: Path) ->
     log.write_text("ab")
     rotate(log, limit=3, kept=2)
     assert log.read_text() == "ab"
+
+
+def test_a_log_is_set_aside_while_its_program_runs(tmp_path: Path, heard: Heard, mark: str) -> None:
+    name, _, value = mark.partition("=")
+    talk = "n = 0\nwhile True:\n    print(f'line {n:09}', flush=True)\n    n += 1\n"
+    talker = Program("talker", (sys.executable, "-c", talk), {**os.environ, name: value})
+    supervisor = Supervisor(tmp_path / "logs", heard, log_bytes=20_000, look_seconds=0.01)
+    log = tmp_path / "logs" / "talker.log"
+    try:
+        child = supervisor.start(talker)
+        wait_until(log.with_name("talker.log.3").exists, 30, "the log was set aside three times")
+        pid = child.pid
+        wait_until(lambda: log.stat().st_size > 0, 30, "the program goes on in the emptied log")
+        assert (child.pid, child.deaths) == (pid, 0)
+    finally:
+        supervisor.hurry()
+        supervisor.stop()
+    assert sorted(path.name for path in log.parent.iterdir()) == ["talker.log", *(f"talker.log.{n}" for n in (1, 2, 3))]
+    assert b"\0" not in log.read_bytes()
+    assert heard.lines == []

@@ -6,9 +6,11 @@ import re
 import signal
 import socket
 import stat
+import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,9 +18,11 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 import redis
+from psycopg.errors import InsufficientPrivilege
+from sqlalchemy.engine import make_url
 
 from tests.processes import wait_until
-from tests.workers.stack_process import StackProcess, stack_process
+from tests.workers.stack_process import PROGRAM, StackProcess, stack_process
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
 
@@ -116,7 +120,7 @@ def test_what_starts_is_said_with_the_way_to_connect_and_the_logs(running: Stack
     for part in PARTS:
         assert f"{part}  ready" in running.output
         assert (running.data / "logs" / f"{part}.log").is_file()
-    assert f"slowwave env --data {running.data}" in running.output
+    assert f'eval "$(slowwave env --export --data {running.data})"' in running.output
 
 
 def test_a_second_one_on_the_same_folder_is_refused(running: StackProcess) -> None:
@@ -208,3 +212,71 @@ def test_servers_that_are_named_are_used_instead(database_url: str, valkey_url: 
         assert not _pids(run, "postgres -D")
         assert not _pids(run, "valkey")
         assert run.stop() == 0
+
+
+def test_roles_work_on_a_stack_and_bound_its_producers(running: StackProcess) -> None:
+    variables = running.ready()
+    shell = partial(run_shell, variables)
+    assert shell("roles", "apply").startswith("Each role may do its part")
+    told = shell("--tenant", "acme", "roles", "add", "acme_app", "--role", "producer")
+    password = told.rpartition("once: ")[2].strip()
+    producer = make_url(variables["SLOWWAVE_DATABASE_URL"]).set(username="acme_app", password=password)
+    with psycopg.connect(producer.render_as_string(hide_password=False), autocommit=True) as connection:
+        for taken in ("pg_advisory_lock(1)", "pg_try_advisory_xact_lock(1)", "lo_create(0)"):
+            with pytest.raises(InsufficientPrivilege):
+                connection.execute(f"SELECT {taken}")
+        assert connection.execute("SHOW temp_file_limit").fetchone() == ("1GB",)
+    found = {check["name"]: check for check in json.loads(shell("doctor", "--json"))["checks"]}
+    assert (found["roles"]["verdict"], found["logins"]["verdict"]) == ("ok", "ok")
+
+
+def test_a_stack_without_its_passwords_makes_new_ones(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with stack_process(data) as first:
+        url = first.ready()["SLOWWAVE_DATABASE_URL"]
+        _keep(url, "before")
+        assert first.stop() == 0
+    secrets = data / "secrets.json"
+    secrets.write_text(secrets.read_text()[:40])
+    with stack_process(data) as cut:
+        wait_until(lambda: cut.ended, 30, "it refuses to start")
+        assert f"{secrets} can't be read" in cut.output
+        assert "delete it; the next start makes new passwords and gives them to the servers" in cut.output
+        assert "Traceback" not in cut.output
+    secrets.unlink()
+    with stack_process(data) as again:
+        fresh = again.ready()["SLOWWAVE_DATABASE_URL"]
+        assert fresh != url
+        assert _kept(fresh) == ["before"]
+        assert again.stop() == 0
+
+
+def test_variables_of_an_earlier_stack_are_named_with_a_cure(tmp_path: Path) -> None:
+    variables = {"SLOWWAVE_DATABASE_URL": "postgresql://slowwave:x@127.0.0.1:1/slowwave"}
+    with stack_process(tmp_path / "data", **variables) as run:
+        wait_until(lambda: run.ended, 30, "it refuses to start")
+        assert "the server that SLOWWAVE_DATABASE_URL names does not answer" in run.output
+        assert "`unset ${!SLOWWAVE_*}` in bash" in run.output
+        assert run.process.returncode == 3
+
+
+def test_a_shell_that_asks_for_variables_never_prints_its_own(running: StackProcess, tmp_path: Path) -> None:
+    def bash(data: Path) -> subprocess.CompletedProcess[str]:
+        line = f'eval "$({PROGRAM} env --export --data {data})" && echo "$SLOWWAVE_DATABASE_URL"'
+        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+
+    nothing = bash(tmp_path)
+    assert nothing.stdout.strip() == ""
+    assert "no stack runs on" in nothing.stderr
+    assert bash(running.data).stdout.strip() == running.ready()["SLOWWAVE_DATABASE_URL"]
+    asked = [PROGRAM, "env", "--data", tmp_path]
+    plain = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert (plain.stdout, plain.returncode) == ("", 3)
+
+
+def run_shell(variables: dict[str, str], *words: str) -> str:
+    """What `slowwave` answers, with these variables."""
+    done = subprocess.run(
+        [PROGRAM, *words], env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    return done.stdout or done.stderr

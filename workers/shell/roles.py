@@ -4,18 +4,24 @@ Must not know: what each may do, SQL.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from slowwave_server.workers.shell.options import OPERATE, Json
 from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
-from slowwave_server.workers.shell.sentences import FOUND
+from slowwave_server.workers.shell.sentences import FOUND, MAY_NOT, UNAVAILABLE, complain
 from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+NEEDED = (
+    "run it as the owner: a login that owns the tables and has CREATEROLE, with ADMIN OPTION on the groups slowwave_*; or give an"
+    " administrator the SQL that `slowwave roles apply --print` prints"
+)
 roles = typer.Typer(no_args_is_help=True, help="Logins of Postgres and users of Redis, each for its part alone.")
 
 Login = Annotated[str, typer.Argument(help="The login's name in Postgres.", show_default=False, metavar="LOGIN")]
@@ -36,7 +42,7 @@ def apply(
     """Give each role what it needs, and take away the rest. As the owner of the tables; again after each migration."""
     from slowwave_server.services.access.grants import apply_grants, statements
 
-    with shell_of(context).connection() as connection:
+    with shell_of(context).connection() as connection, _for_owners():
         if only_print:
             wanted = statements(connection)
         else:
@@ -83,7 +89,7 @@ def add(
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
     tenant = None if role in {"worker", "exporter"} else shell.tenant
-    with shell.connection() as connection:
+    with shell.connection() as connection, _for_owners():
         verifier = None if password is None else _verifier(connection, login, password)
         made = add_login(connection, login, role, tenant, verifier=verifier, connections=connections)
         connection.commit()
@@ -103,7 +109,7 @@ def remove(context: typer.Context, login: Login, *, as_json: Json = False) -> No
     """Take everything here from a login; the login itself stays in Postgres. Exit 1 if it is not known."""
     from slowwave_server.services.access.logins import remove_login
 
-    with shell_of(context).connection() as connection:
+    with shell_of(context).connection() as connection, _for_owners():
         gone = remove_login(connection, login)
         connection.commit()
     if as_json:
@@ -164,6 +170,22 @@ def redis(
         return
     sys.stdout.write(f"{rule}\n")
     sys.stderr.write(f"The password of {user.name}, shown this once: {password}\n")
+
+
+@contextmanager
+def _for_owners() -> Iterator[None]:
+    """Turn a refusal of Postgres into what these commands need, which no other command of theirs could give."""
+    from sqlalchemy.exc import DBAPIError
+
+    from slowwave_server.services.reports.check import first_line
+
+    try:
+        yield
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) != MAY_NOT:
+            raise
+        complain(f"this login may not change roles: {first_line(error)}", NEEDED)
+        raise typer.Exit(UNAVAILABLE) from None
 
 
 def reapply(shell: Shell) -> bool:

@@ -67,13 +67,26 @@ def up(
     raise typer.Exit(run_stack(options, Console()))
 
 
-def env(*, data: Data, as_json: Json = False) -> None:
-    """Print the variables that connect other programs to a running stack, as NAME=value lines."""
+def env(
+    *,
+    data: Data,
+    export: Annotated[bool, typer.Option("--export", help="Print commands for a shell's eval.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print the variables that connect other programs to a running stack, as NAME=value lines.
+
+    In a shell: eval "$(slowwave env --export)". If no stack is ready, stdout stays empty and the exit code is 3.
+    """
+    import shlex
+
     from slowwave_server.workers.stack.environment import environment_of
 
     lines = environment_of(data.expanduser())
     if as_json:
         print_json(dict(line.split("=", 1) for line in lines))
+    elif export:
+        for name, _, value in (line.partition("=") for line in lines):
+            sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
     else:
         sys.stdout.writelines(f"{line}\n" for line in lines)
 

@@ -4,6 +4,7 @@ Must not know: which programs there are, or in which order they stop.
 """
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -193,8 +194,11 @@ def describe(code: int | None) -> str:
         return f"was killed by signal {-code}"
 
 
-def rotate(log: Path, *, limit: int = LOG_BYTES, kept: int = LOGS_KEPT) -> None:
-    """Move a log that has grown beyond `limit` bytes aside, to NAME.log.1 … NAME.log.KEPT."""
+def rotate(log: Path, *, limit: int = LOG_BYTES, kept: int = LOGS_KEPT, in_use: bool = False) -> None:
+    """Move a log that has grown beyond `limit` bytes aside, to NAME.log.1 … NAME.log.KEPT.
+
+    in_use: a program appends to it, so it is copied and emptied. A line that is written in between is lost.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     if not log.exists() or log.stat().st_size <= limit:
         return
@@ -202,4 +206,9 @@ def rotate(log: Path, *, limit: int = LOG_BYTES, kept: int = LOGS_KEPT) -> None:
         older = log.with_name(f"{log.name}.{number}")
         if older.exists():
             older.replace(log.with_name(f"{log.name}.{number + 1}"))
-    log.replace(log.with_name(f"{log.name}.1"))
+    newest = log.with_name(f"{log.name}.1")
+    if in_use:
+        shutil.copy2(log, newest)
+        os.truncate(log, 0)
+    else:
+        log.replace(newest)

@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from slowwave_server.workers.stack.errors import AlreadyRunning, StackFailed
 
+T = TypeVar("T", int, str)
 Phase = Literal["starting", "ready", "stopping"]
 
 # A supervisor that was killed leaves guardians that still stop their programs; no stop takes longer than this.
@@ -141,15 +142,39 @@ class DataFolder:
         except (OSError, ValueError, TypeError):
             return None
 
+    def has_secret(self, name: str) -> bool:
+        """Whether a password of that name was made. Raises StackFailed."""
+        return name in self._known_secrets()
+
     def secret(self, name: str) -> str:
-        """Answer the password of that name, made at its first use. Safe in URLs and files of options."""
-        known: dict[str, str] = {}
-        if self._secrets.exists():
-            known = json.loads(self._secrets.read_text(encoding="utf-8"))
+        """Answer the password of that name, made at its first use. Safe in URLs and files of options.
+
+        Raises StackFailed.
+        """
+        known = self._known_secrets()
         if name not in known:
             known[name] = secrets.token_urlsafe(24)
             write_private(self._secrets, json.dumps(known, indent=2))
         return known[name]
+
+    def _known_secrets(self) -> dict[str, str]:
+        return read_kept(self._secrets, str, "the next start makes new passwords and gives them to the servers")
+
+
+def read_kept(file: Path, kind: type[T], after: str) -> dict[str, T]:
+    """The values of a file of names and values; {} where there is none. after: what follows once it is deleted.
+
+    Raises StackFailed for a file that holds anything else, such as one that was cut off.
+    """
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise StackFailed(f"{file} can't be read ({error}): delete it; {after}") from None
+    if not isinstance(found, dict) or not all(isinstance(value, kind) for value in found.values()):
+        raise StackFailed(f"{file} must hold names with {kind.__name__} values and holds others: delete it; {after}")
+    return found
 
 
 def write_private(file: Path, text: str, *, mode: int = 0o600) -> None:

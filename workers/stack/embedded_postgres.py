@@ -21,6 +21,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from slowwave_server.services.access.bounds import lend_statements
 from slowwave_server.workers.stack.child import SERVER_LINGER_SECONDS, Program, Say
 from slowwave_server.workers.stack.data_folder import DataFolder, write_private
 from slowwave_server.workers.stack.errors import StackFailed, StartInterrupted
@@ -31,6 +32,7 @@ ROLE = "slowwave"
 DATABASE = "slowwave"
 MAJOR_VERSION = 18
 _SUPERUSER = "postgres"
+_SUPERUSER_SECRET = "postgres-superuser"  # noqa: S105  (its name)
 _SYSTEM_USER = "slowwave"
 _FAST_SHUTDOWN = signal.SIGINT
 _POLL_SECONDS = 0.1
@@ -67,7 +69,7 @@ class EmbeddedPostgres:
 
     @property
     def _superuser_url(self) -> str:
-        password = self._folder.secret("postgres-superuser")
+        password = self._folder.secret(_SUPERUSER_SECRET)
         return f"postgresql://{_SUPERUSER}:{password}@{HOST}:{self._port}"
 
     def create(self, held: int, stopping: threading.Event) -> None:
@@ -80,6 +82,8 @@ class EmbeddedPostgres:
             self._let_pass(self._binaries / "postgres")
         if self._data.exists():
             self._check_version()
+            if not self._folder.has_secret(_SUPERUSER_SECRET):
+                self._give_new_password()
             return
         self._say(NAME, f"creating a new database cluster in {self._data}")
         # Made under another name: a half-made cluster never looks like a whole one.
@@ -87,7 +91,7 @@ class EmbeddedPostgres:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         password = self._folder.root / "postgres.password"
-        write_private(password, self._folder.secret("postgres-superuser"))
+        write_private(password, self._folder.secret(_SUPERUSER_SECRET))
         try:
             if self._user is not None:
                 shutil.chown(draft, self._user)
@@ -122,6 +126,24 @@ class EmbeddedPostgres:
                 raise StartInterrupted("stopped while the database cluster was being created")
         if process.returncode:
             raise StackFailed(f"initdb failed (exit code {process.returncode}): see {log}")
+
+    def _give_new_password(self) -> None:
+        """Give the superuser of a cluster that is there a new password, since the file of passwords is gone."""
+        password = sql.Literal(self._folder.secret(_SUPERUSER_SECRET)).as_string(None)
+        done = subprocess.run(  # noqa: S603  (the wheel's own postgres)
+            [str(self._binaries / "postgres"), "--single", "-D", str(self._data), "postgres"],
+            input=f"ALTER ROLE {_SUPERUSER} PASSWORD {password}\n",
+            text=True,
+            capture_output=True,
+            cwd=self._data,
+            user=self._user,
+            group=self._user,
+            extra_groups=None if self._user is None else [],
+            check=False,
+        )
+        if done.returncode or "ERROR" in done.stderr:
+            raise StackFailed(f"the superuser of {self._data} can't be given a new password: {done.stderr.strip()}")
+        self._say(NAME, "secrets.json is gone: the superuser has a new password")
 
     def _check_version(self) -> None:
         try:
@@ -196,6 +218,8 @@ class EmbeddedPostgres:
         with psycopg.connect(f"{self._superuser_url}/postgres", autocommit=True, connect_timeout=5) as connection:
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
                 connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+            # For `slowwave roles`: logins and groups are the owner's to make.
+            connection.execute(sql.SQL("ALTER ROLE {} CREATEROLE").format(role))
             # DDL takes no parameters: the driver quotes the password.
             password = sql.Literal(self._folder.secret("postgres"))
             connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, password))
@@ -204,6 +228,8 @@ class EmbeddedPostgres:
         with psycopg.connect(f"{self._superuser_url}/{DATABASE}", autocommit=True, connect_timeout=5) as connection:
             # By the superuser, since the extension is none that an owner may create.
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            for statement in lend_statements(ROLE):
+                connection.execute(statement)
 
 
 def _binaries() -> Path:

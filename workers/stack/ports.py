@@ -8,7 +8,7 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from slowwave_server.workers.stack.data_folder import write_private
+from slowwave_server.workers.stack.data_folder import read_kept, write_private
 from slowwave_server.workers.stack.errors import PortTaken
 
 HOST = "127.0.0.1"
@@ -39,9 +39,9 @@ def settle_ports(file: Path, given: Mapping[str, int]) -> dict[str, int]:
     """Answer a free port for each name and remember them in `file`.
 
     given: name → port, 0 for "as before, or any". Raises PortTaken for a given port that somebody listens on; a
-    remembered port that is taken meanwhile is replaced by another.
+    remembered port that is taken meanwhile is replaced by another. Raises StackFailed for a file that can't be read.
     """
-    remembered: dict[str, int] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    remembered = read_kept(file, int, "the next start chooses ports again")
     settled: dict[str, int] = {}
     for name, port in given.items():
         if port and not is_free(port):

@@ -19,10 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import redis
 from sqlalchemy.exc import OperationalError
 
-from slowwave.coordination.broker import connect_broker
 from slowwave.settings import PREFIX, Settings, load_settings, variable_of
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import WrongSchema, migrate
@@ -32,6 +30,7 @@ from slowwave_server.workers.stack.embedded_postgres import EmbeddedPostgres
 from slowwave_server.workers.stack.embedded_valkey import EmbeddedValkey
 from slowwave_server.workers.stack.environment import write_environment
 from slowwave_server.workers.stack.errors import StackFailed, StartInterrupted
+from slowwave_server.workers.stack.given_servers import check_broker, check_database
 from slowwave_server.workers.stack.ports import HOST, settle_ports
 from slowwave_server.workers.stack.programs import CeleryPrograms, default_workers, flower_answers, worker_answers
 from slowwave_server.workers.stack.supervisor import Supervisor
@@ -43,6 +42,7 @@ _PROGRAM_SECONDS = 90.0
 # While starting, who dies this often has a reason that waiting does not cure.
 _DEATHS_ALLOWED = 3
 _LINES_SHOWN = 5
+_TAIL_BYTES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class Stack:
     def _start_postgres(self, ports: Mapping[str, int], supervisor: Supervisor) -> str:
         if self._names_database:
             self._say("postgres", f"using the server that {variable_of('database_url')} names")
-            _check_database(self._given.database_url)
+            check_database(self._given.database_url)
             return self._given.database_url
         server = EmbeddedPostgres(self.folder, ports["postgres"], self._say)
         server.create(self._held, self._stopping)
@@ -188,7 +188,7 @@ class Stack:
     def _start_valkey(self, ports: Mapping[str, int], supervisor: Supervisor) -> str:
         if self._names_broker:
             self._say("valkey", f"using the server that {variable_of('broker_url')} names")
-            _check_broker(self._given)
+            check_broker(self._given)
             return self._given.broker_url
         server = EmbeddedValkey(self.folder, ports["valkey"])
         child = supervisor.start(server.program(self._server_environment()))
@@ -235,8 +235,7 @@ class Stack:
         return self.options.flower_auth or f"slowwave:{self.folder.secret('flower')}"
 
     def _publish(self) -> None:
-        # Lines for `export $(slowwave env)`: a folder with a blank in its name can't be among them.
-        variables = {name: value for name, value in self._variables().items() if not any(map(str.isspace, value))}
+        variables = {name: value for name, value in self._variables().items() if "\n" not in value}
         if self.flower_url is not None:
             variables |= {"FLOWER_URL": self.flower_url, "FLOWER_BASIC_AUTH": self._flower_auth()}
         write_environment(self.folder, variables)
@@ -272,27 +271,10 @@ class Stack:
         self._claims.close()
 
 
-def _check_database(url: str) -> None:
-    engine = make_engine(url)
-    try:
-        engine.connect().close()
-    except OperationalError as error:
-        raise StackFailed(
-            f"the server that {variable_of('database_url')} names does not answer: {error.orig}"
-        ) from None
-    finally:
-        engine.dispose()
-
-
-def _check_broker(settings: Settings) -> None:
-    try:
-        client = connect_broker(settings)
-        client.ping()
-        client.close()
-    except (redis.RedisError, ValueError) as error:
-        raise StackFailed(f"the server that {variable_of('broker_url')} names does not answer: {error}") from None
-
-
 def _last_lines(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    lines: list[str] = []
+    if log.exists():
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            lines = file.read(_TAIL_BYTES).decode(errors="replace").splitlines()
     return "\n".join(f"    {line}" for line in lines[-_LINES_SHOWN:]) or "    (empty)"

@@ -3,13 +3,16 @@
 Must not know: what the programs are.
 """
 
+import threading
 import time
 from itertools import groupby
 from pathlib import Path
 
-from slowwave_server.workers.stack.child import Child, Program, Say
+from slowwave_server.workers.stack.child import LOG_BYTES, Child, Program, Say, rotate
 
 STOP_SECONDS = 8.0
+LOOK_SECONDS = 10.0
+"""How often the supervisor looks how large logs are."""
 # A person who waits longer than this is told what for.
 _TELL_SECONDS = 3.0
 # Beyond a program's own grace: its guardian has to kill and collect what is left.
@@ -21,10 +24,17 @@ class Supervisor:
     """Starts programs, says when one died and is started again, and leaves none behind.
 
     logs: folder of the log files, NAME.log each. held: a descriptor that stays open until the last process is gone.
+    log_bytes: a log that has grown beyond this is set aside while its program runs; look_seconds: how often it looks.
     """
 
-    def __init__(self, logs: Path, say: Say, *, held: int = -1) -> None:
+    def __init__(
+        self, logs: Path, say: Say, *, held: int = -1, log_bytes: int = LOG_BYTES, look_seconds: float = LOOK_SECONDS
+    ) -> None:
         self._logs = logs
+        self._log_bytes = log_bytes
+        self._look_seconds = look_seconds
+        self._stopped = threading.Event()
+        self._looker: threading.Thread | None = None
         self._say = say
         self._held = held
         self._children: dict[str, Child] = {}
@@ -37,6 +47,10 @@ class Supervisor:
         child = Child(program, self._logs / f"{program.name}.log", self._say, held=self._held)
         self._children[program.name] = child
         child.start()
+        if self._looker is None:
+            self._stopped.clear()
+            self._looker = threading.Thread(target=self._look_at_logs, name="logs", daemon=True)
+            self._looker.start()
         return child
 
     @property
@@ -55,12 +69,24 @@ class Supervisor:
         for _, stage in groupby(children, key=lambda child: child.program.stage):
             self._stop_stage(list(stage), limit, tell_after)
         self._children.clear()
+        self._stopped.set()
+        if self._looker is not None:
+            self._looker.join()
+            self._looker = None
 
     def hurry(self) -> None:
         """Kill instead of waiting: what a second Ctrl-C asks for. May be called from a signal handler."""
         self._hurry = True
         for child in list(self._children.values()):
             child.kill()
+
+    def _look_at_logs(self) -> None:
+        while not self._stopped.wait(self._look_seconds):
+            for child in list(self._children.values()):
+                try:
+                    rotate(child.log, limit=self._log_bytes, in_use=True)
+                except OSError as error:
+                    self._say(child.program.name, f"its log can't be set aside: {error}")
 
     def _stop_stage(self, stage: list[Child], limit: float, tell_after: float) -> None:
         asked = time.monotonic()

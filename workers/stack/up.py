@@ -54,7 +54,7 @@ def _tell_ready(stack: Stack, console: Console, seconds: float) -> None:
     data = escape(str(stack.folder.root))
     console.print(f"[bold green]ready[/] after {seconds:.1f} s", highlight=False)
     lines = {
-        "connect": f"export $(slowwave env --data {data})",
+        "connect": f'eval "$(slowwave env --export --data {data})"',
         "logs": escape(str(stack.folder.logs)),
         "stop": "Ctrl-C",
     }

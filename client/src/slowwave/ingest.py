@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any, NamedTuple, TextIO
+from typing import IO, Any, NamedTuple
 
 from slowwave.capture import Delivery, Entry, about_of
 from slowwave.errors import InvalidMessage, InvalidName, shown
@@ -60,7 +60,7 @@ class IngestReport:
     sessions: set[SessionRef] = field(default_factory=set)
 
 
-def bounded_lines(file: TextIO, most: int = MAX_LINE_CHARACTERS) -> Iterator[str]:
+def bounded_lines(file: IO[str], most: int = MAX_LINE_CHARACTERS) -> Iterator[str]:
     """Read the lines of a file, each with at most `most` characters and its end.
 
     Of a longer line comes the beginning, one character longer than `most`, so that `ingest` rejects it. The rest is
