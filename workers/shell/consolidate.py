@@ -4,14 +4,18 @@ Must not know: SQL, how notes and memories are compared.
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from slowwave.memory_types import MemoryType
+from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.workers.shell.options import OPERATE, REMEMBER, Agent, Json, Limit, Scope, scope_of
 from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.shell.progress import progress
 from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE
 from slowwave_server.workers.shell.state import Shell, operator, shell_of
 
@@ -135,7 +139,12 @@ def consolidate(
     how = _How(dry_run, any_age, allow_archive)
     reports = []
     for one in modes if scope_id is not None else ():
-        for report in _reports(shell, scope_id or 0, one, how):
+        found = _reports(shell, scope_id or 0, one, how)
+        while True:
+            with progress(f"consolidating ({one})", partial(_how_far, shell, scope_id or 0, shell.now())):
+                report = next(found, None)
+            if report is None:
+                break
             reports.append((one, report))
             if not as_json:
                 _show(one, report, dry_run=dry_run)
@@ -179,6 +188,18 @@ def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[Cy
             report = consolidate_whole(shell.engine, order, settings=rules, clock=shell.now)
         yield report
         more = report.more and not how.dry_run
+
+
+def _how_far(shell: Shell, scope_id: int, began: datetime) -> str:
+    """How many memories of the scope were looked at since; a dry run shows none, since it commits nothing."""
+    from sqlalchemy import func, select
+
+    from slowwave_server.models import Memory
+
+    query = select(func.count()).where(Memory.scope_id == scope_id, Memory.checked_at >= began)
+    with shell.engine.connect() as connection:
+        looked_at = connection.execute(query).scalar_one()
+    return f"{count_words(looked_at, 'memory', 'memories')} looked at" if looked_at else ""
 
 
 def _fields(report: "CycleReport | PassReport") -> dict[str, Any]:

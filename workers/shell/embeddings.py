@@ -3,6 +3,7 @@
 Must not know: SQL, how vectors are made.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,8 +11,9 @@ import typer
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.workers.shell.options import OPERATE, Json
 from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.progress import progress
 from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE, complain
-from slowwave_server.workers.shell.state import shell_of
+from slowwave_server.workers.shell.state import Shell, shell_of
 
 if TYPE_CHECKING:
     from slowwave_server.services.embeddings.indexing import IndexReport
@@ -66,7 +68,8 @@ def reindex(
             # Vectors that serve go only for a model that answers.
             models.own.embed([PROBE])
             retire_all(engine)
-        report = index(Indexing(engine, models, settings.batch_size, lambda: True))
+        with progress("making vectors", partial(_how_far, shell, None if models.own is None else models.own.name)):
+            report = index(Indexing(engine, models, settings.batch_size, lambda: True))
     except (VectorsUnavailable, EmbeddingFailed) as error:
         complain(f"no more vectors were made: {error}")
         raise typer.Exit(UNAVAILABLE) from None
@@ -76,6 +79,19 @@ def reindex(
         console().print(_words(report))
     if report.state != "done":
         raise typer.Exit(FOUND)
+
+
+def _how_far(shell: Shell, model: str | None) -> str:
+    """How many vectors of the settings' model there are, and what waits for one."""
+    from slowwave_server.services.reports.embeddings import read_embeddings
+
+    with shell.engine.connect() as connection:
+        spaces = [space for space in read_embeddings(connection, model).spaces if space.model == model]
+    return "; ".join(
+        f"{count_words(space.memories, 'memory', 'memories')} and {count_words(space.events, 'event')} have one; "
+        f"waiting: {_waiting(space)}"
+        for space in spaces
+    )
 
 
 def _words(report: "IndexReport") -> str:
@@ -100,6 +116,11 @@ def _show(found: "EmbeddingsReport") -> None:
 
 
 def _row(space: "SpaceReport") -> tuple[str, ...]:
+    counts = (f"{n:,}" for n in (space.dimension, space.memories, space.events, space.refused))
+    return (space.model, space.state, *counts, _waiting(space))
+
+
+def _waiting(space: "SpaceReport") -> str:
     waiting = [
         count_words(count, *names)
         for count, names in (
@@ -108,5 +129,4 @@ def _row(space: "SpaceReport") -> tuple[str, ...]:
         )
         if count
     ]
-    counts = (f"{n:,}" for n in (space.dimension, space.memories, space.events, space.refused))
-    return (space.model, space.state, *counts, " and ".join(waiting) or "nothing")
+    return " and ".join(waiting) or "nothing"

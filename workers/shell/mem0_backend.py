@@ -3,6 +3,7 @@
 Must not know: SQL, how mem0 is set up.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.workers.shell.fed_backends import behind, deliver_all, scopes_meant, tell_failure
 from slowwave_server.workers.shell.options import OPERATE, Json, Limit, Scope
 from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
+from slowwave_server.workers.shell.progress import progress
 from slowwave_server.workers.shell.sentences import FOUND, UNAVAILABLE
 from slowwave_server.workers.shell.state import Shell, shell_of
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from slowwave.mem0_backend import CopyStore
     from slowwave_server.services.mem0_backend.delivery import Mem0Report
     from slowwave_server.services.reports.copies import ScopeCopies
+
+SCOPES_READ = 1000
 
 app = typer.Typer(no_args_is_help=True, help="Memory in mem0, which answers searches: status, sync.")
 
@@ -74,7 +78,8 @@ def sync(
     shell = shell_of(context)
     scopes = _scopes(shell, agent, scope)
     store = _begin(shell, again=again)
-    reports = {name: _deliver(shell, scope_id, store) for name, scope_id in scopes.items()}
+    with progress("writing copies to mem0", partial(_how_far, shell)):
+        reports = {name: _deliver(shell, scope_id, store) for name, scope_id in scopes.items()}
     if as_json:
         print_json(reports)
     else:
@@ -82,6 +87,16 @@ def sync(
             _tell(name, report)
     if any(report.state in {"busy", "failed"} for report in reports.values()):
         raise typer.Exit(UNAVAILABLE)
+
+
+def _how_far(shell: Shell) -> str:
+    """How many memories of the tenant wait for mem0."""
+    from slowwave_server.services.reports.copies import report_copies
+
+    with shell.engine.connect() as connection:
+        found = report_copies(connection, shell.tenant, shell.settings.memory.backend, limit=SCOPES_READ)
+    waiting = sum(one.waiting for one in found.scopes)
+    return count_words(waiting, "memory waits", "memories wait")
 
 
 def _begin(shell: Shell, *, again: bool) -> "CopyStore":
