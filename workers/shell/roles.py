@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 NEEDED = (
-    "run it as the owner: a login that owns the tables and has CREATEROLE, with ADMIN OPTION on the groups slowwave_*; or give an"
-    " administrator the SQL that `slowwave roles apply --print` prints"
+    "run it as the owner: a login that owns the tables and has CREATEROLE, with ADMIN OPTION on the groups slowwave_*; or"
+    " give an administrator the SQL that `slowwave roles apply --print` prints"
 )
 roles = typer.Typer(no_args_is_help=True, help="Logins of Postgres and users of Redis, each for its part alone.")
 
@@ -128,7 +128,7 @@ def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
     """Show which login has which role, and whose tenant it is."""
     from slowwave_server.services.access.logins import known_logins
 
-    with shell_of(context).connection() as connection:
+    with shell_of(context).connection() as connection, _for_owners():
         known = known_logins(connection)
     if as_json:
         print_json(known)
