@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short load mutants scale sizing fuzz audit release lock clean
+.PHONY: setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short load mutants scale sizing fuzz audit release digests lock clean
 
 setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
 
@@ -103,6 +103,9 @@ audit: setup  ## known vulnerabilities in what is pinned, or a plain word that i
 
 release: setup  ## everything of a release but its upload, into dist/: see docs/release.md
 	@$(BIN)/python -m proof.release
+
+digests: setup  ## pin the images of compose.yaml, the Dockerfile and the manifests to the digests that their tags have now
+	@$(BIN)/python -m proof.release.images
 
 # What is locked keeps its version while it fits: `make lock UPGRADE=--upgrade` takes the newest.
 COMPILE = $(UV) compile -q --universal --python-version 3.11 --generate-hashes --no-annotate $(UPGRADE) \

@@ -8,7 +8,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from proof.release.bills import write_bills
+from proof.release.bills import write_bills, write_image_bill
+from proof.release.images import unpinned
 from proof.release.readiness import NotReady, Release, find_release
 from proof.release.wheels import BuildFailed, build_twice, check_metadata, write_sums
 
@@ -25,6 +26,8 @@ def main() -> int:
     except (NotReady, BuildFailed) as error:
         print(f"no release: {error}", file=sys.stderr)
         return 1
+    for image in sorted(unpinned(ROOT)):
+        print(f"NOT PINNED: {image}; run `make digests` where its registry can be reached")
     print(f"\nWhat is left, by hand:\n{release.next_steps(options.into)}")
     return 0
 
@@ -40,7 +43,7 @@ def _make(release: Release, into: Path) -> None:
     into.mkdir(parents=True)
     wheels = build_twice(release, into)
     check_metadata(wheels)
-    bills = write_bills(release, into)
+    bills = [*write_bills(release, into), write_image_bill(release, into)]
     notes = into / "RELEASE_NOTES.md"
     notes.write_text(release.notes, encoding="utf-8")
     sums = write_sums(into, [*wheels, *bills, notes])

@@ -1,15 +1,18 @@
-"""Bills of materials: all that the client and the server bring along, as it is locked, as CycloneDX.
+"""Bills of materials: all that the client, the server and the image bring along, as it is locked, as CycloneDX.
 
-One for each: what the client needs, and what the server needs with all extras that run. Tools of development are left
-out. Versions and licences are those of this environment, which must be the locked one.
+One for each: what the client needs, what the server needs with all extras that run, and what deploy/install.sh puts
+into the image. Tools of development are left out. Versions and licences of the first two are those of this environment,
+which must be the locked one; those of the third are read from an environment that is made for it.
 
 Must not know: how a wheel is built.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
@@ -22,6 +25,7 @@ from packaging.version import Version
 
 from proof.audit.pins import read_pins
 from proof.release.readiness import NotReady, Release
+from proof.release.wheels import unpack
 
 NOT_RUNNING = frozenset({"dev", "docs", "release", "bench"})
 """Extras that nobody who runs Slowwave installs."""
@@ -43,15 +47,13 @@ def installed(name: str) -> Iterable[str]:
 
 def write_bills(release: Release, into: Path) -> list[Path]:
     """Write both. Raises NotReady where something is installed that is not the locked version."""
-    whole = _environment(release)
+    whole = environment_bill(release, Path(sys.executable), "--pyproject", str(release.root / "pyproject.toml"))
     require_locked(whole, (release.root / "requirements.lock").read_text(encoding="utf-8"))
     written = []
     for name, project in PROJECTS.items():
         described = tomllib.loads((release.root / project).read_text(encoding="utf-8"))["project"]
         bill = part_of(whole, described, release.version)
-        file = into / f"{name}-{release.version}.cdx.json"
-        file.write_text(json.dumps(bill, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        written.append(file)
+        written.append(_write(bill, into / f"{name}-{release.version}.cdx.json"))
     return written
 
 
@@ -110,12 +112,11 @@ def require_locked(whole: Bill, lock: str) -> None:
         raise NotReady(f"not the locked versions, run `make setup`: {', '.join(sorted(other))}")
 
 
-def _environment(release: Release) -> Bill:
-    """The bill of this whole environment."""
-    project = release.root / "pyproject.toml"
-    options = ("--pyproject", str(project), "--output-reproducible", "--output-file", "-")
+def environment_bill(release: Release, python: Path, *more: str) -> Bill:
+    """The bill of the whole environment of an interpreter. more: options of cyclonedx-py. Raises NotReady."""
+    options = (*more, "--output-reproducible", "--output-file", "-")
     done = subprocess.run(
-        [sys.executable, "-m", "cyclonedx_py", "environment", *options, sys.executable],
+        [sys.executable, "-m", "cyclonedx_py", "environment", *options, str(python)],
         env=os.environ | {"SOURCE_DATE_EPOCH": str(release.epoch)},
         capture_output=True,
         text=True,
@@ -125,3 +126,39 @@ def _environment(release: Release) -> Bill:
         raise NotReady(f"no bill of materials: {done.stderr[-2000:]}")
     bill: Bill = json.loads(done.stdout)
     return bill
+
+
+def write_image_bill(release: Release, into: Path) -> Path:
+    """Install what the image holds, as its Dockerfile does, and write the bill of that. Raises NotReady."""
+    with tempfile.TemporaryDirectory(prefix="slowwave-image-") as folder:
+        tree, environment = Path(folder, "tree"), Path(folder, "slowwave")
+        unpack(release, tree)
+        done = subprocess.run(
+            [tree / "deploy" / "install.sh", environment], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise NotReady(f"the image's packages can't be installed: {done.stderr[-2000:]}")
+        whole = environment_bill(release, environment / "bin" / "python")
+        require_locked(whole, (tree / "requirements.lock").read_text(encoding="utf-8"))
+        bill = image_bill(whole, (tree / "deploy" / "Dockerfile").read_text(encoding="utf-8"), release.version)
+    return _write(bill, into / f"slowwave-image-{release.version}.cdx.json")
+
+
+def image_bill(whole: Bill, dockerfile: str, version: str) -> Bill:
+    """The bill of an environment as the image's, whose base is a component of it."""
+    base = re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)[-1]
+    tagged, _, digest = base.partition("@sha256:")
+    name, _, tag = tagged.partition(":")
+    component: Bill = {"bom-ref": base, "type": "container", "name": name, "version": tag}
+    if digest:
+        component["hashes"] = [{"alg": "SHA-256", "content": digest}]
+    about = {"bom-ref": f"slowwave:{version}", "type": "container", "name": "slowwave", "version": version}
+    needs = [{"ref": about["bom-ref"], "dependsOn": sorted([base, *(one["bom-ref"] for one in whole["components"])])}]
+    needs += whole["dependencies"]
+    kept = {"components": [*whole["components"], component], "dependencies": needs}
+    return whole | kept | {"metadata": whole["metadata"] | {"component": about}}
+
+
+def _write(bill: Bill, file: Path) -> Path:
+    file.write_text(json.dumps(bill, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return file

@@ -29,7 +29,7 @@ def build_twice(release: Release, into: Path) -> list[Path]:
     with tempfile.TemporaryDirectory(prefix="slowwave-release-") as folder:
         once, again = Path(folder, "once"), Path(folder, "again", "in a longer path")
         for copy in (once, again):
-            _unpack(release, copy / "tree")
+            unpack(release, copy / "tree")
             build_wheels(copy / "tree", copy / "dist", release.epoch)
         built = sorted((once / "dist").glob("*.whl"))
         for wheel in built:
@@ -75,7 +75,9 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _unpack(release: Release, folder: Path) -> None:
+def unpack(release: Release, folder: Path) -> None:
+    """Make a folder of the commit's files."""
+    folder.mkdir(parents=True, exist_ok=True)
     command = ["git", "-C", str(release.root), "archive", "--format=tar", release.commit]
     packed = subprocess.run(command, check=True, capture_output=True).stdout
     subprocess.run(["tar", "--extract", "--directory", str(folder)], input=packed, check=True)

@@ -262,7 +262,7 @@ def test_the_dockerfile_passes_its_linter() -> None:
 def test_the_image_is_small_unprivileged_and_asked_for_its_health() -> None:
     stages = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
     assert len(stages) == 2
-    assert all(re.match(r"python:3\.11-slim-\w+( AS build)?\n", stage) for stage in stages)
+    assert all(re.match(r"python:3\.11-slim-\w+(@sha256:\w{64})?( AS build)?\n", stage) for stage in stages)
     final = stages[-1]
     assert re.findall(r"^USER (.+)$", final, re.MULTILINE) == ["10001"]
     assert "HEALTHCHECK" in final

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proof.release.bills import part_of
+from proof.release.bills import image_bill, part_of, require_locked
 from proof.release.readiness import CHANGELOG, VERSION_FILE, NotReady, find_release, read_entry, read_version
 
 ROOT = Path(__file__).parents[2]
@@ -106,3 +106,29 @@ def test_a_bill_names_what_is_needed_and_what_that_needs_and_nothing_else() -> N
         "tea==1": ["leaf==1", "sugar==1"],
     }
     assert bill["metadata"]["component"]["version"] == "1.2.0"
+
+
+def test_a_bill_of_the_image_names_its_base_with_its_digest() -> None:
+    whole = {
+        "metadata": {"component": {"bom-ref": "root-component"}, "timestamp": "2026-01-01T00:00:00Z"},
+        "components": [{"bom-ref": "tea==1.0", "name": "tea", "version": "1.0"}],
+        "dependencies": [{"ref": "tea==1.0"}],
+    }
+    digest = "ab" * 32
+    dockerfile = f"FROM pot:1 AS build\nRUN brew\nFROM cup:2-slim@sha256:{digest}\n"
+    bill = image_bill(whole, dockerfile, "1.2.0")
+    base = {"name": "cup", "version": "2-slim", "hashes": [{"alg": "SHA-256", "content": digest}]}
+    assert bill["components"][-1].items() >= base.items()
+    assert bill["metadata"]["component"]["version"] == "1.2.0"
+    assert bill["dependencies"][0] == {
+        "ref": "slowwave:1.2.0",
+        "dependsOn": sorted([f"cup:2-slim@sha256:{digest}", "tea==1.0"]),
+    }
+    assert "hashes" not in image_bill(whole, "FROM cup:2-slim\n", "1.2.0")["components"][-1]
+
+
+def test_a_bill_with_a_version_that_is_not_locked_is_refused() -> None:
+    whole = {"components": [{"name": "Oar_Lock", "version": "0.9"}, {"name": "unlocked", "version": "1"}]}
+    require_locked(whole, "oar-lock==0.9 \\\n    --hash=sha256:ab\n")
+    with pytest.raises(NotReady, match=r"oar-lock 0\.9"):
+        require_locked(whole, "oar-lock==1.0 \\\n    --hash=sha256:ab\n")

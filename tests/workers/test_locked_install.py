@@ -1,12 +1,18 @@
 """deploy/install.sh, which the image and hosts are installed with: nothing gets in that the lock does not give."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packaging.utils import canonicalize_name
 
 from proof.audit.pins import read_pins
+from proof.release.bills import environment_bill, image_bill, require_locked
+from proof.release.readiness import Release
 from tests.documents import ROOT
 from tests.workers.installing import copy_repository
 
@@ -49,6 +55,20 @@ def test_an_installation_holds_what_the_lock_gives_and_our_own(tree: Path, tmp_p
     )
     assert said.stdout.startswith("slowwave ")
     assert not list(tree.rglob("*.egg-info")), "building leaves nothing beside the sources"
+    _check_bill(tree, folder)
+
+
+def _check_bill(tree: Path, folder: Path) -> None:
+    """The image's bill of materials names what is installed and its base, in the form of CycloneDX."""
+    release = Release(tree, "1.2.0", "HEAD", 0, "2026-01-01", "")
+    whole = environment_bill(release, folder / "bin" / "python")
+    bill = image_bill(whole, (tree / "deploy" / "Dockerfile").read_text(), release.version)
+    require_locked(whole, (tree / "requirements.lock").read_text())
+    *packages, base = bill["components"]
+    named = {f"{canonicalize_name(one['name'])}=={one['version']}" for one in packages}
+    assert named == _installed(folder)
+    assert base["name"] == "python"
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
 
 
 def test_a_file_with_another_digest_is_not_installed(tree: Path, tmp_path: Path) -> None:
