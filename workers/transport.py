@@ -1,4 +1,4 @@
-"""The Redis transport with two guards, each against something that ends a worker.
+"""The Redis transport with three guards, each against something that ends a worker.
 
 A lost connection: Celery 5.7.0 restores, acknowledges or rejects messages on a channel whose connection has just been
 lost, and the error of that is not caught (pull request 10242 of celery/celery). There is nothing to acknowledge on a
@@ -8,6 +8,9 @@ A stranger in the queue: what is no message at all (no JSON, or no envelope) is 
 where nobody catches it. It is dropped, and that is said without its text. So is what `workers.admission` does not let
 in; what it takes off a message is said. A message whose *contents* are wrong is not meant here: its task buries it.
 
+A full broker (`maxmemory` with `noeviction`) refuses to note which messages a worker holds. The worker does their work all
+the same, since that is what empties the broker; if it ends meanwhile, the sweep offers their sessions again.
+
 Must not know: tasks, settings.
 """
 
@@ -16,7 +19,7 @@ from queue import Empty
 from typing import Any
 
 from kombu.transport import redis, virtual
-from redis.exceptions import NoPermissionError, RedisError
+from redis.exceptions import NoPermissionError, OutOfMemoryError, RedisError
 
 from slowwave.coordination.keys import QUEUES
 from slowwave_server.workers.admission import Inadmissible, admit
@@ -48,6 +51,12 @@ class QoS(redis.QoS):
         except RedisError:
             self._forget()
 
+    def append(self, message: Any, delivery_tag: str) -> None:
+        try:
+            super().append(message, delivery_tag)
+        except OutOfMemoryError:
+            virtual.QoS.append(self, message, delivery_tag)
+
     def restore_visible(self, start: int = 0, num: int = 10, interval: int = 10) -> None:
         # Whoever only asks workers how they are gives none of their messages back, and may not be able to.
         channel: Any = self.channel
@@ -57,6 +66,8 @@ class QoS(redis.QoS):
             except NoPermissionError:
                 # An app of ours like a worker, with a user who may not, such as Flower's: its question goes on.
                 channel.restores = False
+            except OutOfMemoryError:
+                log.debug("the broker is full: messages of workers that ended are looked for at the next interval")
 
     def ack(self, delivery_tag: str) -> None:
         if self._gone():

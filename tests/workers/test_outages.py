@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
+import redis
 from sqlalchemy import Engine
 
 from slowwave import Memory
+from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
@@ -110,6 +112,27 @@ def test_a_worker_survives_a_restart_of_valkey_and_goes_on(
     until_flushed(look, 30, "jonas%")
     log.info("Valkey restarted: 60 more turns flushed after %.1f s", time.monotonic() - began)
     check_as_if_nothing_had_happened(look, lines, "jonas%")
+    check_nothing_is_held(own_valkey.client)
+    assert worker.exit_code is None
+
+
+def test_a_full_broker_costs_time_and_no_worker(
+    fleet: Fleet, memory: Memory, worker: Program, look: Engine, own_valkey: OwnValkey
+) -> None:
+    lines = take_turns(memory, "priya before", 20)
+    until_flushed(look, 30, "priya%")
+    with own_valkey.client.pipeline() as pipe:
+        for _ in range(10):
+            publish(pipe, NORMAL_QUEUE, envelope("slowwave.sweep_sessions", [], {}, NORMAL_QUEUE, task_id=new_id()))
+        pipe.config_set("maxmemory", 1)
+        pipe.execute()
+    lines |= take_turns(memory, "priya", 60)
+    wait_until(lambda: own_valkey.client.llen(NORMAL_QUEUE) == 0, 30, "the worker empties the full broker's queue")
+    with pytest.raises(redis.exceptions.OutOfMemoryError):
+        own_valkey.client.set("any", "thing")
+    own_valkey.client.config_set("maxmemory", 0)
+    until_flushed(look, 60, "priya%")
+    check_as_if_nothing_had_happened(look, lines, "priya%")
     check_nothing_is_held(own_valkey.client)
     assert worker.exit_code is None
 
