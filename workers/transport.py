@@ -8,8 +8,8 @@ A stranger in the queue: what is no message at all (no JSON, or no envelope) is 
 where nobody catches it. It is dropped, and that is said without its text. So is what `workers.admission` does not let
 in; what it takes off a message is said. A message whose *contents* are wrong is not meant here: its task buries it.
 
-A full broker (`maxmemory` with `noeviction`) refuses to note which messages a worker holds. The worker does their work all
-the same, since that is what empties the broker; if it ends meanwhile, the sweep offers their sessions again.
+A full broker (`maxmemory` with `noeviction`) refuses to note which messages a worker holds. The worker does their work
+all the same, since that is what empties the broker; if it ends meanwhile, the sweep offers their sessions again.
 
 Must not know: tasks, settings.
 """
