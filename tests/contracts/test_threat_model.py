@@ -9,8 +9,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
 NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE)))
-NOT_OURS = {"__init__.py", "conftest.py", "fuzzing.py", "strategies.py"}
-"""Helpers of attacks."""
 
 
 @pytest.mark.parametrize(("file", "test"), NAMED)
