@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol, TypeVar
 
-from psycopg import Connection, OperationalError
+from psycopg import Connection, DatabaseError, OperationalError
 from redis.exceptions import RedisError
 from sqlalchemy import Engine
 
@@ -193,7 +193,8 @@ class Flusher:
             return self._fail(begun, window, FailureKind.POISON, f"{type(error).__name__}: {error}", now)
         for note in extraction.notes:
             log.info("extraction of %s/%s: %s", ref.agent, ref.session, note)
-        result = self._commit(Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now))
+        commit = Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now)
+        result = self._commit(begun, window, commit, now)
         if result.flush_id is not None and begun.scope_id is not None:
             made = (result.flush_id, extraction.candidates, result.repeated)
             flushed = Flushed(begun.session_id, begun.scope_id, window.from_seq, *made)
@@ -220,7 +221,8 @@ class Flusher:
             retry_after=retry_after,
         )
         if decision.action is Action.QUARANTINE:
-            return self._commit(Commit.of_quarantine(begun, window, error, self.extractor, self.settings, now))
+            quarantine = Commit.of_quarantine(begun, window, error, self.extractor, self.settings, now)
+            return self._commit(begun, window, quarantine, now)
         failure = Failure(
             attempts=_attempts_after(decision, kind, begun.attempts),
             window_limit=decision.window_limit or begun.window_limit,
@@ -230,9 +232,21 @@ class Flusher:
         self._reaching_postgres(lambda c: fail_flush(c, begun, failure, now))
         return FlushResult("failed", more=decision.action is Action.HALVE)
 
-    def _commit(self, commit: Commit) -> FlushResult:
-        """Commit with the answer in hand: while Postgres restarts, the commit is tried again, never the extraction."""
-        committed = self._reaching_postgres(lambda c: commit_flush(c, commit, self.clock()))
+    def _commit(self, begun: Begun, window: Window, commit: Commit, now: datetime) -> FlushResult:
+        """Commit with the answer in hand: while Postgres restarts, the commit is tried again, never the extraction.
+
+        A commit that Postgres refuses is a failure like others, with its words. Only a window whose content can't be
+        stored is made smaller; whatever else refuses it (a trigger, a full disk, a missing right) is waited for.
+        """
+        try:
+            committed = self._reaching_postgres(lambda c: commit_flush(c, commit, self.clock()))
+        except DatabaseError as error:
+            if (said := refusal(error)) is None:
+                raise
+            log.warning("the commit of %s failed: %s", commit.session_id, said)
+            by_content = (error.sqlstate or "")[:2] in _OF_CONTENT and commit.outcome != "quarantined"
+            kind = FailureKind.POISON if by_content else FailureKind.TRANSIENT
+            return self._fail(begun, window, kind, f"the commit failed: {said}", now)
         if not committed.committed:
             return FlushResult("lost")
         return FlushResult(
@@ -255,6 +269,20 @@ class Flusher:
                     raise
                 self.pause(0.1 * 3 ** (attempt - 1))
         raise AssertionError("unreachable: the last try answers or raises")
+
+
+_OF_CONTENT = frozenset({"22", "23"})
+"""Classes of SQLSTATE: data exceptions and integrity constraints."""
+_AWAY = frozenset({"08", "57"})
+"""Classes of SQLSTATE: the connection broke, or the server goes down."""
+
+
+def refusal(error: DatabaseError) -> str | None:
+    """What Postgres said when it refused a statement, without the values that it may quote; None if it was away."""
+    if error.sqlstate is None or error.sqlstate[:2] in _AWAY:
+        return None
+    said = "" if error.sqlstate[:2] == "22" else f": {error.diag.message_primary}"
+    return f"{type(error).__name__} ({error.sqlstate}){said}"
 
 
 _UNCLAIMED: dict[Verdict, FlushOutcome] = {Verdict.STALE: "stale", Verdict.BUSY: "busy", Verdict.PARKED: "parked"}

@@ -20,6 +20,7 @@ from slowwave_server.domain.windows import PRECEDING_EVENTS
 from slowwave_server.models.engine import driver_connection
 from slowwave_server.services.flush_store import begin_flush
 from slowwave_server.services.quarantine import RetryResult, retry_quarantined
+from slowwave_server.services.reports.why import why_waiting
 from tests.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
@@ -117,8 +118,8 @@ def test_mistake_02_watermark_and_memories_commit_together_or_not_at_all(scene: 
     with scene.engine.connect() as connection:
         connection.exec_driver_sql("ALTER TABLE slowwave.flushes ADD CONSTRAINT refuse CHECK (stored = 0)")
 
-    with pytest.raises(Exception, match="refuse"):
-        scene.flush("s1")
+    assert scene.flush("s1").outcome == "failed"
+    assert 'violates check constraint "refuse"' in scene.session("s1").last_error
 
     assert (scene.memories(), scene.windows("s1"), scene.session("s1").processed_until) == ([], [], 0)
     assert scene.sql("SELECT count(*) AS n FROM slowwave.memory_changes")[0].n == 0
@@ -338,3 +339,33 @@ def _raise(error: BaseException) -> Callable[[Window], None]:
         raise error
 
     return interrupt
+
+
+_REFUSING = """
+CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'the audit of this company is full'; END $$;
+CREATE TRIGGER refuse BEFORE INSERT ON slowwave.memories FOR EACH ROW EXECUTE FUNCTION public.refuse();
+"""
+
+
+def test_a_refused_commit_is_told_and_tried_until_it_works(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    scene.say("s1", "Maya plays the cello.", "Maya has two cats.", trigger="idle")
+    with scene.engine.connect() as connection:
+        connection.exec_driver_sql(_REFUSING)
+    for failures in range(1, 8):
+        assert scene.flush("s1").outcome == "failed"
+        session = scene.session("s1")
+        assert (session.failures, session.attempts, session.window_limit) == (failures, 0, None)
+        assert session.last_error == "the commit failed: RaiseException (P0001): the audit of this company is full"
+        scene.clock.now = session.not_before
+    assert "the audit of this company is full" in caplog.text
+    scene.clock.pass_time(-1)
+    with scene.engine.connect() as connection:
+        ref = SessionRef("default", "maya", "s1")
+        waiting = why_waiting(connection, scene.queue, ref, scene.settings, now=scene.clock())
+    assert "the audit of this company is full" in waiting.sentence
+    scene.clock.pass_time(1)
+    with scene.engine.connect() as connection:
+        connection.exec_driver_sql("DROP TRIGGER refuse ON slowwave.memories")
+    assert scene.flush("s1").outcome == "stored"
+    assert scene.memories() == ["Maya has two cats.", "Maya plays the cello."]
