@@ -1,6 +1,6 @@
 """The local day of an agent: its time zone and the hour at which its day begins.
 
-Must not know: settings (they hold what a new agent starts with), who asks.
+Must not know: who asks.
 """
 
 import difflib
@@ -11,6 +11,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from slowwave.errors import SlowwaveError
+from slowwave.identity import check_name
+from slowwave.settings import Days
 from slowwave_server.services.reports.names import find_agent
 
 LAST_HOUR = 23
@@ -20,6 +22,10 @@ UPDATE slowwave.agents a SET time_zone = coalesce(:time_zone, a.time_zone),
                              cutoff_hour = coalesce(CAST(:cutoff_hour AS integer), a.cutoff_hour)
 WHERE a.id = :id RETURNING a.name, a.time_zone, a.cutoff_hour
 """)
+_MAKE = text(
+    "INSERT INTO slowwave.agents (tenant, name, time_zone, cutoff_hour)"
+    " VALUES (:tenant, :name, :time_zone, :cutoff_hour) ON CONFLICT DO NOTHING"
+)
 _TRY = text("SELECT now() AT TIME ZONE :time_zone")
 
 
@@ -37,19 +43,29 @@ class AgentDays:
 
 
 def configure_agent(
-    connection: Connection, tenant: str, agent: str, *, timezone: str | None = None, cutoff_hour: int | None = None
+    connection: Connection,
+    tenant: str,
+    agent: str,
+    *,
+    timezone: str | None = None,
+    cutoff_hour: int | None = None,
+    new: Days | None = None,
 ) -> AgentDays:
     """Set what is given and answer what holds now. Applies to events from now on: those that are stored keep their day.
 
-    Raises UnknownName, InvalidDay.
+    new: what an agent begins with that has said nothing yet: something is set for it before its first event, so that
+    history that is brought in gets its days. None: only known agents. Raises UnknownName, InvalidName, InvalidDay.
     """
-    agent_id = find_agent(connection, tenant, agent)
     if timezone is None and cutoff_hour is None:
-        return AgentDays(*connection.execute(_READ, {"id": agent_id}).one())
+        return AgentDays(*connection.execute(_READ, {"id": find_agent(connection, tenant, agent)}).one())
     if cutoff_hour is not None and not 0 <= cutoff_hour <= LAST_HOUR:
         raise InvalidDay(f"a day begins at an hour from 0 to {LAST_HOUR}, not {cutoff_hour}")
     if timezone is not None:
         _check_zone(connection, timezone)
+    if new is not None:
+        begins = {"time_zone": new.timezone, "cutoff_hour": new.cutoff_hour}
+        connection.execute(_MAKE, {"tenant": tenant, "name": check_name("agent", agent), **begins})
+    agent_id = find_agent(connection, tenant, agent)
     values = {"id": agent_id, "time_zone": timezone, "cutoff_hour": cutoff_hour}
     return AgentDays(*connection.execute(_WRITE, values).one())
 

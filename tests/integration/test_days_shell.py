@@ -210,6 +210,17 @@ def test_a_call_that_fails_says_what_was_wrong(shell: Shell, memory: Memory) -> 
         assert "Traceback" not in result.output
 
 
+def test_a_new_agent_s_day_is_set_before_its_first_turn(shell: Shell, memory: Memory) -> None:
+    assert shell("agent", "nova").exit_code == 1
+    assert shell("agent", "a\nb", "--timezone", "Asia/Tokyo").exit_code == 2
+    assert shell("agent", "nova", "--timezone", "Asia/Nowhere").exit_code == 2
+    assert shell("agent", "nova").exit_code == 1, "nothing was made of a call that was refused"
+    set_ = shell.json("agent", "nova", "--timezone", "Asia/Tokyo")
+    assert (set_["timezone"], set_["cutoff_hour"]) == ("Asia/Tokyo", 0)
+    memory.turn_completed("nova", "old", [{"role": "user", "content": "Hello.", "at": at(YESTERDAY, 20)}])
+    assert [day["day"] for day in shell.json("days", "nova")] == [TODAY.isoformat()], "it is tomorrow in Tokyo"
+
+
 def test_an_agent_s_day_begins_when_it_is_told_to(shell: Shell, memory: Memory) -> None:
     yesterday(memory)
     before = shell.json("agent", "atlas")

@@ -175,13 +175,17 @@ def agent(
     cutoff_hour: Annotated[int | None, typer.Option(min=0, max=23, help="The hour at which its day begins.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show when an agent's local day begins, or set it: for what is said from now on; earlier days stay as they are."""
+    """Show when an agent's local day begins, or set it: for what is said from now on; earlier days stay as they are.
+
+    It may be set before the agent's first turn, so that history that you bring in afterwards gets the right days.
+    """
     from slowwave_server.domain.local_days import bounds_of, local_day
     from slowwave_server.services.days.agents import configure_agent
 
     shell = shell_of(context)
     with shell.connection() as connection:
-        found = configure_agent(connection, shell.tenant, agent, timezone=timezone, cutoff_hour=cutoff_hour)
+        begins = shell.settings.memory.days
+        found = configure_agent(connection, shell.tenant, agent, timezone=timezone, cutoff_hour=cutoff_hour, new=begins)
         connection.commit()
     today = local_day(shell.now(), found.timezone, found.cutoff_hour)
     since, until = bounds_of(today, found.timezone, found.cutoff_hour)
