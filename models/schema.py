@@ -20,6 +20,8 @@ from sqlalchemy.exc import OperationalError
 
 from slowwave_server.models.base import SCHEMA
 
+OLDEST_SERVER = 18
+"""The oldest major version of Postgres whose functions the schema calls: uuidv7(), casefold(), ANALYZE ONLY."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 # Any number that nobody else uses: two `slowwave migrate` at once must not both create the tables.
 MIGRATION_LOCK = 7_305_118_240_001
@@ -46,6 +48,10 @@ _HOLDER = text(
 
 class WrongSchema(Exception):
     """The database is at another revision than this code; the message says which command to run."""
+
+
+class OldServer(WrongSchema):
+    """The server is of a major version of Postgres that lacks what the schema calls."""
 
 
 class DevelopmentSchema(WrongSchema):
@@ -89,6 +95,18 @@ def head_revision() -> str:
     return head
 
 
+def require_server(connection: Connection, number: int | None = None) -> None:
+    """Raises OldServer for a server that is older than OLDEST_SERVER. number: server_version_num; None asks it."""
+    if number is None:
+        number = connection.execute(text("SELECT current_setting('server_version_num')::integer")).scalar_one()
+    if number < OLDEST_SERVER * 10_000:
+        raise OldServer(
+            f"Slowwave needs Postgres {OLDEST_SERVER} or later, and this server is Postgres"
+            f" {number // 10_000}.{number % 10_000}: upgrade it, name another server in SLOWWAVE_DATABASE_URL, or let"
+            " `slowwave up` run one"
+        )
+
+
 def _known() -> list[str]:
     """All revisions of this code, the newest first."""
     return [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
@@ -112,9 +130,10 @@ def migrate(
     A newer schema that serves this code stays as it is.
 
     Everything goes on meanwhile: who uses a table is waited for `lock_seconds` at a time, another migration for
-    `turn_seconds`. Raises TablesBusy.
+    `turn_seconds`. Raises TablesBusy, OldServer.
     """
     with engine.connect() as connection:
+        require_server(connection)
         # An index of a large table takes its time; so may another one who migrates.
         connection.execute(text("SET statement_timeout = 0"))
         _take_turn(connection, turn_seconds)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from slowwave_server.domain.troubles import CLOCKS_APART_SECONDS
-from slowwave_server.models.schema import WrongSchema, head_revision, require_current
+from slowwave_server.models.schema import OldServer, WrongSchema, head_revision, require_current, require_server
 from slowwave_server.services.reports.check import Check, fine, first_line, problem, unknown
 from slowwave_server.services.reports.refusals import cure_of_refusal
 
@@ -25,8 +25,10 @@ def check_postgres(engine: Engine) -> Iterator[Check]:
     try:
         with engine.connect() as connection:
             version = connection.exec_driver_sql("SHOW server_version").scalar_one()
-            yield fine("postgres", f"version {version} answers at {where}")
-            yield _check_schema(connection)
+            old = check_version(connection)
+            yield old or fine("postgres", f"version {version} answers at {where}")
+            if old is None:
+                yield _check_schema(connection)
     except DBAPIError as error:
         said = first_line(error)
         here = cure_of_refusal("postgres", said)
@@ -34,6 +36,15 @@ def check_postgres(engine: Engine) -> Iterator[Check]:
             yield problem("postgres", "postgres-away", f"no answer at {where}: {said}")
         else:
             yield problem("postgres", "postgres-refuses", f"refused at {where}: {said}", here)
+
+
+def check_version(connection: Connection, number: int | None = None) -> Check | None:
+    """A problem where the server is too old. number: its server_version_num; None asks it."""
+    try:
+        require_server(connection, number)
+    except OldServer as error:
+        return problem("postgres", "postgres-old", str(error))
+    return None
 
 
 def _check_schema(connection: Connection) -> Check:

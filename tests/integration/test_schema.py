@@ -15,6 +15,7 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import (
     MIGRATION_LOCK,
     MIGRATIONS,
+    OldServer,
     TablesBusy,
     WrongSchema,
     current_revision,
@@ -23,7 +24,9 @@ from slowwave_server.models.schema import (
     migrate,
     oldest_served,
     require_current,
+    require_server,
 )
+from slowwave_server.services.reports.servers import check_version
 from tests.processes import wait_until
 
 pytestmark = pytest.mark.servers
@@ -161,6 +164,19 @@ def test_a_migration_lets_go_of_a_queue_for_a_table_that_stays_in_use_and_change
     with engine.connect() as connection:
         require_current(connection)
     assert migrate(engine, "0100") == (head_revision(), "0100")
+
+
+@pytest.mark.parametrize(("number", "shown"), [(150018, "15.18"), (160011, "16.11"), (170010, "17.10")])
+def test_an_older_postgres_is_refused_in_a_sentence(engine: Engine, number: int, shown: str) -> None:
+    with engine.connect() as connection:
+        with pytest.raises(OldServer) as caught:
+            require_server(connection, number)
+        found = check_version(connection, number)
+        require_server(connection)
+        assert check_version(connection) is None
+    assert str(caught.value).startswith(f"Slowwave needs Postgres 18 or later, and this server is Postgres {shown}: ")
+    assert found is not None
+    assert (found.verdict, found.trouble, found.finding) == ("problem", "postgres-old", str(caught.value))
 
 
 def test_a_migration_names_who_holds_its_lock(engine: Engine) -> None:
