@@ -62,6 +62,12 @@ _ALL = (
         "critical",
     ),
     Trouble(
+        "postgres-old",
+        "The server is an older Postgres than Slowwave needs.",
+        "Upgrade it to Postgres 18 or later, or set SLOWWAVE_DATABASE_URL to such a server.",
+        "critical",
+    ),
+    Trouble(
         "schema-behind",
         "The database is at another revision than this version needs.",
         "Run `slowwave migrate` with the newer of the two versions, then restart what is older.",

@@ -315,6 +315,7 @@ NOT_CALLED = {
     "book.mark_settling": "writes",
     "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
     "servers.check_postgres": "the server's version",
+    "servers.check_version": "the server's version",
     "servers.check_clocks": "what time servers have",
     "sweeping.check_stranded": "of the whole installation, for its operator: counts, no names of sessions",
     "jobs_check.check_maintenance": "jobs belong to the installation",

@@ -175,6 +175,7 @@ RULES: Mapping[str, Rule] = {name: _BY_TROUBLE[name] for name in TROUBLES if nam
 
 WITHOUT_ALERT: Mapping[str, str] = {
     "postgres-refuses": "An exporter that is refused knows nothing: the alert is that of Postgres being away.",
+    "postgres-old": "No schema is there for an exporter to read: `slowwave migrate` refuses such a server.",
     "broker-refuses": "An exporter that is refused knows nothing: the alert is that of the broker being away.",
     "roles-outdated": "The exporter's own role may not look at roles.",
     "producers-unbounded": "The exporter's own role may not look at other logins.",
