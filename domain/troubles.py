@@ -18,6 +18,8 @@ BACKLOG_SECONDS = 300.0
 """A session that waits so much longer than `memory.auto_flush.max_dirty_age_seconds` is the head of a backlog."""
 REVIEW_OLD = timedelta(days=7)
 """A question that waits for longer is not being read: the least urgent ones lapse after twice that time."""
+REVIEW_MANY = 100
+"""With more open questions than this, hours of answers wait: passes ask faster than people answer."""
 CONFLICT_OLD = timedelta(days=14)
 """A contradiction that is open for longer is not being looked at."""
 CLOCKS_APART_SECONDS = 2.0
@@ -182,6 +184,12 @@ _ALL = (
         "warning",
     ),
     Trouble(
+        "notes-fail",
+        "Notes of agents, or summaries of days, could not be made.",
+        "See `slowwave working AGENT --settled` and `slowwave day` for the errors. Slowwave tries again by itself.",
+        "warning",
+    ),
+    Trouble(
         "model-not-set-up",
         "The model of the settings is not set up.",
         "Set or install what is named, or set memory.llm.driver to none.",
@@ -209,6 +217,12 @@ _ALL = (
         "review-old",
         "Questions have waited for an answer for more than a week.",
         "Answer them: `slowwave review list`, or the console's review page. Unanswered ones lapse by their rule.",
+        "warning",
+    ),
+    Trouble(
+        "review-many",
+        f"More than {REVIEW_MANY} questions wait for an answer.",
+        "Answer many at once: `slowwave review accept` or `reject` with `--tier`, `--older-than`, `--dry-run` first.",
         "warning",
     ),
     Trouble(

@@ -6,10 +6,11 @@ Must not know: what a run does; which job it belongs to beyond its name.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from secrets import randbits
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, insert, text, update
 from sqlalchemy.exc import IntegrityError
 
 from slowwave_server.models import MaintenanceRun
@@ -47,10 +48,12 @@ def start_run(
     undoes: int | None = None,
     part_of: int | None = None,
     no_repeat: bool = False,
+    dry_run: bool = False,
 ) -> Run:
     """Begin a run. A job has one at a time: raises AlreadyRunning (the transaction goes on).
 
-    part_of: the run that starts this one. no_repeat: of an undo that a person wants no pass to reverse.
+    part_of: the run that starts this one. no_repeat: of an undo that a person wants no pass to reverse. dry_run: the
+    transaction will be rolled back, so the run takes a negative number at random and uses up none.
     """
     lease = uuid4()
     values = {
@@ -67,15 +70,27 @@ def start_run(
     }
     try:
         with connection.begin_nested():
-            run_id: int = connection.execute(
-                insert(MaintenanceRun).values(**values).returning(MaintenanceRun.id)
-            ).scalar_one()
+            run_id = _insert_dry(connection, values) if dry_run else _insert(connection, values)
     except IntegrityError as error:
         if "maintenance_runs_running_idx" in str(error.orig):
             raise AlreadyRunning(f"job {job} has a run under way") from None
         raise
     bind(run=run_id)
     return Run(run_id, lease, lease_seconds)
+
+
+def _insert(connection: Connection, values: Mapping[str, Any]) -> int:
+    run_id: int = connection.execute(insert(MaintenanceRun).values(**values).returning(MaintenanceRun.id)).scalar_one()
+    return run_id
+
+
+def _insert_dry(connection: Connection, values: Mapping[str, Any]) -> int:
+    run_id = -1 - randbits(62)
+    names = ", ".join(values)
+    given = ", ".join(f":{name}" for name in values)
+    statement = f"INSERT INTO slowwave.maintenance_runs (id, {names}) OVERRIDING SYSTEM VALUE VALUES (:id, {given})"
+    connection.execute(text(statement), {"id": run_id, **values})
+    return run_id
 
 
 def renew_run(connection: Connection, run: Run, now: datetime) -> bool:

@@ -22,6 +22,7 @@ from slowwave_server.models import (
     MemoryConflict,
     MemoryLink,
     MemoryNote,
+    ReviewItem,
     Scope,
     WorkingItem,
 )
@@ -207,6 +208,23 @@ def refuse_if_built_on(
         apart = row.memory_id not in made and (row.action in _ALONE or actions <= _ALONE)
         if row.id > first and not apart:
             raise _built_on(run_id, touched[row.memory_id], row)
+
+
+def refuse_if_asked_later(connection: Connection, run_id: int) -> None:
+    """Raise CannotUndo if a later run asked about a conflict that this one had registered."""
+    query = (
+        select(ReviewItem.id, ReviewItem.run_id)
+        .join(MemoryConflict, MemoryConflict.id == ReviewItem.conflict_id)
+        .where(MemoryConflict.run_id == run_id, ReviewItem.run_id != run_id)
+        .order_by(ReviewItem.id)
+        .limit(1)
+    )
+    row = connection.execute(query).first()
+    if row is not None:
+        raise CannotUndo(
+            f"run {run_id} can't be undone: run {row.run_id} put question {row.id} about a conflict of it; undo run"
+            f" {row.run_id} first"
+        )
 
 
 def check_unused(connection: Connection, run_id: int, touched: Mapping[UUID, Touched], made: Collection[UUID]) -> None:

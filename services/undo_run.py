@@ -26,6 +26,7 @@ from slowwave_server.services.undo_checks import (
     check_unused,
     lock_run,
     lock_touched,
+    refuse_if_asked_later,
     refuse_if_built_on,
 )
 from slowwave_server.services.undo_fields import Made, changes_of, put_back, reindex, reopen
@@ -65,6 +66,7 @@ def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> Un
     made = {change.memory for change in changes if change.action == "created"}
     refuse_if_built_on(connection, target, touched, made)
     check_unused(connection, run_id, touched, made)
+    refuse_if_asked_later(connection, run_id)
     returned = {} if target.undoes is None else _write_back(connection, target)
     if removed:
         touched = lock_touched(connection, undoing.tenant, run_id)

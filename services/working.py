@@ -29,6 +29,7 @@ from slowwave_server.services.working_store import (
     due_notes,
     end_dead_runs,
     expired_notes,
+    reopen_failed,
     settle,
 )
 
@@ -147,13 +148,14 @@ def _rehearse(connection: Connection, ask: _Ask) -> CycleReport:
         due = _gather(connection, ask)
         report = CycleReport("nothing")
         if due is not None:
-            report = replace(_settle_all(connection, ask, _start(connection, ask), due), run=None)
+            report = replace(_settle_all(connection, ask, _start(connection, ask, dry_run=True), due), run=None)
         whole.rollback()
     return report
 
 
 def _gather(connection: Connection, ask: _Ask) -> _Due | None:
     now, limit = ask.clock(), ask.settings.batch_size
+    reopen_failed(connection, ask.scope_id, now)
     notes = due_notes(connection, ask.scope_id, min_importance=ask.settings.min_importance, limit=limit + 1, now=now)
     expired = expired_notes(connection, ask.scope_id, now)
     if not notes and not expired:
@@ -161,7 +163,7 @@ def _gather(connection: Connection, ask: _Ask) -> _Due | None:
     return _Due(notes[:limit], expired, more=len(notes) > limit or len(expired) == MAX_EXPIRED)
 
 
-def _start(connection: Connection, ask: _Ask) -> Run:
+def _start(connection: Connection, ask: _Ask, *, dry_run: bool = False) -> Run:
     return start_run(
         connection,
         kind="working",
@@ -169,6 +171,7 @@ def _start(connection: Connection, ask: _Ask) -> Run:
         lease_seconds=LEASE_SECONDS,
         scope_id=ask.scope_id,
         by=ask.by,
+        dry_run=dry_run,
     )
 
 

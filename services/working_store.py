@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, func, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -25,6 +25,8 @@ from slowwave_server.models import MaintenanceRun, MemoryChange, MemoryLink, Sco
 from slowwave_server.services.flush_rows import clean_error
 from slowwave_server.services.memory_changes import Author
 
+RETRY = timedelta(days=1)
+"""A note that could not be kept is tried again after so long, until it expires: a newer version may keep it."""
 MAX_EXPIRED = 1000
 """So many items expire in one cycle; the next one takes the others."""
 
@@ -58,17 +60,30 @@ class DueScope:
 
 
 def due_scopes(connection: Connection, *, min_importance: float, limit: int, now: datetime) -> list[DueScope]:
-    """Scopes of all tenants in which notes are due or expired, the longest waiting first."""
+    """Scopes of all tenants in which notes are due, due again or expired, the longest waiting first."""
     due = or_(WorkingItem.marked, WorkingItem.importance >= min_importance, WorkingItem.expires_at <= now)
+    columns = WorkingItem.scope_id, WorkingItem.said_at
+    # A branch each, since each has an index of its own.
+    waiting = select(*columns).where(WorkingItem.outcome.is_(None), due)
+    found = waiting.union_all(select(*columns).where(*_due_again(now))).subquery()
     query = (
         select(Scope.tenant, Scope.kind, Scope.name)
-        .join(WorkingItem, WorkingItem.scope_id == Scope.id)
-        .where(WorkingItem.outcome.is_(None), due)
+        .join(found, found.c.scope_id == Scope.id)
         .group_by(Scope.id)
-        .order_by(func.min(WorkingItem.said_at), Scope.id)
+        .order_by(func.min(found.c.said_at), Scope.id)
         .limit(limit)
     )
     return [DueScope(**row) for row in connection.execute(query).mappings()]
+
+
+def _due_again(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return WorkingItem.outcome == "failed", WorkingItem.settled_at <= now - RETRY, WorkingItem.expires_at > now
+
+
+def reopen_failed(connection: Connection, scope_id: int, now: datetime) -> int:
+    """Open the notes of a scope that could not be kept a day ago; answer how many."""
+    again = update(WorkingItem).where(WorkingItem.scope_id == scope_id, *_due_again(now))
+    return connection.execute(again.values(outcome=None, settled_at=None, error=None, run_id=None)).rowcount
 
 
 @contextmanager

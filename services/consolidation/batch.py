@@ -22,6 +22,7 @@ from slowwave_server.domain.triples import triples
 from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.endings import Endings, settle_endings
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
+from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.consolidation.witnesses import count_witnesses
 from slowwave_server.services.consolidation.world import MAX_COMPONENT, NOT_AGAIN, World
 from slowwave_server.services.memory_changes import Author, mark_checked
@@ -51,7 +52,7 @@ _PROMOTED = text(
 class Batch:
     """What a batch works with. One transaction; nothing in here waits for a model.
 
-    again: whether it judges again what an undo restored.
+    again: whether it judges again what an undo restored. may_ask: how many questions about contradictions it may put.
     """
 
     connection: Connection
@@ -60,6 +61,7 @@ class Batch:
     author: Author
     now: datetime
     again: bool = False
+    may_ask: int = MOST_ASKED
 
 
 def thresholds_of(settings: Consolidation) -> Thresholds:
@@ -74,7 +76,7 @@ def thresholds_of(settings: Consolidation) -> Thresholds:
 
 def settle(batch: Batch, memories: Sequence[Known]) -> Effects:
     """Consolidate these memories of one scope with all that they may have to do with. Raises Stale."""
-    effects = Effects(batch.connection, batch.scope_id, batch.author, batch.now)
+    effects = Effects(batch.connection, batch.scope_id, batch.author, batch.now, batch.may_ask)
     index_blocks(batch.connection, batch.scope_id, memories)
     world = World(batch.connection, batch.scope_id, thresholds_of(batch.settings), again=batch.again)
     world.look(memories)
@@ -135,7 +137,7 @@ def _settle_values(batch: Batch, effects: Effects, world: World, standing: Seque
         done.add((one.claim.subject, one.claim.attribute))
         group = _same_attribute(batch, one)
         world.pin(value.memory.id for value in group)
-        ended, unclear = settle_values(group, world.pinned)
+        ended, unclear = settle_values(group, world.pinned, batch.now)
         for one_ended in ended:
             effects.end(one_ended)
         for pair in unclear:

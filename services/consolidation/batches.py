@@ -23,6 +23,7 @@ from slowwave_server.services.consolidation.asking import Asking
 from slowwave_server.services.consolidation.batch import Batch, promote, settle
 from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.consolidation.relating import relate, unread
 from slowwave_server.services.consolidation.synthesis import Outcome, Pair, keep, propose
 from slowwave_server.services.consolidation.world import RESTORED
@@ -118,12 +119,27 @@ class Pass:
             with self.transaction() as connection:
                 due = next_due(connection, self.scope_id, self.kind, self.settings, self.clock(), self.place)
             if not due:
-                return
+                break
             if self.checked + self.failed >= self.settings.max_memories_per_run:
                 self.more = True
                 return
             self.place = (due[-1].recorded_at, due[-1].id)
             self._batch([row.id for row in due])
+        self._put_waiting()
+
+    def _put_waiting(self) -> None:
+        """Ask about what earlier passes, or this one in its course, had to leave."""
+        with self.transaction() as connection:
+            now = self.clock()
+            if not renew_run(connection, self.run, now):
+                raise LeaseLost(f"run {self.run.id} was taken over by another worker")
+            effects = Effects(connection, self.scope_id, self.author, now, self._may_ask)
+            effects.put_waiting()
+        self.counts.update(effects.counts)
+
+    @property
+    def _may_ask(self) -> int:
+        return MOST_ASKED - self.counts["asked"]
 
     def _batch(self, ids: Sequence[UUID]) -> None:
         """Settle these together; where that fails, one by one, so that one bad item stops none of the rest."""
@@ -213,7 +229,8 @@ class Pass:
         return sorted(effects.middle, key=lambda pair: sorted(str(memory) for memory in pair))
 
     def _batch_in(self, connection: Connection, now: datetime) -> Batch:
-        return Batch(connection, self.scope_id, self.settings, self.author, now, again=self.kind == "deep")
+        again = self.kind == "deep"
+        return Batch(connection, self.scope_id, self.settings, self.author, now, again, self._may_ask)
 
     def _check_share(self, connection: Connection, archived: int) -> None:
         total = self.counts["merged"] + archived

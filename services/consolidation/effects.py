@@ -12,11 +12,13 @@ from uuid import UUID
 from sqlalchemy import Connection, text
 
 from slowwave_server.domain.candidates import first_status
+from slowwave_server.domain.consolidation.forms import shared_form
 from slowwave_server.domain.consolidation.known import Known
 from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.review import Tier, doubtful, tier_of
 from slowwave_server.services.conflicts import open_review, register_conflict
 from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.consolidation.questions import MOST_ASKED, is_asked, is_settled_form, next_unasked
 from slowwave_server.services.memory_changes import Author, change_memory, note_change
 from slowwave_server.services.memory_links import add_link, end_links
 from slowwave_server.services.merging import merge_into, part_again
@@ -35,12 +37,16 @@ def _is_earlier(one: datetime | None, other: datetime | None) -> bool:
 
 @dataclass
 class Effects:
-    """Carries out decisions in one transaction, in the name of one run, and counts them."""
+    """Carries out decisions in one transaction, in the name of one run, and counts them.
+
+    may_ask: how many more questions about contradictions the run may put.
+    """
 
     connection: Connection
     scope_id: int
     author: Author
     now: datetime
+    may_ask: int = MOST_ASKED
     counts: Counter[str] = field(default_factory=Counter)
     touched: set[UUID] = field(default_factory=set)
     # Pairs about the same of which a model may make one.
@@ -117,16 +123,31 @@ class Effects:
         return bool(self.connection.execute(_CORRECTED, by).scalar())
 
     def dispute(self, newer: Known, older: Known, reason: str) -> None:
-        """Register an open conflict, once, and ask about it.
+        """Register an open conflict, once, and ask about it, unless its group is asked about or the run asked enough.
 
-        A claim against a person's own words waits in review, out of answers; else both stay where they are.
+        Of people's statements that differ in numbers alone, as the lines of a list do, one pair stands for all.
         """
         newer, older = self._fresh(newer), self._fresh(older)
         if not (newer.live and older.live):
             return
-        conflict = self._register(newer, older, reason, None)
-        if conflict is None:
+        is_claim = doubtful(newer, older) is not None
+        form = None if is_claim else shared_form(newer.content, older.content)
+        if form is not None and is_settled_form(self.connection, self.scope_id, form):
+            self.counts["alike"] += 1
             return
+        conflict = self._register(newer, older, reason, None, form=form)
+        if conflict is not None and (is_claim or not is_asked(self.connection, (newer.id, older.id))):
+            self.put(conflict, newer, older, reason)
+
+    def put(self, conflict: int, newer: Known, older: Known, reason: str) -> None:
+        """Ask about a conflict, if the run may ask more; else it waits for the next run, and both stay in answers.
+
+        A claim against a person's own words waits in review, out of answers; else both stay where they are.
+        """
+        if self.may_ask <= 0:
+            self.counts["to_ask_later"] += 1
+            return
+        self.may_ask -= 1
         tier, claim = tier_of(newer, older), doubtful(newer, older)
         if claim is None:
             self.ask(reason, tier, conflict=conflict)
@@ -134,6 +155,15 @@ class Effects:
         why = f"contradicts what a person said: {reason}"
         self._change(claim, {"status": "review"}, "review", why)
         self.ask(why, tier, memory=claim.id)
+
+    def put_waiting(self) -> None:
+        """Ask about contradictions that earlier runs left, the oldest first."""
+        after = 0
+        while self.may_ask > 0 and (row := next_unasked(self.connection, self.scope_id, after)) is not None:
+            after = row.id
+            known = load(self.connection, self.scope_id, [row.memory_id, row.conflicting_memory_id])
+            older, newer = sorted(known.values(), key=lambda one: (one.reaffirmed_at, one.order))
+            self.put(row.id, newer, older, row.reason)
 
     def ask(self, why: str, tier: Tier, *, memory: UUID | None = None, conflict: int | None = None) -> None:
         """Put a question to a person, once."""
@@ -178,15 +208,17 @@ class Effects:
             f"confidence {memory.confidence:.2f}, the evidence for it is gone",
         )
 
-    def _register(self, newer: Known, older: Known, reason: str, resolution: str | None) -> int | None:
-        """Answer the number of the conflict; None where the pair was decided before."""
+    def _register(
+        self, newer: Known, older: Known, reason: str, resolution: str | None, *, form: str | None = None
+    ) -> int | None:
+        """Answer the number of the conflict; None where the pair was decided before. form: what the two share."""
         return register_conflict(
             self.connection,
             self.scope_id,
             newer.id,
             older.id,
             reason=reason,
-            evidence={"newer": newer.content, "older": older.content},
+            evidence={"newer": newer.content, "older": older.content} | ({} if form is None else {"form": form}),
             author=self.author,
             now=self.now,
             resolution=resolution,

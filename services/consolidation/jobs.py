@@ -20,6 +20,7 @@ from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.consolidation.adjudication import adjudicate
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.consolidation.batches import DUE, OLD_ENOUGH, PassKind
+from slowwave_server.services.consolidation.questions import WAITING
 from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
 from slowwave_server.services.llm.build import with_command
 from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
@@ -52,10 +53,11 @@ def page_scopes(engine: Engine, query: TextClause, values: Mapping[str, Any]) ->
 
 
 def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[int]:
-    """The scopes that hold a memory which is due."""
+    """The scopes that hold a memory which is due, or a contradiction that waits to be asked about."""
     query = text(
-        "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND EXISTS ("
+        "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND (EXISTS ("
         f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND {OLD_ENOUGH} AND {DUE[kind]})"
+        f" OR EXISTS ({WAITING}))"
         " ORDER BY s.id LIMIT :most"
     )
     until = context.clock() - timedelta(days=context.settings.memory.consolidation.min_age_days)

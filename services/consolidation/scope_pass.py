@@ -26,6 +26,7 @@ from slowwave_server.services.consolidation.batches import (
     Transaction,
     next_due,
 )
+from slowwave_server.services.consolidation.questions import any_unasked
 from slowwave_server.services.consolidation.scope_lock import scope_lock
 from slowwave_server.services.memory_changes import Author, changes_of_run
 from slowwave_server.services.run_heartbeat import RunHeartbeat
@@ -87,7 +88,8 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
         if not ours:
             return PassReport("busy", summary="another pass is at this scope")
         with engine.connect() as connection:
-            if not next_due(connection, order.scope_id, order.kind, settings, clock()):
+            due = next_due(connection, order.scope_id, order.kind, settings, clock())
+            if not due and not any_unasked(connection, order.scope_id):
                 return PassReport("nothing", summary=_why_nothing(connection, order, settings))
         if order.dry_run:
             return _rehearse(engine, order, settings, clock)
@@ -160,6 +162,7 @@ def _begin(transaction: Transaction, order: Order, settings: Consolidation, cloc
             scope_id=order.scope_id,
             by=order.by,
             part_of=order.part_of,
+            dry_run=order.dry_run,
         )
     author = Author(run.id, order.by)
     return Pass(transaction, order.scope_id, order.kind, settings, author, run, clock, order.allow_archive)

@@ -25,6 +25,7 @@ from slowwave_server.services.reports.servers import check_broker, check_clocks,
 from slowwave_server.services.reports.source import check_source
 from slowwave_server.services.reports.spool_check import check_spool, measure_spool
 from slowwave_server.services.reports.sweeping import check_backlog, check_stranded, check_sweeps, check_workers
+from slowwave_server.services.reports.unkept import check_unkept
 from slowwave_server.services.reports.waiting_for_people import (
     check_budget,
     check_decisions,
@@ -71,6 +72,7 @@ def _in_postgres(connection: Connection, settings: Settings, now: datetime) -> I
     yield check_stranded(connection, memory.auto_flush, now=now)
     yield from check_backlog(connection, memory.auto_flush, now=now)
     yield check_maintenance(connection, memory.maintenance, now=now)
+    yield check_unkept(connection, now=now)
     yield check_files(connection, memory.backend, memory.files.sync_seconds, now=now)
     yield check_copies(connection, memory.backend, memory.files.sync_seconds, now=now)
     yield check_source(connection, memory.source, now=now)

@@ -14,6 +14,7 @@ from slowwave_server.domain.languages import LANGUAGES
 from slowwave_server.models import Agent, Flush, MemoryBackend, OutboxItem, Passage, Scope, Session
 from slowwave_server.services.reports.dead_letters import count_open
 from slowwave_server.services.reports.quarantine import count_quarantined
+from slowwave_server.services.reports.unkept import read_unkept
 
 FLUSHES_READ = 50_000
 """So many of the last hour's flushes, newest first, are read for the lag."""
@@ -39,7 +40,8 @@ class Status:
     """queues: messages in each, None when the broker can't be reached (it holds the messages of all tenants).
 
     flushes: committed in the last hour, by outcome; left_to_rules: those of them that a model was to read, by why it
-    did not ("budget": a cap was reached, "failed": no answer of use). backends: memories that wait for files or mem0.
+    did not ("budget": a cap was reached, "failed": no answer of use). failed_notes, failed_days: notes of agents and
+    summaries of days that could not be made and are tried again. backends: memories that wait for files or mem0.
     without_rules: flushed events by language, for languages that the extraction rules do not read; at most UNRULED_READ
     are counted. Everything else is of `tenant` alone, and of now. more_dirty: there may be more dirty sessions than are
     counted: those that have waited longest, which events_waiting, backing_off and overdue are of.
@@ -58,6 +60,8 @@ class Status:
     lag: Lag
     quarantined: int
     dead_letters: int
+    failed_notes: int
+    failed_days: int
     backends: dict[str, int]
     without_rules: dict[str, int]
 
@@ -66,6 +70,7 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
     """Read all of it, each figure by one bounded query; a broker that can't be reached is part of the answer."""
     dirty = _dirty(connection, tenant, now)
     outcomes, fallbacks, lag = _last_hour(connection, tenant, now)
+    unkept = read_unkept(connection, now, tenant)
     return Status(
         tenant=tenant,
         queues=_depths(queue),
@@ -80,6 +85,8 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
         lag=lag,
         quarantined=count_quarantined(connection, tenant),
         dead_letters=count_open(connection, tenant),
+        failed_notes=unkept.notes,
+        failed_days=unkept.days,
         backends=_backends(connection, tenant),
         without_rules=_without_rules(connection, tenant),
     )

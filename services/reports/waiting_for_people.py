@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from slowwave.settings import Llm
 from slowwave_server.domain.spoken_time import count_words, duration_words
-from slowwave_server.domain.troubles import CONFLICT_OLD, REVIEW_OLD
+from slowwave_server.domain.troubles import CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
 from slowwave_server.models import Agent, DeadLetter, Event, Flush, Session
 from slowwave_server.services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant
 from slowwave_server.services.reports.metrics.aside import read_aside
@@ -47,10 +47,13 @@ def check_letters(connection: Connection) -> Check:
 def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]:
     """Whether questions and contradictions are looked at. Of all tenants, by number alone."""
     found = read_aside(connection, now=now)
-    questions = f"{count_words(int(sum(found.review_open.values())), 'question')} open"
+    number = int(sum(found.review_open.values()))
+    questions = f"{count_words(number, 'question')} open"
     waited = f"{questions}, the first for {duration_words(found.review_oldest_seconds)}"
     if found.review_oldest_seconds > REVIEW_OLD.total_seconds():
         yield problem("review", "review-old", waited)
+    elif number > REVIEW_MANY:
+        yield problem("review", "review-many", waited)
     else:
         yield fine("review", waited if found.review_oldest_seconds else questions)
     conflicts = f"{count_words(found.conflicts_open, 'contradiction')} open"

@@ -107,6 +107,7 @@ ILL: dict[str, list[dict[str, str]]] = {
     "model-down": [{'slowwave_model_state{state="away"}': "1"}],
     "model-refuses": [{'slowwave_model_state{state="refused"}': "1"}],
     "budget-spent": [{'slowwave_budget_spent_tenants{period="day"}': "1"}],
+    "review-many": [{'slowwave_review_open{tier="low"}': "101"}],
     "review-old": [{"slowwave_review_oldest_seconds": "604801"}],
     "conflicts-old": [{"slowwave_conflicts_oldest_seconds": "1209601"}],
     "deliveries-fail": [{'slowwave_outbox_failing{backend="file"}': "1"}],

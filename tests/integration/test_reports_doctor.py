@@ -11,7 +11,7 @@ from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.heartbeat import SWEPT_KEY, note_sweep
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush, Llm, Settings
-from slowwave_server.domain.troubles import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_OLD, TROUBLES
+from slowwave_server.domain.troubles import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD, TROUBLES
 from slowwave_server.models import LlmUsage, MemoryConflict, ReviewItem, Session
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
@@ -211,6 +211,14 @@ def test_questions_and_contradictions_that_nobody_looks_at_are_told(installation
     assert decisions(installation, NOW + CONFLICT_OLD) == fine | {"review": "review-old"}
     later = NOW + CONFLICT_OLD + timedelta(seconds=1)
     assert decisions(installation, later) == {"review": "review-old", "conflicts": "conflicts-old"}
+    with installation.engine.begin() as connection:
+        connection.execute(update(ReviewItem).values(state="expired", decided_at=later))
+        many = installation.scope("crowd", tenant="acme")
+        for number in range(REVIEW_MANY + 1):
+            memory = installation.memory(many, f"Box {number} is full.", [])
+            asked["created_at"] = later
+            connection.execute(insert(ReviewItem).values(scope_id=many, memory_id=memory, **asked))
+    assert decisions(installation, later)["review"] == "review-many"
     with installation.engine.begin() as connection:
         connection.execute(update(ReviewItem).values(state="expired", decided_at=later))
         connection.execute(update(MemoryConflict).values(status="dismissed", decided_at=later))

@@ -7,6 +7,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave.settings import Consolidation
+from slowwave_server.services.reports.unkept import Unkept, check_unkept, read_unkept
+from slowwave_server.services.working_store import RETRY, due_scopes
 from tests.remembering import Desk, open_desk
 
 pytestmark = pytest.mark.servers
@@ -152,6 +154,29 @@ def test_one_bad_note_fails_alone_with_its_error_and_never_stops_the_rest(desk: 
     assert "memories_type_check" in bad.error
     assert bad.run_id == report.run
     assert desk.cycle().state == "nothing", "it is not tried again and again"
+
+
+def test_a_failed_note_is_tried_again_a_day_later(desk: Desk) -> None:
+    desk.note("Priya wrote chapter 5 of her thesis.")
+    with desk.engine.begin() as connection:
+        connection.execute(text("UPDATE slowwave.working_memory SET type = 'rumour', expires_at = now() + '9 days'"))
+    desk.cycle()
+    with desk.engine.connect() as connection:
+        assert read_unkept(connection, desk.clock(), "default") == Unkept(notes=1, days=0)
+        assert read_unkept(connection, desk.clock(), "other") == Unkept(notes=0, days=0)
+        check = check_unkept(connection, now=desk.clock())
+        assert (check.trouble, check.finding) == ("notes-fail", "1 note failed")
+        assert due_scopes(connection, min_importance=0.4, limit=5, now=desk.clock()) == []
+    with desk.engine.begin() as connection:
+        connection.execute(text("UPDATE slowwave.working_memory SET type = 'fact'"))
+    desk.clock.pass_time(RETRY.total_seconds() + 1)
+    with desk.engine.connect() as connection:
+        (due,) = due_scopes(connection, min_importance=0.4, limit=5, now=desk.clock())
+    assert (due.kind, due.name) == ("agent", "atlas")
+    assert desk.cycle().persisted == 1
+    assert desk.memories() == ["Priya wrote chapter 5 of her thesis."]
+    with desk.engine.connect() as connection:
+        assert check_unkept(connection, now=desk.clock()).verdict == "ok"
 
 
 def test_statistics_add_up_over_cycles_and_scopes(desk: Desk) -> None:

@@ -16,6 +16,7 @@ from slowwave_server.domain.troubles import (
     CONFLICT_OLD,
     FAILED_RUNS,
     LATE_TICKS,
+    REVIEW_MANY,
     REVIEW_OLD,
     SPOOL_ROOM_BYTES,
     TROUBLES,
@@ -126,6 +127,7 @@ _ASIDE = _rules(
     ("events-quarantined", "slowwave_events_quarantined > 0", 60, f"{_COUNT} events"),
     ("dead-letters", "slowwave_dead_letters_open > 0", 60, f"{_COUNT} messages"),
     ("review-old", f"slowwave_review_oldest_seconds > {REVIEW_OLD.total_seconds():.0f}", 60, _AGE),
+    ("review-many", f"sum(slowwave_review_open) > {REVIEW_MANY}", 60, f"{_COUNT} questions"),
     ("conflicts-old", f"slowwave_conflicts_oldest_seconds > {CONFLICT_OLD.total_seconds():.0f}", 60, _AGE),
 )
 
@@ -179,6 +181,7 @@ WITHOUT_ALERT: Mapping[str, str] = {
     "broker-refuses": "An exporter that is refused knows nothing: the alert is that of the broker being away.",
     "roles-outdated": "The exporter's own role may not look at roles.",
     "producers-unbounded": "The exporter's own role may not look at other logins.",
+    "notes-fail": "Slowwave tries again by itself, after a day at most; `slowwave status` counts them.",
     "backend-mismatch": "Workers say so when they start; the exporter's settings need not be theirs.",
 }
 """Troubles that only the doctor finds, and why."""

@@ -4,6 +4,7 @@ Must not know: SQL, the rules behind an answer.
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -78,6 +79,11 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         rows.append(("turn to memory", shares))
     aside = f"{count_words(found.quarantined, 'event')} quarantined, {count_words(found.dead_letters, 'dead letter')}"
     rows.append(("set aside", aside))
+    if found.failed_notes or found.failed_days:
+        from slowwave_server.services.reports.unkept import Unkept, unkept_words
+
+        failed = unkept_words(Unkept(found.failed_notes, found.failed_days))
+        rows.append(("notes", f"{failed} and will be tried again; `slowwave doctor` says more"))
     for backend, waiting in found.backends.items():
         behind = f"{count_words(waiting, 'memory', 'memories')} waiting" if waiting else "up to date"
         rows.append(("backend", f"{backend}: {behind}"))
@@ -121,6 +127,7 @@ def why(
             now=shell.now(),
             listening=listening,
             swept_ago=shell.swept_ago(),
+            session_ttl=timedelta(minutes=shell.settings.memory.sessions.session_ttl_minutes),
         )
     if as_json:
         print_json(waiting)

@@ -23,6 +23,7 @@ WHERE: Mapping[str, tuple[str, str]] = {
     "dead-letters": ("/set-aside", "what was set aside"),
     "events-quarantined": ("/set-aside", "what was set aside"),
     "review-old": ("/review", "the review queue"),
+    "review-many": ("/review", "the review queue"),
     "conflicts-old": ("/conflicts", "the conflicts"),
     "budget-spent": ("/budgets", "the budgets"),
     "jobs-late": ("/maintenance", "the jobs"),

@@ -1,0 +1,29 @@
+"""Which statements have one form: the same words with other numbers, dates or times, as in a list or a counter.
+
+"Ledger 3 is in drawer 3" and "Ledger 4 is in drawer 4" have one form. A scope asks one question about a form, since a
+list of n lines would raise n(n-1)/2.
+
+Must not know: where memories are stored, how a contradiction is noticed.
+"""
+
+from hashlib import blake2b
+
+from slowwave_server.domain.similarity import read
+
+_COUNTED = frozenset({"number", "date", "time"})
+_DIGEST_BYTES = 8
+
+
+def form_of(content: str) -> str | None:
+    """A key of the statement's form; None if it names no number, date or time."""
+    tokens = read(content).tokens
+    if not any(token.kind in _COUNTED for token in tokens):
+        return None
+    words = (f"<{token.kind}>" if token.kind in _COUNTED else token.stem for token in tokens)
+    return blake2b(" ".join(words).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def shared_form(one: str, other: str) -> str | None:
+    """The form that two statements share, if they do."""
+    form = form_of(one)
+    return form if form is not None and form == form_of(other) else None

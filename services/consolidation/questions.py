@@ -1,0 +1,67 @@
+"""Which contradictions a pass asks a person about: one of a group at a time, and a bounded number a pass.
+
+    a pair contradicts ── one of its form waits, or is a list ──▶ not registered: one question stands for all of them
+         │
+    registered: both stay readable ── a conflict of one of the two is asked about, or the pass asked enough ──▶ waits
+         │
+    asked, at once or by a later pass, as soon as the group's question is answered
+
+Must not know: how a contradiction is noticed, what an answer does.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from sqlalchemy import Connection, Row, text
+
+MOST_ASKED = 20
+"""Questions that one pass puts about one scope: as many as a person answers in one sitting. The others wait."""
+
+_GROUP_ASKED = """
+    EXISTS (SELECT FROM slowwave.memory_conflicts o JOIN slowwave.review_items i ON i.conflict_id = o.id
+            WHERE o.memory_id = ANY({pair}) AND i.state = 'open')
+    OR EXISTS (SELECT FROM slowwave.memory_conflicts o JOIN slowwave.review_items i ON i.conflict_id = o.id
+               WHERE o.conflicting_memory_id = ANY({pair}) AND i.state = 'open')
+"""
+_ASKED = text("SELECT " + _GROUP_ASKED.format(pair="CAST(:pair AS uuid[])"))
+_FORM = text(
+    "SELECT EXISTS (SELECT FROM slowwave.memory_conflicts k WHERE k.scope_id = :scope"
+    " AND k.evidence ->> 'form' = :form AND k.status IN ('open', 'dismissed'))"
+)
+_NEVER_ASKED = f"""
+    k.status = 'open' AND a.status IN ('inbox', 'episode', 'active') AND b.status IN ('inbox', 'episode', 'active')
+    AND NOT EXISTS (SELECT FROM slowwave.review_items i WHERE i.conflict_id = k.id)
+    AND NOT EXISTS (SELECT FROM slowwave.review_items i WHERE i.memory_id IN (k.memory_id, k.conflicting_memory_id))
+    AND NOT ({_GROUP_ASKED.format(pair="ARRAY[k.memory_id, k.conflicting_memory_id]")})
+"""
+_SIDES = (
+    " FROM slowwave.memory_conflicts k JOIN slowwave.memories a ON a.id = k.memory_id"
+    " JOIN slowwave.memories b ON b.id = k.conflicting_memory_id"
+)
+WAITING = f"SELECT {_SIDES} WHERE k.scope_id = s.id AND {_NEVER_ASKED}"
+"""The contradictions of scope `s` that a pass may ask about now, in SQL, as the query of an EXISTS."""
+_NEXT = text(
+    f"SELECT k.id, k.memory_id, k.conflicting_memory_id, k.reason {_SIDES}"
+    f" WHERE k.scope_id = :scope AND k.id > :after AND {_NEVER_ASKED} ORDER BY k.id LIMIT 1"
+)
+_ANY = text(f"SELECT EXISTS (SELECT FROM slowwave.scopes s WHERE s.id = :scope AND EXISTS ({WAITING}))")
+
+
+def is_asked(connection: Connection, pair: Iterable[UUID]) -> bool:
+    """Whether an open question is about a contradiction of one of these memories."""
+    return bool(connection.execute(_ASKED, {"pair": list(pair)}).scalar())
+
+
+def is_settled_form(connection: Connection, scope_id: int, form: str) -> bool:
+    """Whether a contradiction of this form is open, or a person said that such statements hold side by side."""
+    return bool(connection.execute(_FORM, {"scope": scope_id, "form": form}).scalar())
+
+
+def next_unasked(connection: Connection, scope_id: int, after: int) -> Row[tuple[int, UUID, UUID, str]] | None:
+    """The oldest contradiction behind `after` that nobody was asked about and that may be asked about now."""
+    return connection.execute(_NEXT, {"scope": scope_id, "after": after}).first()
+
+
+def any_unasked(connection: Connection, scope_id: int) -> bool:
+    """Whether the scope has a contradiction that may be asked about now."""
+    return bool(connection.execute(_ANY, {"scope": scope_id}).scalar())

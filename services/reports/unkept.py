@@ -1,0 +1,61 @@
+"""What could not be made and is tried again: notes of agents that no cycle could keep, days without their summary.
+
+Must not know: how findings are shown.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.models import Day, Scope, WorkingItem
+from slowwave_server.services.reports.check import Check, fine, problem
+
+COUNTED = 1_000
+"""So many of each are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unkept:
+    """notes: of working memory that failed and have not expired; days: whose last summary failed."""
+
+    notes: int
+    days: int
+
+
+def read_unkept(connection: Connection, now: datetime, tenant: str | None = None) -> Unkept:
+    """Read it, of one tenant or of all. Up to COUNTED of each."""
+    notes = select(WorkingItem.id).where(WorkingItem.outcome == "failed", WorkingItem.expires_at > now)
+    days = select(Day.day).where(Day.status != "final", Day.last_error.is_not(None))
+    return Unkept(
+        _count(connection, notes, WorkingItem.scope_id, tenant), _count(connection, days, Day.scope_id, tenant)
+    )
+
+
+def check_unkept(connection: Connection, *, now: datetime) -> Check:
+    """Whether all notes and summaries of days could be made. Of all tenants, without what they say."""
+    found = read_unkept(connection, now)
+    if not found.notes and not found.days:
+        return fine("notes", "every note and every summary of a day could be made")
+    return problem("notes", "notes-fail", unkept_words(found))
+
+
+def unkept_words(found: Unkept) -> str:
+    """The numbers in words: "1 note and 2 summaries of days failed"."""
+    told = (
+        count_words(found.notes, "note") if found.notes else "",
+        count_words(found.days, "summary of a day", "summaries of days") if found.days else "",
+    )
+    return f"{' and '.join(part for part in told if part)} failed"
+
+
+def _count(
+    connection: Connection, query: Select[*tuple[Any, ...]], scope_id: InstrumentedAttribute[int], tenant: str | None
+) -> int:
+    if tenant is not None:
+        query = query.where(scope_id.in_(select(Scope.id).where(Scope.tenant == tenant)))
+    some = query.limit(COUNTED).subquery()
+    return int(connection.execute(select(func.count()).select_from(some)).scalar_one())
