@@ -45,7 +45,7 @@ def _first(facts: Facts, rules: AutoFlush) -> Waiting:
 def _beyond_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
     """What decides before the queue does."""
     if not facts.dirty:
-        return _clean(facts)
+        return _named(facts) if facts.source_runs else _clean(facts)
     if facts.deleted_at is not None:
         at = moment_words(facts.deleted_at, facts.now)
         return Waiting(Reason.FORGOTTEN, f"Nothing: its agent was forgotten at {at}, and nothing of it is kept.")
@@ -76,6 +76,20 @@ def _clean(facts: Facts) -> Waiting:
     return Waiting(Reason.CLEAN, f"Nothing: it is clean{since}, its {events} processed.")
 
 
+def _named(facts: Facts) -> Waiting:
+    """Events of it are still with the program that keeps its conversation."""
+    due = facts.source_due_at
+    when = "at the next look" if due is None or due <= facts.now else _from(due, facts.now)
+    error = "" if facts.source_error is None else f" The last look failed: {facts.source_error}"
+    return Waiting(
+        Reason.SOURCE,
+        f"It waits for {count_words(facts.source_runs, 'run')} that a hook named: a worker reads them from the store of"
+        f" memory.source {when}.{error}",
+        due,
+        cure="start a worker on the queue 'capture'; `slowwave doctor` says if the store can't be read",
+    )
+
+
 def _running(sighting: Sighting) -> Waiting:
     lease = duration_words(sighting.expires_in or 0)
     return Waiting(
@@ -91,10 +105,12 @@ def _backing_off(facts: Facts, until: datetime, rules: AutoFlush) -> Waiting:
     else:
         # The surroundings failed, not the window: such waits use up no attempt.
         tried = f"{count_words(facts.failures, 'failure')} in a row, tried again for as long as it takes"
+    ends = facts.closes_at if facts.closes_at is not None and facts.now < facts.closes_at < until else None
+    sooner = "" if ends is None else f" It counts as over {_from(ends, facts.now)} and is then tried at once."
     return Waiting(
         Reason.BACKING_OFF,
-        f"It backs off {_until(until, facts.now)} after an error ({tried}): {error}",
-        until,
+        f"It backs off {_until(until, facts.now)} after an error ({tried}): {error}{sooner}",
+        ends or until,
         cure="mend what the error names; `slowwave flush` then tries at once",
     )
 
@@ -183,16 +199,20 @@ def _due_now(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
     )
 
 
-def _timers(facts: Facts, rules: AutoFlush) -> tuple[datetime, datetime]:
-    """When it will have been quiet for long enough, and when its oldest new event will be too old."""
+def _timers(facts: Facts, rules: AutoFlush) -> tuple[datetime, datetime, datetime]:
+    """When it will have been quiet for long enough, when its oldest event is too old, and when it counts as over."""
     quiet_at = facts.last_seen_at + timedelta(seconds=rules.idle_seconds)
-    oldest = facts.dirty_since or facts.last_seen_at
-    return quiet_at, oldest + timedelta(seconds=rules.max_dirty_age_seconds)
+    aged_at = (facts.dirty_since or facts.last_seen_at) + timedelta(seconds=rules.max_dirty_age_seconds)
+    return quiet_at, aged_at, facts.closes_at or max(quiet_at, aged_at)
 
 
 def _timer(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
-    quiet_at, aged_at = _timers(facts, rules)
-    if aged_at < quiet_at:
+    quiet_at, aged_at, closes_at = _timers(facts, rules)
+    if closes_at < min(quiet_at, aged_at):
+        due = closes_at
+        ttl = duration_words((closes_at - facts.last_seen_at).total_seconds())
+        why = f"nobody has then seen it for {ttl} (memory.sessions.session_ttl_minutes), and it counts as over"
+    elif aged_at < quiet_at:
         why = f"its oldest new event is then {duration_words(rules.max_dirty_age_seconds)} old"
     else:
         why = f"it has then been quiet for {duration_words(rules.idle_seconds)}"
@@ -200,6 +220,8 @@ def _timer(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
 
 
 def _also(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
+    if facts.dirty and facts.source_runs:
+        yield f"{count_words(facts.source_runs, 'more run')} of it, named by a hook, must still be read (memory.source)."
     if facts.dirty and reason is not Reason.FORGOTTEN:
         yield from _backlog(facts, rules, reason)
     if facts.sighting is not None and facts.sighting.rerun is not None:

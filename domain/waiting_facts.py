@@ -14,6 +14,7 @@ class Reason(StrEnum):
     """Why a session is not flushed at this moment; one of them comes first."""
 
     CLEAN = "clean"
+    SOURCE = "source"
     FORGOTTEN = "forgotten"
     RUNNING = "running"
     BACKING_OFF = "backing off"
@@ -37,6 +38,9 @@ class Facts:
     sighting: what the queue knows of it; None when the broker can't be reached.
     depths: messages in each queue, empty when unknown. listening: the queues that some worker takes from; None when
     nobody could be asked. swept_ago: seconds since the last sweep; None when there is no trace of one.
+    source_runs: runs that a hook named and that are still to be read from the program which keeps them
+    (memory.source); source_due_at: when the first of them is looked at next; source_error: what the last look found.
+    closes_at: when the session counts as over (memory.sessions.session_ttl_minutes); None: never, or it did already.
     """
 
     now: datetime
@@ -61,6 +65,10 @@ class Facts:
     depths: tuple[tuple[str, int], ...] = ()
     listening: frozenset[str] | None = None
     swept_ago: float | None = None
+    source_runs: int = 0
+    source_due_at: datetime | None = None
+    source_error: str | None = None
+    closes_at: datetime | None = None
 
     @property
     def dirty(self) -> bool:

@@ -26,7 +26,7 @@ from slowwave_server.services.consolidation.batch import thresholds_of
 from slowwave_server.services.consolidation.neighbours import candidates, index_blocks, load
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.consolidation.witnesses import WITNESSES
-from slowwave_server.services.consolidation.world import NOT_AGAIN
+from slowwave_server.services.curation_notes import ELIGIBLE, why_none
 from slowwave_server.services.memory_changes import Author, Stale, change_memory, changes_of_run
 from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
 
@@ -35,21 +35,6 @@ LOOKED_AT = 10
 _PAGE = 200
 _MOST_UNINDEXED = 2000
 
-# Something that holds, that nobody contests, and that a person said, imported or confirmed. What was undone waits until
-# it is said again or a deep pass has looked at it.
-ELIGIBLE = f"""
-    m.status IN ('inbox', 'episode') AND m.superseded_by IS NULL AND (m.valid_to IS NULL OR m.valid_to > :now)
-    AND m.importance * m.confidence >= :least
-    AND (m.trust NOT IN ('assistant', 'task') OR EXISTS (
-        SELECT FROM slowwave.review_items r WHERE r.memory_id = m.id AND r.state = 'accepted'))
-    AND NOT EXISTS (SELECT FROM slowwave.review_items r WHERE r.memory_id = m.id AND r.state = 'open')
-    AND NOT EXISTS (SELECT FROM slowwave.memory_conflicts k WHERE k.memory_id = m.id AND k.status = 'open')
-    AND NOT EXISTS (SELECT FROM slowwave.memory_conflicts k WHERE k.conflicting_memory_id = m.id AND k.status = 'open')
-    AND NOT EXISTS (
-        SELECT FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id
-        WHERE c.memory_id = m.id AND c.action = 'curated' AND {NOT_AGAIN.replace(":again", "false")})
-"""
-"""Which memories `m` may be curated, in SQL, by :now and :least (what one is worth, about)."""
 _NOTES = text(
     f"SELECT m.id, m.revision, m.status, m.confidence, m.importance, ({WITNESSES}) AS witnesses"
     f" FROM slowwave.memories m WHERE m.scope_id = :scope AND {ELIGIBLE}"
@@ -81,9 +66,10 @@ _UNINDEXED = text(
 class CurationReport:
     """What a pass came to.
 
-    state: completed; nothing (no note is worth a line); spent (the day's passes were made); busy (another pass is at
-    this scope). curated: notes that became active; known: passed over, since an active memory says the same;
-    contested: since one says otherwise; more: the cap of lines ended it. changes: of a dry run, what it would do.
+    state: completed; nothing (no note is worth a line: the summary says why); spent (the day's passes were made); busy
+    (another pass is at this scope). curated: notes that became active; known: passed over, since an active memory says
+    the same; contested: since one says otherwise; more: the cap of lines ended it. changes: of a dry run, what it would
+    do.
     """
 
     state: Literal["completed", "nothing", "spent", "busy"]
@@ -140,6 +126,7 @@ def curate(
             scope_id=scope_id,
             by=by,
             part_of=part_of,
+            dry_run=dry_run,
         )
         work = _Pass(connection, scope_id, rules, now)
         work.choose()
@@ -240,8 +227,12 @@ class _Pass:
         if unindexed:
             index_blocks(self._connection, self._scope_id, load(self._connection, self._scope_id, unindexed).values())
 
+    def _why(self) -> str:
+        passed_over = self._known + self._contested
+        return why_none(self._connection, self._scope_id, passed_over=passed_over, now=self._now)
+
     def _summary(self, curated: int) -> str:
-        parts = [f"{count_words(curated, 'note')} curated"] if curated else ["no note is worth a line"]
+        parts = [f"{count_words(curated, 'note')} curated"] if curated else [f"no note is worth a line: {self._why()}"]
         if self._known:
             parts.append(f"{self._known:,} known already")
         if self._contested:

@@ -12,7 +12,8 @@ from sqlalchemy import text
 from slowwave_server.domain.curation import LEAST_WORTH
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.consolidation.jobs import page_scopes
-from slowwave_server.services.curation import ELIGIBLE, CurationRules, curate
+from slowwave_server.services.curation import CurationRules, curate
+from slowwave_server.services.curation_notes import ELIGIBLE
 from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine, select
@@ -208,8 +208,8 @@ def _run(
     lock_scopes(connection, places.values())
     scopes = set(places.values())
     scope_id = scopes.pop() if len(scopes) == 1 else None
-    lease = LEASE_SECONDS
-    run = start_run(connection, kind="review", now=now, lease_seconds=lease, scope_id=scope_id, by=by, part_of=part_of)
+    whose: dict[str, Any] = {"scope_id": scope_id, "by": by, "part_of": part_of, "dry_run": dry_run}
+    run = start_run(connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, **whose)
     author = Author(run.id, by)
     results = tuple(
         _one(connection, places[number], number, kind, decision, author, now)

@@ -153,6 +153,7 @@ class _Import:
             lease_seconds=LEASE_SECONDS,
             scope_id=owner.scope_id,
             by=self._by,
+            dry_run=dry_run,
         )
         author = Author(run.id, self._by)
         statements = list(once(self._folder.statements(owner.header, self._now)))

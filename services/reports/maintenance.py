@@ -81,16 +81,25 @@ def job_document(job: Job) -> dict[str, Any]:
 
 
 def when_words(job: Job) -> str:
-    """When a job runs, in words: "daily 10:00-11:00 UTC", "every 90 min", "weekly on sunday from 03:00 …"."""
+    """When a job runs, in words: "daily 10:00-11:00 (UTC)", "every 12 hours (UTC)", "weekly on sunday from 03:00 …"."""
     if job.cadence == "interval":
-        words = f"every {job.interval_minutes} min"
+        words = _every(job.interval_minutes or 0)
     elif job.weekday is not None:
         words = f"weekly on {WEEKDAYS[job.weekday]}"
     else:
         words = job.cadence
     start, end = (None if at is None else at.isoformat("minutes") for at in (job.window_start, job.window_end))
     window = f" {start or '00:00'}-{end}" if end else f" from {start}" if start else ""
-    return f"{words}{window} {job.time_zone}"
+    return f"{words}{window} ({job.time_zone})"
+
+
+def _every(minutes: int) -> str:
+    """An interval in its largest whole unit: "every 12 hours", "every minute"."""
+    unit, size = next(
+        (name, size) for name, size in (("day", 1440), ("hour", 60), ("minute", 1)) if minutes % size == 0
+    )
+    count = minutes // size
+    return f"every {unit}" if count == 1 else f"every {count} {unit}s"
 
 
 _RUN_COLUMNS = ("id", "job_id", "kind", "started_at", "started_by", "lease_until")

@@ -3,10 +3,11 @@
 Must not know: the words of the answer, Celery (which queues have a listener is an argument).
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from redis.exceptions import RedisError
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, RowMapping, func, select
 
 from slowwave.coordination.answers import Sighting
 from slowwave.coordination.flush_queue import FlushQueue
@@ -14,7 +15,7 @@ from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.waiting import waiting_for
 from slowwave_server.domain.waiting_facts import Facts, Waiting
-from slowwave_server.models import Agent, Event, Flush, Session
+from slowwave_server.models import Agent, Event, Flush, Session, SourceRun
 from slowwave_server.services.reports.names import find_session
 
 _COLUMNS = (
@@ -45,11 +46,12 @@ def why_waiting(
     now: datetime,
     listening: frozenset[str] | None = None,
     swept_ago: float | None = None,
+    session_ttl: timedelta | None = None,
 ) -> Waiting:
     """Answer what `ref` waits for.
 
     listening: queues that some worker takes from, None when nobody could be asked; swept_ago: seconds since the last
-    sweep, None without a trace of one. A broker that can't be reached is part of the answer and no error.
+    sweep, None without a trace of one; session_ttl: after so long without anybody a session counts as over. A broker that can't be reached is part of the answer and no error.
     Raises UnknownName.
     """
     session = find_session(connection, ref.tenant, ref.agent, ref.session)
@@ -69,6 +71,8 @@ def why_waiting(
         depths=tuple(depths.items()),
         listening=listening,
         swept_ago=swept_ago,
+        closes_at=_closes_at(columns, session_ttl),
+        **_source(connection, session.id),
     )
     return waiting_for(facts, rules)
 
@@ -78,6 +82,21 @@ def _seen(queue: FlushQueue, ref: SessionRef) -> tuple[Sighting | None, dict[str
         return queue.inspect(ref), queue.depths()
     except RedisError:
         return None, {}
+
+
+def _closes_at(session: RowMapping, ttl: timedelta | None) -> datetime | None:
+    """When the session counts as over, unless it had its flush for that already."""
+    if not ttl or session["invalidated_by"] in {"ttl", "stale"}:
+        return None
+    seen: datetime = session["last_seen_at"]
+    return seen + ttl
+
+
+def _source(connection: Connection, session_id: int) -> dict[str, Any]:
+    """The runs of the session that another program keeps and that are still to be read."""
+    waits = select(func.count(), func.min(SourceRun.due_at), func.max(SourceRun.last_error))
+    row = connection.execute(waits.where(SourceRun.session_id == session_id, SourceRun.due_at.is_not(None))).one()
+    return {"source_runs": row[0], "source_due_at": row[1], "source_error": row[2]}
 
 
 def _quarantined(connection: Connection, session_id: int) -> int:

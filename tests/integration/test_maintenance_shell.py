@@ -72,7 +72,7 @@ def test_status_lists_the_seeded_jobs_and_what_runs(shell: Shell, engine: Engine
     deep = shown["jobs"][1]
     assert (deep["weekday"], deep["window_start"], deep["window_end"]) == ("sunday", "03:00", "06:00")
     assert (deep["next_due_at"], deep["late_seconds"]) == (None, None)
-    assert "weekly on sunday 03:00-06:00 UTC" in shell("status").stdout
+    assert "weekly on sunday 03:00-06:00 (UTC)" in shell("status").stdout
     past = datetime.now(UTC) - timedelta(hours=3)
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.maintenance_jobs SET next_due_at = :t"), {"t": past})

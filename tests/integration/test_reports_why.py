@@ -1,13 +1,16 @@
 """`why` reads the true state of both servers (mistake 14)."""
 
+from datetime import timedelta
+
 import pytest
 from redis import Redis
-from sqlalchemy import Engine
+from sqlalchemy import Engine, insert
 
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.waiting_facts import Reason, Waiting
+from slowwave_server.models import SourceRun
 from slowwave_server.services.reports.why import why_waiting
 from tests.installation import NOW, Installation, ago
 
@@ -32,6 +35,31 @@ def fill(installation: Installation, **columns: object) -> int:
 def ask(installation: Installation, queue: FlushQueue) -> Waiting:
     with installation.engine.connect() as connection:
         return why_waiting(connection, queue, REF, AutoFlush(), now=NOW, swept_ago=1.0)
+
+
+def test_a_run_that_a_hook_named_is_waited_for(installation: Installation, redis_client: Redis) -> None:
+    session = fill(installation, processed_until=2)
+    with installation.engine.begin() as connection:
+        connection.execute(insert(SourceRun).values(session_id=session, run_id="r1", asked_at=ago(5), due_at=ago(-30)))
+        connection.execute(insert(SourceRun).values(session_id=session, run_id="r0", asked_at=ago(50), outcome="taken"))
+    waiting = ask(installation, FlushQueue(redis_client))
+    assert waiting.reason is Reason.SOURCE
+    assert "waits for 1 run that a hook named" in waiting.sentence
+
+
+def test_the_time_to_live_of_a_session_ends_its_wait(installation: Installation, redis_client: Redis) -> None:
+    fill(installation)
+    with installation.engine.connect() as connection:
+        waiting = why_waiting(
+            connection,
+            FlushQueue(redis_client),
+            REF,
+            AutoFlush(),
+            now=NOW,
+            swept_ago=1.0,
+            session_ttl=timedelta(minutes=1),
+        )
+    assert "memory.sessions.session_ttl_minutes" in waiting.sentence
 
 
 def test_mistake_14_the_path_of_a_session_through_the_queue_is_told(

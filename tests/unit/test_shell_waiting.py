@@ -99,6 +99,10 @@ facts = st.builds(
     depths=st.dictionaries(st.sampled_from(sorted(ALL_QUEUES)), counts).map(lambda d: tuple(d.items())),
     listening=st.none() | st.frozensets(st.sampled_from(sorted(ALL_QUEUES))),
     swept_ago=st.none() | st.floats(0, 1e6),
+    source_runs=st.integers(0, 3),
+    source_due_at=moments,
+    source_error=st.none() | st.text(max_size=20),
+    closes_at=moments,
 )
 rules = st.builds(
     AutoFlush,
@@ -116,7 +120,8 @@ def test_whatever_the_facts_there_is_one_reason_and_it_is_said(known: Facts, set
     assert waiting.sentence.startswith(("It ", "Nothing: ", "A worker ", "The ", "Automatic "))
     assert "None" not in waiting.sentence.removesuffix(known.last_error or "")
     assert all(sentence for sentence in waiting.also)
-    assert (waiting.reason is Reason.CLEAN) == (not known.dirty)
+    assert (waiting.reason in {Reason.CLEAN, Reason.SOURCE}) == (not known.dirty)
+    assert (waiting.reason is Reason.SOURCE) == (not known.dirty and known.source_runs > 0)
 
 
 @given(facts, rules)
@@ -131,6 +136,21 @@ def test_only_what_runs_by_itself_goes_without_a_cure_or_a_time(known: Facts, se
     [
         (replace(DIRTY, processed_until=6, flushed_at=at(-5)), Reason.CLEAN, "clean since 13:59:55 UTC"),
         (replace(DIRTY, last_seq=0, processed_until=0), Reason.CLEAN, "no events yet"),
+        (
+            replace(DIRTY, processed_until=6, source_runs=2, source_due_at=at(30)),
+            Reason.SOURCE,
+            "waits for 2 runs that a hook named: a worker reads them from the store of memory.source at 14:00:30 UTC",
+        ),
+        (
+            replace(DIRTY, closes_at=at(60)),
+            Reason.TIMER,
+            "(in 1 min): nobody has then seen it for 1 min 20 s (memory.sessions.session_ttl_minutes)",
+        ),
+        (
+            replace(DIRTY, not_before=at(600), failures=2, closes_at=at(60)),
+            Reason.BACKING_OFF,
+            "It counts as over at 14:01:00 UTC (in 1 min) and is then tried at once.",
+        ),
         (replace(DIRTY, deleted_at=at(-5)), Reason.FORGOTTEN, "forgotten at 13:59:55 UTC"),
         (DIRTY, Reason.TIMER, "until 14:01:40 UTC (in 1 min 40 s): it has then been quiet for 2 min"),
         (replace(DIRTY, dirty_since=at(-590), flush_due_at=at(10)), Reason.TIMER, "event is then 10 min old"),

@@ -7,6 +7,7 @@ Must not know: which command waits.
 
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -79,6 +80,7 @@ def _give_up(shell: Shell, left: Sequence[Goal], timeout_seconds: float) -> None
                 now=shell.now(),
                 listening=listening,
                 swept_ago=swept_ago,
+                session_ttl=timedelta(minutes=shell.settings.memory.sessions.session_ttl_minutes),
             )
             complain(f"{goal.ref.agent} {goal.ref.session}: {waiting.sentence}", waiting.cure)
     raise typer.Exit(UNAVAILABLE)

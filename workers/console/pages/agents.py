@@ -3,6 +3,7 @@
 Must not know: SQL, the rules behind an answer.
 """
 
+from datetime import timedelta
 from http import HTTPStatus
 from urllib.parse import urlencode
 
@@ -54,6 +55,7 @@ def why(visit: Visit) -> Response:
             now=visit.now,
             listening=listening,
             swept_ago=visit.shell.swept_ago(),
+            session_ttl=timedelta(minutes=visit.settings.memory.sessions.session_ttl_minutes),
         )
     return visit.page("session.html", agent=ref.agent, session=ref.session, waiting=waiting)
 
