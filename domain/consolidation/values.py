@@ -48,8 +48,10 @@ def valued(memory: Known) -> Valued | None:
     return Valued(memory, claims[0]) if len(claims) == 1 and claims[0].single else None
 
 
-def settle_values(group: Sequence[Valued], pinned: Pinned) -> tuple[list[Ended], list[Unclear]]:
+def settle_values(group: Sequence[Valued], pinned: Pinned, now: datetime) -> tuple[list[Ended], list[Unclear]]:
     """What becomes of the statements of one attribute: each ends with the next that says another value.
+
+    A value that holds only after `now` ends nothing yet; the first deep pass after that time decides.
 
     Next: by the last time at which each was said to hold, never by arrival (I9). A less trusted witness ends nothing;
     neither does one of the same moment. Pairs that are `pinned` (a person decided, or a run was undone) are left alone.
@@ -62,7 +64,8 @@ def settle_values(group: Sequence[Valued], pinned: Pinned) -> tuple[list[Ended],
         others = [
             other for other in group if other.claim.value != one.claim.value and not pinned(older.id, other.memory.id)
         ]
-        later = [other.memory for other in others if other.memory.reaffirmed_at > older.reaffirmed_at]
+        begun = [other.memory for other in others if ends_at(older, other.memory) <= now]
+        later = [memory for memory in begun if memory.reaffirmed_at > older.reaffirmed_at]
         worthy = [memory for memory in later if _rank(memory) <= _rank(older)]
         newer = min(worthy, key=lambda memory: (memory.reaffirmed_at, memory.content_hash), default=None)
         ended.append(_ended(older, newer, one.claim))

@@ -14,6 +14,7 @@ from slowwave_server.domain.consolidation.values import Valued, settle_values, v
 from slowwave_server.domain.statements import content_hash
 
 BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
+LATER = BEGAN + timedelta(days=100)
 
 
 def known(number: int, content: str = "", *, day: int = 0, trust: str = "user", again: int | None = None) -> Known:
@@ -115,7 +116,7 @@ def test_i9_what_ends_what_is_a_function_of_the_set(said: list[tuple[str, int, s
     group = employers(*said)
     shuffled = list(group)
     dice.shuffle(shuffled)
-    one, other = settle_values(group, never), settle_values(shuffled, never)
+    one, other = settle_values(group, never, LATER), settle_values(shuffled, never, LATER)
     assert {(e.older.id, e.newer and e.newer.id, e.valid_to) for e in one[0]} == {
         (e.older.id, e.newer and e.newer.id, e.valid_to) for e in other[0]
     }
@@ -129,18 +130,32 @@ def test_i9_what_ends_what_is_a_function_of_the_set(said: list[tuple[str, int, s
 
 
 def test_a_less_trusted_witness_ends_nothing_and_is_asked_about() -> None:
-    ended, unclear = settle_values(employers(("Northwind", 0, "user"), ("Contoso", 9, "assistant")), never)
+    ended, unclear = settle_values(employers(("Northwind", 0, "user"), ("Contoso", 9, "assistant")), never, LATER)
     assert [one.newer for one in ended] == [None, None]
     assert len(unclear) == 1
 
 
 def test_two_values_of_one_moment_are_unclear_and_both_hold() -> None:
-    ended, unclear = settle_values(employers(("Northwind", 3, "user"), ("Contoso", 3, "user")), never)
+    ended, unclear = settle_values(employers(("Northwind", 3, "user"), ("Contoso", 3, "user")), never, LATER)
     assert [one.newer for one in ended] == [None, None]
     assert len(unclear) == 1
 
 
 def test_a_pair_that_was_decided_for_good_is_left_alone() -> None:
-    ended, unclear = settle_values(employers(("Northwind", 0, "user"), ("Contoso", 9, "user")), lambda _a, _b: True)
+    group = employers(("Northwind", 0, "user"), ("Contoso", 9, "user"))
+    ended, unclear = settle_values(group, lambda _a, _b: True, LATER)
     assert [one.newer for one in ended] == [None, None]
     assert unclear == []
+
+
+def test_a_value_that_holds_only_later_ends_nothing_yet() -> None:
+    group = employers(("Northwind", 0, "user"), ("Contoso", 9, "user"), ("Fabrikam", 400, "user"))
+    now, much_later = LATER, BEGAN + timedelta(days=400)
+    before, _ = settle_values(group, never, now)
+    assert [one.newer and one.newer.content for one in before] == ["Maya works at Contoso", None, None]
+    after, _ = settle_values(group, never, much_later)
+    assert [one.newer and one.newer.content for one in after] == [
+        "Maya works at Contoso",
+        "Maya works at Fabrikam",
+        None,
+    ]
