@@ -19,12 +19,22 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 NEEDED = (
-    "run it as the owner: a login that owns the tables and has CREATEROLE, with ADMIN OPTION on the groups slowwave_*; or"
-    " give an administrator the SQL that `slowwave roles apply --print` prints"
+    "run it as the owner: a login that owns the tables and has CREATEROLE, with ADMIN OPTION on the groups slowwave_*;"
+    " or give an administrator the SQL that `slowwave roles apply --print` prints"
 )
 roles = typer.Typer(no_args_is_help=True, help="Logins of Postgres and users of Redis, each for its part alone.")
 
 Login = Annotated[str, typer.Argument(help="The login's name in Postgres.", show_default=False, metavar="LOGIN")]
+
+
+NoPassword = Annotated[
+    bool, typer.Option("--no-password", help="It exists, or proves itself by a certificate or the like.")
+]
+PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")]
+Connections = Annotated[
+    int | None,
+    typer.Option(min=1, max=10_000, help="Connections at once; default: 32 for a producer, 8 for an exporter."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -69,14 +79,9 @@ def add(
         ),
     ],
     *,
-    no_password: Annotated[
-        bool, typer.Option("--no-password", help="It exists, or proves itself by a certificate or the like.")
-    ] = False,
-    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")] = False,
-    connections: Annotated[
-        int | None,
-        typer.Option(min=1, max=10_000, help="Connections at once; default: 32 for a producer, 8 for an exporter."),
-    ] = None,
+    no_password: NoPassword = False,
+    password_stdin: PasswordStdin = False,
+    connections: Connections = None,
     as_json: Json = False,
 ) -> None:
     """Make a login; a producer's and a console's is for the tenant of --tenant alone. Prints a new password, once."""
