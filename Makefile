@@ -98,6 +98,9 @@ sizing: setup  ## how many workers a load needs: a model, checked against this m
 fuzz: setup  ## anything at every entrance, other examples each time: make fuzz [MINUTES=10]
 	@$(BIN)/python -m proof.fuzz $(if $(MINUTES),--minutes $(MINUTES))
 
+redaction: setup  ## secrets in eight languages and odd spellings: what is found, and which ordinary sentences are spoilt
+	@$(BIN)/python -m proof.redaction --write
+
 audit: setup  ## known vulnerabilities in what is pinned, or a plain word that it can't be found out: make audit [ADVISORIES=folder]
 	@$(BIN)/python -m proof.audit $(if $(ADVISORIES),--advisories $(ADVISORIES))
 

@@ -103,7 +103,7 @@ def test_a_shortened_line_is_no_longer_than_it_may_be(text: str, characters: int
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
-        ("The password is hunter2!", f"The password is {MASK}"),
+        ("The password is hunter2!", f"The password is {MASK}!"),
         ("password: correct-horse", f"password: {MASK}"),
         ("api_key=9f86d081884c", f"api_key={MASK}"),
         ("Use sk-proj-abcdefghijklmnop1234 for it", f"Use {MASK} for it"),
