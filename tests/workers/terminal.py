@@ -105,7 +105,7 @@ class Terminal:
         """Do what a page says, and compare what it prints with what the page shows."""
         command = _NAMED.sub(lambda match: self._names.get(match[0], match[0]), step.command)
         printed = self._call(command) if _OURS.fullmatch(command) else self.run(command)
-        if command.startswith("export "):
+        if command.startswith(("export ", "eval ")):
             given = (line.partition("=") for line in self.run("env").splitlines())
             self._environment |= {name: value for name, _, value in given if name.startswith(PREFIX)}
         pattern, names = _pattern(step.expected)
