@@ -291,6 +291,7 @@ OF_THE_INSTALLATION = {
     "compare": "compares two sentences that it is given",
     "migrate": "the schema belongs to the installation",
     "version": "says a number",
+    "config show": "shows the settings of the caller's own process",
     "doctor": "is for the operator of the installation; counts, no names of sessions",
     "embeddings status": "counts of the installation, for its operator",
     "embeddings reindex": "vectors of the installation, for its operator",

@@ -138,7 +138,9 @@ def test_every_name_of_ours_is_a_task_a_function_or_a_module(document: Path) -> 
     for name in set(re.findall(r"\bslowwave\.([a-z_]+)", document.read_text(encoding="utf-8"))):
         exists = (
             f"slowwave.{name}" in tasks.tasks
-            or name in functions | {"yaml", "env", "json", "target"}  # files of settings, beside an export, of systemd
+            or name
+            in functions
+            | {"yaml", "env", "json", "target", "fish"}  # files of settings, beside an export, of systemd, of a shell
             or hasattr(slowwave, name)
             or importlib.util.find_spec(f"slowwave.{name}") is not None
         )

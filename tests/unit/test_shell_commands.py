@@ -1,6 +1,7 @@
 """The shell's manners: help by topic, one sentence for what was to be expected, documented exit codes."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 import typer
 from typer.testing import Result
 
+from slowwave.settings import known_keys
 from slowwave_server.workers.shell.main import app
 from tests.shelling import CliRunner
 
@@ -60,6 +62,60 @@ def test_every_command_that_prints_data_has_json(path: tuple[str, ...]) -> None:
 def test_every_command_and_option_says_what_it_is_for(path: tuple[str, ...]) -> None:
     assert ALL[path].help
     assert run(*path, "--help").exit_code == 0
+
+
+@pytest.mark.parametrize("path", [(), *sorted(ALL)], ids=" ".join)
+def test_help_names_types_in_plain_words(path: tuple[str, ...]) -> None:
+    shown = run(*path, "--help", COLUMNS="160").output
+    assert not re.search(r"<(bool|str|int|float|path|list)\b", shown)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_are_printed(shell: str) -> None:
+    program = Path(sys.executable).with_name("slowwave")
+    environment = {"PATH": "/usr/bin:/bin", "_SLOWWAVE_COMPLETE": f"source_{shell}"}
+    shown = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
+    assert f"_SLOWWAVE_COMPLETE=complete_{shell}" in shown.stdout
+
+
+def test_completion_offers_commands() -> None:
+    program = Path(sys.executable).with_name("slowwave")
+    environment = {"PATH": "/usr/bin:/bin", "_SLOWWAVE_COMPLETE": "complete_bash"}
+    environment |= {"COMP_WORDS": "slowwave embeddings re", "COMP_CWORD": "2"}
+    shown = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
+    assert shown.stdout.split() == ["reindex"]
+
+
+def test_version_option_prints_what_the_command_prints() -> None:
+    assert run("--version").stdout == run("version").stdout
+
+
+def test_config_show_masks_every_secret(tmp_path: Path) -> None:
+    file = tmp_path / "slowwave.yaml"
+    file.write_text("memory:\n  auto_flush: {idle_seconds: 30}\n  llm: {api_key: hidden-word}\n")
+    broker = "sentinel://:hidden-word@one:26379;sentinel://:hidden-word@two:26379/mymaster"
+    replica = "postgresql://reader@replica/slowwave?password=hidden-word&sslmode=require"
+    where = {"SLOWWAVE_CONFIG": str(file), "SLOWWAVE_BROKER_URL": broker, "SLOWWAVE_READ_DATABASE_URL": replica}
+    shown = run("--tenant", "acme", "config", "show", **where)
+    assert shown.exit_code == 0
+    assert "hidden-word" not in shown.output
+    found = {one["key"]: one for one in json.loads(run("config", "show", "--json", **where).stdout)}
+    assert set(found) == set(known_keys())
+    assert found["memory.llm.api_key"] == {"key": "memory.llm.api_key", "value": "***", "from": "the file"}
+    assert found["database_url"]["value"] == "postgresql://slowwave:***@127.0.0.1:1/slowwave"
+    assert found["read_database_url"]["value"] == "postgresql://reader@replica/slowwave?password=***&sslmode=require"
+    assert found["broker_url"]["from"] == "SLOWWAVE_BROKER_URL"
+    assert found["memory.auto_flush.idle_seconds"]["value"] == 30
+    assert found["memory.auto_flush.turn_threshold"]["from"] == "default"
+    changed = json.loads(run("--tenant", "acme", "config", "show", "--changed", "--json", **where).stdout)
+    assert {one["key"]: one["from"] for one in changed} == {
+        "database_url": "SLOWWAVE_DATABASE_URL",
+        "read_database_url": "SLOWWAVE_READ_DATABASE_URL",
+        "broker_url": "SLOWWAVE_BROKER_URL",
+        "tenant": "--tenant",
+        "memory.auto_flush.idle_seconds": "the file",
+        "memory.llm.api_key": "the file",
+    }
 
 
 def test_version_is_json_if_asked() -> None:
@@ -144,4 +200,4 @@ def test_env_of_a_folder_without_a_stack_is_a_sentence(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_exit_2_before_any_server_is_asked(tmp_path: Path) -> None:
     result = run("ingest", str(tmp_path))
     assert result.exit_code == 2
-    assert "there is no file" in result.stderr
+    assert "is a folder" in result.stderr

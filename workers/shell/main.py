@@ -12,6 +12,7 @@ from slowwave_server.workers.shell import (
     basics,
     budget,
     compare,
+    config,
     conflicts,
     console,
     console_users,
@@ -51,16 +52,24 @@ app = typer.Typer(
     name="slowwave",
     cls=SentenceGroup,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        basics.version()
+        raise typer.Exit
 
 
 @app.callback(epilog="Exit codes: 0 fine · 1 problems found, or nothing by that name · 2 usage · 3 unavailable or late")
 def slowwave(
     context: typer.Context,
     tenant: Annotated[str | None, typer.Option(help="Whose agents; default: the settings' tenant.")] = None,
+    _version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit.")
+    ] = False,
 ) -> None:
     """Background memory consolidation for AI agents."""
     shell = context.obj = Shell(tenant)
@@ -80,6 +89,7 @@ for _module in (
     finalize,
     compare,
     evaluate,
+    config,
     operate,
     agents,
     budget,

@@ -13,6 +13,7 @@ from slowwave_server.domain.spoken_time import count_words, duration_words
 from slowwave_server.workers.shell.budget import reached_words
 from slowwave_server.workers.shell.options import MEND, OPERATE, Agent, Json, Timeout, Wait
 from slowwave_server.workers.shell.output import console, document, print_json, print_rows, safe, styled
+from slowwave_server.workers.shell.sentences import UNAVAILABLE
 from slowwave_server.workers.shell.state import shell_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ def register(app: typer.Typer) -> None:
 
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show queues, dirty sessions, how long a turn takes to become memory, and the workers."""
+    """Show queues, dirty sessions, how long a turn takes to become memory, and the workers.
+
+    Exit 3 if the broker does not answer: what Postgres knows is shown all the same.
+    """
     from slowwave_server.services.reports.budget import caps_reached
     from slowwave_server.services.reports.status import read_status
 
@@ -40,9 +44,11 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         more = {"swept_ago_seconds": swept_ago, "spool": spooled._asdict(), "workers": workers}
         print_json(document(found) | more | {"caps_reached": document(caps)})
-        return
-    models = [("model", "\n".join(reached_words(used) for used in caps))] if caps else []
-    print_rows(console(), [*_standing(found), *models, *_around(workers, spooled, swept_ago)])
+    else:
+        models = [("model", "\n".join(reached_words(used) for used in caps))] if caps else []
+        print_rows(console(), [*_standing(found), *models, *_around(workers, spooled, swept_ago)])
+    if found.queues is None or workers is None:
+        raise typer.Exit(UNAVAILABLE)
 
 
 def _standing(found: "Status") -> list[tuple[str, str]]:

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from sqlalchemy.exc import DBAPIError
-
 from slowwave_server.domain.spoken_time import duration_words
 from slowwave_server.workers.shell.output import safe
 
@@ -37,6 +35,8 @@ def progress(
     began = time.monotonic()
 
     def tell() -> None:
+        from sqlalchemy.exc import DBAPIError
+
         wait = first
         while not over.wait(wait):
             wait, told = every, ""

@@ -15,6 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from slowwave_server.workers.shell.help_types import name_types
 from slowwave_server.workers.shell.output import one_line, safe
 from slowwave_server.workers.shell.state import Shell
 
@@ -40,6 +41,11 @@ Expected = tuple[int, str, str | None]
 
 class SentenceGroup(TyperGroup):
     """A group of commands that turns expected failures into a sentence and an exit code."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """The options of the program itself, with types in plain words."""
+        name_types(self, ctx)
+        return super().get_params(ctx)
 
     def make_context(self, *args: Any, **more: Any) -> Any:
         try:
