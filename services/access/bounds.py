@@ -75,15 +75,19 @@ def lend_statements(owner: str) -> Iterator[str]:
 
 
 def bound_login(connection: Connection, login: str, role: str, connections: int | None) -> None:
-    """Limit a login that was added. connections: None keeps a limit that it has, and else sets the one of its role."""
-    if role not in CONNECTIONS and connections is None:
-        return
-    if connections is None:
-        limit = connection.execute(_LIMITS, {"logins": [login]}).one().rolconnlimit
-        connections = CONNECTIONS[role] if limit < 0 else limit
-    connection.exec_driver_sql(_limit(login, connections).replace("%", "%%"))
+    """Limit a login that was added.
+
+    connections: None keeps a limit that it has, and else sets the one of its role, if this login may: a login that an
+    administrator made may be out of its reach. Raises DBAPIError if a limit is given and this login may not set it.
+    """
+    statements = [] if connections is None else [_limit(login, connections)]
     if role in CONNECTIONS:
-        connection.exec_driver_sql(_attempt(_temporary_files(login)).replace("%", "%%"))
+        is_unlimited = connection.execute(_LIMITS, {"logins": [login]}).one().rolconnlimit < 0
+        if connections is None and is_unlimited:
+            statements.append(_attempt(_limit(login, CONNECTIONS[role])))
+        statements.append(_attempt(_temporary_files(login)))
+    for statement in statements:
+        connection.exec_driver_sql(statement.replace("%", "%%"))
 
 
 def lacking_bounds(connection: Connection) -> list[str]:

@@ -152,7 +152,7 @@ def test_a_limit_that_somebody_set_stays(deployment: Deployment) -> None:
 
 def test_an_owner_who_is_no_superuser_limits_connections(postgres_url: str) -> None:
     """As at a managed Postgres: logins get their limit, and the doctor goes on to name the functions."""
-    owner, login = (f"{name}_{uuid.uuid4().hex[:8]}" for name in ("owner", "app"))
+    owner, login, foreign = (f"{name}_{uuid.uuid4().hex[:8]}" for name in ("owner", "app", "foreign"))
     url = postgres_url.replace("/postgres?", f"/{owner}?")
     with psycopg.connect(postgres_url, autocommit=True) as server:
         server.execute(f"CREATE ROLE {owner} LOGIN CREATEROLE")
@@ -161,6 +161,7 @@ def test_an_owner_who_is_no_superuser_limits_connections(postgres_url: str) -> N
             server.execute(f"DO $$ BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
             server.execute(f"GRANT {group} TO {owner} WITH ADMIN TRUE, INHERIT FALSE, SET FALSE")
         server.execute(f"CREATE DATABASE {owner} OWNER {owner}")
+        server.execute(f"CREATE ROLE {foreign} LOGIN")
     engine = make_engine(make_url(url).set(username=owner).render_as_string(hide_password=False))
     try:
         migrate(engine)
@@ -169,14 +170,18 @@ def test_an_owner_who_is_no_superuser_limits_connections(postgres_url: str) -> N
             add_login(connection, login, "producer", "acme")
             connection.exec_driver_sql(f"ALTER ROLE {login} CONNECTION LIMIT -1")
             apply_grants(connection)
-            assert lacking_bounds(connection) == [
+            rights = [
                 "producers may hold the advisory locks that forgetting and consolidation wait for",
                 "producers may create large objects",
             ]
+            assert lacking_bounds(connection) == rights
+            assert not add_login(connection, foreign, "producer", "acme"), "an administrator made it"
+            assert lacking_bounds(connection) == [f"login {foreign!r} has no connection limit", *rights]
     finally:
         engine.dispose()
         with psycopg.connect(postgres_url, autocommit=True) as server:
             server.execute(f"DROP DATABASE {owner} WITH (FORCE)")
             server.execute(f"DROP ROLE IF EXISTS {login}")
+            server.execute(f"DROP ROLE IF EXISTS {foreign}")
             server.execute(f"DROP OWNED BY {owner} CASCADE")
             server.execute(f"DROP ROLE {owner}")
