@@ -2,8 +2,8 @@
 
     - Maya prefers tea. <!-- slowwave 0199… fact active confidence=0.85 importance=0.6 from=2026-03-01T09:00:00Z -->
 
-What is as usual is left out: trust=user, reaffirmed= as from=, no to=, no by= (superseded by), no entities, no
-sources.
+What is as usual is left out: trust=user, reaffirmed= as from=, no to=, no by= (superseded by), no contradicts= (ids of
+the memories with which it is in an open contradiction), no entities, no sources.
 Numbers are written so that they are read back as the same numbers.
 
 Must not know: documents, databases.
@@ -31,7 +31,9 @@ _BULLET = re.compile(r"[ \t]*[-*+][ \t]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"\S+")
 _KEY = re.compile(r"([a-z]+)=")
-_KNOWN = frozenset(("confidence", "importance", "trust", "from", "reaffirmed", "to", "by", "entities", "sources"))
+_KNOWN = frozenset(
+    ("confidence", "importance", "trust", "from", "reaffirmed", "to", "by", "contradicts", "entities", "sources")
+)
 _JSON = json.JSONDecoder()
 _USUAL_TRUST = "user"
 
@@ -45,6 +47,7 @@ class FileMemory:
     """A memory as a line says it. Times are aware; confidence and importance 0..1.
 
     id: None where the mark names none. valid_to: None while it holds. sources: (session, seq), each once, in order.
+    contradicts: the other sides of its open contradictions, in order.
     """
 
     id: UUID | None
@@ -59,6 +62,7 @@ class FileMemory:
     reaffirmed_at: datetime
     valid_to: datetime | None = None
     superseded_by: UUID | None = None
+    contradicts: tuple[UUID, ...] = ()
     sources: tuple[tuple[str, int], ...] = ()
 
 
@@ -74,6 +78,8 @@ def render_line(m: FileMemory) -> str:
         facts.append(f"to={render_time(m.valid_to)}")
     if m.superseded_by is not None:
         facts.append(f"by={m.superseded_by}")
+    if m.contradicts:
+        facts.append(f"contradicts={','.join(str(other) for other in m.contradicts)}")
     if m.entities:
         facts.append(f"entities={comment_json(list(m.entities))}")
     if m.sources:
@@ -112,6 +118,7 @@ def parse_line(line: str) -> FileMemory | None:
         reaffirmed_at=_moment(facts, "reaffirmed") or first,
         valid_to=_moment(facts, "to"),
         superseded_by=_uuid(facts["by"]) if "by" in facts else None,
+        contradicts=tuple(_uuid(one) for one in str(facts["contradicts"]).split(",")) if "contradicts" in facts else (),
         sources=_sources(facts.get("sources", {})),
     )
 

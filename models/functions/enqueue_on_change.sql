@@ -1,6 +1,7 @@
 -- enqueue_on_change: queue the memories of new rows in memory_changes for every registered backend.
 --
--- The function skips links, conflicts and decisions, because files do not contain them.
+-- The function skips links, because files do not contain them, and conflicts and decisions: enqueue_on_conflict queues
+-- both sides.
 --
 -- Every flush runs this trigger. Without a backend, the trigger reads one empty table. This read holds a table lock
 -- until the transaction ends, and register_backend waits for that lock. So no change is missed.

@@ -19,6 +19,9 @@ _READ = text(
     " slowwave.local_day(m.valid_from, :zone, :cutoff) AS day,"
     " (SELECT jsonb_agg(jsonb_build_array(s.name, x.seq)) FROM slowwave.memory_sources x"
     "  JOIN slowwave.sessions s ON s.id = x.session_id WHERE x.memory_id = m.id) AS heard,"
+    " (SELECT array_agg(CASE k.memory_id WHEN m.id THEN k.conflicting_memory_id ELSE k.memory_id END)"
+    "  FROM slowwave.memory_conflicts k WHERE m.id IN (k.memory_id, k.conflicting_memory_id) AND k.status = 'open')"
+    "  AS contradicts,"
     " (SELECT jsonb_agg(i.sources) FROM slowwave.memory_imports i WHERE i.memory_id = m.id) AS imported"
     " FROM slowwave.memories m WHERE m.scope_id = :scope AND m.id = ANY(:memories)"
 )
@@ -69,6 +72,7 @@ def standing(
             reaffirmed_at=row.reaffirmed_at,
             valid_to=row.valid_to,
             superseded_by=row.superseded_by,
+            contradicts=tuple(sorted(row.contradicts or ())),
             sources=tuple(sorted(sources)),
         )
         found[row.id] = Standing(memory, row.revision, paths_for(row.status, row.day, append_only=append_only))

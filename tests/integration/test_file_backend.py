@@ -3,6 +3,7 @@
 Invariants proved here: I6, I8, I10. Mistakes: 26, 27, 37.
 """
 
+import os
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,24 @@ def test_mistake_26_an_edit_of_what_changed_meanwhile_is_a_conflict_and_both_sta
     assert cabinet.deliver().run is None
 
 
+def test_lines_of_an_open_contradiction_are_marked_until_it_ends(cabinet: Cabinet) -> None:
+    hearer = cabinet.hearer
+    owns = hearer.hear("Jonas owns a red boat")
+    cabinet.deliver()
+    assert "contradicts=" not in cabinet.read(DAY)
+    no_boat = hearer.hear("Jonas does not own a red boat", days_ago=20, trust="assistant")
+    hearer.run()
+    assert cabinet.conflicts() == {frozenset({"Jonas owns a red boat", "Jonas does not own a red boat"})}
+    cabinet.deliver()
+    marked = "".join(path.read_text("utf-8") for path in sorted(cabinet.folder.rglob("*.md")))
+    assert f"contradicts={no_boat}" in marked
+    assert f"contradicts={owns}" in marked
+    assert cabinet.deliver().run is None, "a mark is nobody's edit"
+    hearer.sql("UPDATE slowwave.memory_conflicts SET status = 'dismissed', decided_at = now()")
+    cabinet.deliver()
+    assert not any("contradicts=" in path.read_text("utf-8") for path in cabinet.folder.rglob("*.md"))
+
+
 def test_an_edit_of_what_was_promoted_meanwhile_is_no_conflict(cabinet: Cabinet) -> None:
     turin = cabinet.hearer.hear("Maya lives in Turin")
     cabinet.deliver()
@@ -194,6 +213,28 @@ def test_mistake_37_many_lines_gone_at_once_archive_nothing_until_somebody_says_
     report = cabinet.deliver(allow_removals=True)
     assert report.counts == {"removed": 11}
     assert cabinet.lines(DAY) == {}
+
+
+def test_a_file_that_is_too_large_is_left_alone(cabinet: Cabinet) -> None:
+    cabinet.change(cabinet.hearer.hear("Maya has a cat"), status="active")
+    cabinet.deliver()
+    before = cabinet.read(DAY)
+    for path in (DAY, CURATED):
+        os.truncate(cabinet.folder / path, 3_000_000_000)
+    cabinet.hearer.hear("Maya owns a lamp")
+    for _ in range(2):
+        report = cabinet.deliver()
+        assert set(report.held) == {DAY, CURATED}
+        assert report.held[DAY] == (
+            "it has 3,000,000,000 bytes, and memory files are read up to 32,000,000, so it is left alone: make it"
+            " shorter, or delete it and it is written again"
+        )
+    assert (cabinet.folder / DAY).stat().st_size == 3_000_000_000
+    cabinet.write(DAY, before)
+    (cabinet.folder / CURATED).unlink()
+    assert cabinet.deliver().held == {}
+    assert set(cabinet.lines(DAY)) == {"Maya has a cat", "Maya owns a lamp"}
+    assert cabinet.lines(CURATED) == {"Maya has a cat": "active"}
 
 
 def test_mistake_37_a_file_that_an_editor_has_just_emptied_to_save_it_archives_nothing(cabinet: Cabinet) -> None:
