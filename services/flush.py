@@ -35,6 +35,7 @@ from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
+from slowwave_server.domain.bare_secrets import without_bare_secrets
 from slowwave_server.domain.candidates import ExtractionContext, Extractor, Window
 from slowwave_server.domain.failures import Action, Decision, FailureKind, TransientError, WindowTaken, decide
 from slowwave_server.domain.noise import ends_a_run
@@ -183,7 +184,8 @@ class Flusher:
             ref.agent, begun.time_zone, begun.preceding, ref.tenant, begun.scope_id, begun.session_id
         )
         try:
-            extraction = self.extractor.extract(window, context, now)
+            found = self.extractor.extract(window, context, now)
+            extraction = without_bare_secrets(found, window, context)
         except WindowTaken:
             return FlushResult("lost")
         except TransientError as error:

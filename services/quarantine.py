@@ -10,6 +10,7 @@ from typing import Literal
 from sqlalchemy import Engine
 
 from slowwave.identity import SessionRef
+from slowwave_server.domain.bare_secrets import without_bare_secrets
 from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Made, Window
 from slowwave_server.services.flush_rows import candidates_json, event_of
 
@@ -48,9 +49,10 @@ def retry_quarantined(engine: Engine, extractor: Extractor, ref: SessionRef, seq
     window = Window((event,))
     context = ExtractionContext(ref.agent, row["time_zone"], tuple(preceding), ref.tenant, row["scope_id"])
     try:
-        extraction: Extraction = extractor.extract(window, context, now)
+        found: Extraction = extractor.extract(window, context, now)
     except Exception as error:  # noqa: BLE001 - whatever an extractor raises is what the caller asked to see
         return RetryResult("failed", error=f"{type(error).__name__}: {error}")
+    extraction = without_bare_secrets(found, window, context)
     outcome: Literal["stored", "no_reply"] = "stored" if extraction.candidates else "no_reply"
     made = extraction.made or Made(extractor.name, extractor.version)
     values = (

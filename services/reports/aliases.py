@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from slowwave_server.domain.aliases import key_of
+from slowwave_server.services.reports.evidence import masked
 from slowwave_server.services.reports.names import UnknownName, find_agent, find_scope
 
 SOURCES_SHOWN = 5
@@ -134,5 +135,6 @@ def _sources(connection: Connection, ids: Sequence[int]) -> dict[int, list[Alias
     found: dict[int, list[AliasEvidence]] = defaultdict(list)
     if ids:
         for row in connection.execute(_SOURCES, {"ids": list(ids), "most": SOURCES_SHOWN}):
-            found[row.alias_id].append(AliasEvidence(row.agent, row.session, row.seq, row.content, row.happened_at))
+            content = None if row.content is None else masked(row.content)
+            found[row.alias_id].append(AliasEvidence(row.agent, row.session, row.seq, content, row.happened_at))
     return found

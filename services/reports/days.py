@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Select, select, tuple_
 
 from slowwave_server.models import Agent, DaySummary, Event, Session
 from slowwave_server.services.days.book import DayEntry, DayStatus, day_book
+from slowwave_server.services.reports.evidence import masked
 from slowwave_server.services.reports.names import UnknownName
 
 SCOPES_READ = 1000
@@ -95,7 +96,7 @@ def read_day(
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One event that a line of a summary rests on, in full."""
+    """One event that a line of a summary rests on, in full but for secrets in it."""
 
     session: str
     seq: int
@@ -123,7 +124,8 @@ def said_for(
         # Pairs are no condition of an index: sessions are looked up by name, and of each its events by number.
         .where(Session.name.in_({session for session, _ in places}), Event.seq.in_({seq for _, seq in places}))
     )
-    return {(row["session"], row["seq"]): Said(**row) for row in connection.execute(query).mappings()}
+    rows = connection.execute(query).mappings()
+    return {(row["session"], row["seq"]): Said(**(dict(row) | {"content": masked(row["content"])})) for row in rows}
 
 
 def _told(connection: Connection, query: Select[DaySummary]) -> Told:

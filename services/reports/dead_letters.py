@@ -5,13 +5,14 @@ A letter whose tenant could not be read belongs to nobody, and is shown to every
 Must not know: how a letter is driven again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
 from slowwave_server.models import DeadLetter
+from slowwave_server.services.reports.evidence import masked, masked_values
 from slowwave_server.services.reports.names import UnknownName
 
 LetterState = Literal["open", "redriven", "dismissed"]
@@ -19,7 +20,7 @@ LetterState = Literal["open", "redriven", "dismissed"]
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """One letter; the payload as it came."""
+    """One letter; the payload as it came but for secrets in it."""
 
     id: int
     tenant: str | None
@@ -56,7 +57,7 @@ def list_letters(
         query = query.where(DeadLetter.id < before)
     if state is not None:
         query = query.where(DeadLetter.state == state)
-    return [Letter(*row) for row in connection.execute(query.order_by(DeadLetter.id.desc()).limit(limit))]
+    return [_letter(row) for row in connection.execute(query.order_by(DeadLetter.id.desc()).limit(limit))]
 
 
 def read_letter(connection: Connection, tenant: str, number: int, *, nobodys: bool = True) -> Letter:
@@ -64,7 +65,7 @@ def read_letter(connection: Connection, tenant: str, number: int, *, nobodys: bo
     row = connection.execute(_letters(tenant, nobodys=nobodys).where(DeadLetter.id == number)).first()
     if row is None:
         raise UnknownName(f"no dead letter {number} in tenant {tenant!r}; `slowwave dead-letters list` shows them")
-    return Letter(*row)
+    return _letter(row)
 
 
 def count_open(connection: Connection, tenant: str, *, nobodys: bool = True) -> int:
@@ -72,6 +73,11 @@ def count_open(connection: Connection, tenant: str, *, nobodys: bool = True) -> 
     mine = of_tenant(tenant, nobodys=nobodys)
     query = select(func.count()).select_from(DeadLetter).where(DeadLetter.state == "open", mine)
     return connection.execute(query).scalar_one()
+
+
+def _letter(row: Row[*tuple[Any, ...]]) -> Letter:
+    letter = Letter(*row)
+    return replace(letter, error=masked(letter.error), payload=masked_values(letter.payload))
 
 
 def _letters(tenant: str, *, nobodys: bool) -> Select[*tuple[Any, ...]]:

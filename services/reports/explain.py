@@ -4,7 +4,7 @@ it stands in relation to.
 Must not know: how signals are weighed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -23,6 +23,7 @@ from slowwave_server.models import (
     Session,
 )
 from slowwave_server.services.reports import relations
+from slowwave_server.services.reports.evidence import masked, masked_values
 from slowwave_server.services.reports.file_lines import ReadLine, lines_of
 from slowwave_server.services.reports.names import UnknownName
 
@@ -32,7 +33,7 @@ CHANGES_READ = 500
 
 @dataclass(frozen=True, slots=True)
 class SourceEvent:
-    """An event that says it, as it was recorded. via: the merged memory in whose words; None where in these."""
+    """An event that says it, without its secrets. via: the merged memory in whose words; None where in these."""
 
     agent: str
     session: str
@@ -144,8 +145,12 @@ def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
     )
 
 
-def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explanation:
-    """Answer all that is known of a memory of `tenant`. Raises UnknownName."""
+def explain_memory(connection: Connection, tenant: str, memory: UUID, *, reveal: bool = False) -> Explanation:
+    """Answer all that is known of a memory of `tenant`. Raises UnknownName.
+
+    reveal: show texts with the secrets in them, which only an operator may ask for (`evidence.check_reveal`).
+    """
+    shown = str if reveal else masked
     query = _query(tenant, memory)
     row = connection.execute(query).mappings().first()
     if row is None:
@@ -153,17 +158,19 @@ def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explana
     columns = dict(row)
     scope_id = columns.pop("scope_id")
     scope = f"{columns.pop('scope_kind')}:{columns.pop('scope_name')}"
-    columns["entities"] = tuple(columns["entities"])
+    columns |= {"content": shown(columns["content"]), "entities": tuple(columns["entities"])}
     changes = _changes(connection, memory)
     created = next((change.reason for change in changes if change.action == "created" and change.flush), "")
     return Explanation(
         **columns,
         scope=scope,
         signals=tuple(signal for signal in created.split(", ") if signal),
-        sources=_sources(connection, tenant, memory),
+        sources=tuple(replace(one, content=shown(one.content)) for one in _sources(connection, tenant, memory)),
         flushes=_flushes(connection, tenant, memory),
-        changes=changes,
-        notes=relations.notes_of(connection, scope_id, memory),
+        changes=changes if reveal else tuple(map(_masked, changes)),
+        notes=tuple(
+            replace(one, content=shown(one.content)) for one in relations.notes_of(connection, scope_id, memory)
+        ),
         runs=relations.runs_of(connection, memory),
         links=relations.links_of(connection, scope_id, memory),
         conflicts=relations.conflicts_of(connection, scope_id, memory),
@@ -173,6 +180,11 @@ def explain_memory(connection: Connection, tenant: str, memory: UUID) -> Explana
         triples=relations.triples_of(connection, scope_id, memory),
         lines=lines_of(connection, scope_id, memory),
     )
+
+
+def _masked(change: ChangeMade) -> ChangeMade:
+    before, after = masked_values(change.before), masked_values(change.after)
+    return replace(change, reason=masked(change.reason), before=before, after=after)
 
 
 def _unknown(connection: Connection, tenant: str, memory: UUID) -> UnknownName:

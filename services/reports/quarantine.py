@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from slowwave_server.models import Agent, Event, Flush, Session
+from slowwave_server.services.reports.evidence import masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def list_quarantined(
     if before is not None:
         query = query.where(Flush.id < before)
     rows = connection.execute(query.order_by(Flush.id.desc(), Event.seq).limit(limit)).mappings()
-    return [QuarantinedEvent(**row) for row in rows]
+    return [QuarantinedEvent(**(dict(row) | {"content": masked(row["content"])})) for row in rows]
 
 
 def count_quarantined(connection: Connection, tenant: str) -> int:

@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy import Connection, func, select
 
 from slowwave_server.models import Agent, Event, Memory, MemoryNote, MemorySource, Scope, Session
+from slowwave_server.services.reports.evidence import masked
 from slowwave_server.services.reports.file_lines import files_among
 
 SOURCES_SHOWN = 3
@@ -19,7 +20,7 @@ SOURCES_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An event that says it, as it was recorded."""
+    """An event that says it, as it was recorded but for secrets in it."""
 
     agent: str
     session: str
@@ -113,7 +114,8 @@ def _said(connection: Connection, tenant: str, memories: list[UUID]) -> tuple[di
     said: dict[UUID, list[Said]] = defaultdict(list)
     for row in connection.execute(query):
         counts[row.memory_id] = row.total
-        said[row.memory_id].append(Said(row.agent, row.session, row.seq, row.speaker, row.content, row.happened_at))
+        content = masked(row.content)
+        said[row.memory_id].append(Said(row.agent, row.session, row.seq, row.speaker, content, row.happened_at))
     return counts, said
 
 

@@ -18,6 +18,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from slowwave_server.domain.bare_secrets import without_bare_secrets
 from slowwave_server.domain.candidates import Extractor
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import Unanswered
@@ -152,7 +153,7 @@ class Rebuilder:
                 self.counts["gone"] += 1
                 continue
             try:
-                extraction = extractor.extract(*found, self.clock())
+                extraction = without_bare_secrets(extractor.extract(*found, self.clock()), *found)
             except TransientError as error:
                 in_a_row += 1
                 if not _maybe_the_window(error) or in_a_row == FAILURES_IN_A_ROW:

@@ -93,16 +93,26 @@ def explain(
     context: typer.Context,
     memory: MemoryId,
     *,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Show secrets in what was said, too: for operators; a log line records it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Tell the whole life of a memory: what was said, what spoke for keeping it, every change, all that it touches."""
+    from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
     from slowwave_server.services.reports.explain import explain_memory
     from slowwave_server.workers.shell.life import print_life
+    from slowwave_server.workers.shell.state import operator
 
     shell = shell_of(context)
     which = shell.memory_id(memory)
     with shell.connection() as connection:
-        found = explain_memory(connection, shell.tenant, which)
+        if reveal:
+            try:
+                check_reveal(connection, f"evidence of memory {which} of tenant {shell.tenant!r}", operator())
+            except RevealRefused as refused:
+                raise typer.BadParameter(str(refused), param_hint="--reveal") from refused
+        found = explain_memory(connection, shell.tenant, which, reveal=reveal)
     if as_json:
         print_json(found)
     else:

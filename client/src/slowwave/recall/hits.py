@@ -65,8 +65,8 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
     return Hit(
         id=row["id"],
         kind="memory" if row["seq"] is None else "event",
-        # No flush has taken the secrets out of it yet.
-        content=mask(row["content"]) if row["status"] == "pending" else row["content"],
+        # No flush has taken the secrets out of the newest events, and an earlier version took fewer out of old ones.
+        content=row["content"] if row["seq"] is None else mask(row["content"]),
         score=score,
         status=row["status"],
         valid_from=row["valid_from"],

@@ -1,0 +1,56 @@
+"""Text of events as reports show it: without the secrets that were said there.
+
+Must not know: which report shows it.
+"""
+
+import logging
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from slowwave_server.domain.redaction import redact
+
+log = logging.getLogger(__name__)
+
+# The owner of the schema and workers, who may read every row anyway; people who look and decide for one tenant may not.
+_MAY_REVEAL = text(
+    "SELECT has_schema_privilege(session_user, 'slowwave', 'CREATE') OR EXISTS (SELECT FROM pg_roles r"
+    " WHERE r.rolname = 'slowwave_worker' AND pg_has_role(session_user, r.oid, 'member'))"
+)
+
+
+class RevealRefused(Exception):
+    """This login may not see secrets in evidence; the message says which one may."""
+
+
+def masked(said: str) -> str:
+    """Replace the secrets of a text by "[redacted:KIND]"."""
+    return redact(said).text
+
+
+def masked_values(value: Any) -> Any:
+    """Mask every text of a JSON value."""
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, dict):
+        return {key: masked_values(item) for key, item in value.items()}
+    return [masked_values(item) for item in value] if isinstance(value, list) else value
+
+
+def check_reveal(connection: Connection, what: str, by: str) -> None:
+    """Let an operator see evidence as it was said, and log that; refuse everybody else.
+
+    Args:
+        connection: a connection with the login of the person who asks.
+        what: what is shown, for the log.
+        by: the person who asks, for the log.
+
+    Raises:
+        RevealRefused: the login is neither the owner's nor a worker's.
+    """
+    if not connection.execute(_MAY_REVEAL).scalar_one():
+        raise RevealRefused(
+            "this login may not reveal secrets: use the login of the database's owner or of a worker, or leave out"
+            " --reveal"
+        )
+    log.warning("secrets revealed: %s by %s", what, by)
