@@ -2,7 +2,8 @@
 --
 -- p_events: [{key, kind, step, content, role?, name?, at?, taken?, metadata?}, …]. `step` counts the turns that began
 --   in this call, including the turn of this event. It is 0 while the events still belong to the previous turn. `role`
---   defaults to the kind. `taken` is present if the event was queued before this call.
+--   defaults to the kind. An `at` more than a day ahead becomes now (clamp_event_times). `taken` is present if the event
+--   was queued before this call.
 -- p_about: NULL, or {scope_kind, scope_name, room_id, thread_id, source}, each optional. The function creates a new
 --   session with these values. For an existing session, a named scope must be the scope that the session writes to.
 -- p_trigger: NULL, or why processing is requested now (idle, compaction, reset). If it is "unread", p_events names runs
@@ -49,6 +50,9 @@ BEGIN
     added := 0;
     repeated := 0;
     due := false;
+    IF jsonb_path_exists(p_events, '$[*].at') THEN
+        p_events := slowwave.clamp_event_times(p_events, v_now);
+    END IF;
     -- Filter before the session is created, so that forgotten events do not create it.
     IF v_waited THEN
         p_events := slowwave.filter_forgotten(p_tenant, p_agent, p_session, p_about, p_events);

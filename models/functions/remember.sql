@@ -3,7 +3,7 @@
 -- The function creates the agent and the scope if they are new. If the agent has used the key before, the call changes
 -- nothing and raises no error.
 --
--- p_said_at: when the item was said; the default is now.
+-- p_said_at: when the item was said; the default is now, and so is a time more than a day ahead.
 -- The item expires p_ttl_seconds after it arrived, whatever p_said_at is. An item that was said long ago and arrived
 -- late is still worth consolidating.
 CREATE OR REPLACE FUNCTION slowwave.remember(
@@ -52,7 +52,8 @@ BEGIN
         agent_id, scope_id, session, type, content, importance, marked, key, said_at, expires_at
     ) VALUES (
         v_agent_id, v_scope_id, p_session, p_type, p_content, p_importance, p_marked, p_key,
-        coalesce(p_said_at, v_now), v_now + make_interval(secs => p_ttl_seconds)
+        CASE WHEN p_said_at <= v_now + interval '1 day' THEN p_said_at ELSE v_now END,
+        v_now + make_interval(secs => p_ttl_seconds)
     )
     ON CONFLICT (agent_id, key) WHERE key IS NOT NULL DO NOTHING
     RETURNING w.id, w.expires_at INTO id, expires_at;

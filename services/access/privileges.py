@@ -103,13 +103,14 @@ CALLED: Mapping[str, frozenset[str]] = {
 
 WORKERS_ALONE = frozenset(
     """
-    add_source add_usage alias_terms begin_flush claim_due close_sessions commit_day commit_extraction commit_flush
-    commit_retry consolidate_notes correct_memory count_days enqueue_all enqueue_on_change enqueue_on_score
-    enqueue_on_summary event_partitions fail_flush filter_forgotten holds_memories insert_new_events learn_aliases
-    nearest_vectors open_session passage_search_vector passage_search_vectors record_source_runs register_backend
-    reinforce_from_note reinforce_memory release_call removable_events remove_events request_excess_flushes
-    request_flush request_stale_flushes reserve_call scope_of settle_call settle_days settle_expired_calls
-    store_candidates store_memory stored_cosine unregister_backend update_scope_counters
+    add_source add_usage alias_terms begin_flush claim_due clamp_event_times close_sessions commit_day
+    commit_extraction commit_flush commit_retry consolidate_notes correct_memory count_days enqueue_all
+    enqueue_on_change enqueue_on_conflict enqueue_on_score enqueue_on_summary event_partitions fail_flush
+    filter_forgotten holds_memories insert_new_events learn_aliases nearest_vectors open_session
+    passage_search_vector passage_search_vectors record_source_runs register_backend reinforce_from_note
+    reinforce_memory release_call removable_events remove_events request_excess_flushes request_flush
+    request_stale_flushes reserve_call scope_of settle_call settle_days settle_expired_calls store_candidates
+    store_memory stored_cosine unregister_backend update_scope_counters
     """.split()
 )
 """Functions that run as whoever calls them, and that nobody but a worker needs (or a trigger, or an entrance)."""

@@ -4,7 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -372,3 +372,24 @@ def test_a_boost_takes_the_oldest_other_dirty_sessions_and_skips_locked_ones(dat
     assert 0 < database.due("one") <= IDLE, "a lost offer costs no more than the wait that there was before"
     assert database.session("here")["boosted_at"] is None
     assert rows(database.url, "SELECT slowwave.boost_sessions('other tenant', 'maya', 'here', 5)") == []
+
+
+def test_an_event_dated_far_ahead_is_dated_when_it_arrives(database: Database) -> None:
+    ahead, past, far = (NOW + timedelta(days=1)).isoformat(), "2026-03-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"
+    events: list[EventJson] = [
+        {"key": "far", "kind": "user", "step": 1, "content": "I live in Bergen.", "at": far},
+        {"key": "near", "kind": "assistant", "step": 1, "content": "Noted.", "at": ahead},
+        {"key": "past", "kind": "user", "step": 2, "content": "Yes.", "at": past, "metadata": {"a": 1}},
+    ]
+    for _ in range(2):
+        database.capture("s", events)
+    found = rows(database.url, "SELECT key, happened_at, day, metadata FROM slowwave.events ORDER BY seq")
+    assert found == [
+        ("far", NOW, NOW.date(), {"claimed_at": far}),
+        ("near", NOW + timedelta(days=1), (NOW + timedelta(days=1)).date(), None),
+        ("past", datetime(2026, 3, 1, tzinfo=UTC), date(2026, 3, 1), {"a": 1}),
+    ]
+    item = {"agent": "maya", "session": "b", "events": [events[0] | {"metadata": {"b": 2}}]}
+    database.batch([item | {"about": None, "trigger": None}])
+    batched = rows(database.url, "SELECT happened_at, metadata FROM slowwave.events WHERE metadata ? 'b'")
+    assert batched == [(NOW, {"b": 2, "claimed_at": far})]

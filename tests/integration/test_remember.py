@@ -83,6 +83,12 @@ def test_a_note_may_be_dated_and_lives_as_long_as_it_says(memory: Memory, databa
     assert rows(database_url, query) == [(True, True)]
 
 
+def test_a_note_dated_far_ahead_is_dated_when_it_arrives(memory: Memory, database_url: str) -> None:
+    memory.remember("atlas", "Maya moved.", at="2999-03-03T09:30:00+01:00")
+    query = "SELECT clock_timestamp() - said_at BETWEEN '0 s' AND '10 s' FROM slowwave.working_memory"
+    assert rows(database_url, query) == [(True,)]
+
+
 @pytest.mark.parametrize("text", ["a\0b", "half \ud800", "'; DROP TABLE slowwave.working_memory; --", "👋 ünïcode"])
 def test_hostile_texts_are_just_texts(memory: Memory, database_url: str, text: str) -> None:
     assert memory.remember("atlas", text, session="x'y").added

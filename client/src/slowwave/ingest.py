@@ -9,7 +9,7 @@ Must not know: where lines come from, how progress is shown.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import IO, Any, NamedTuple
 
@@ -24,6 +24,8 @@ BATCH_EVENTS = 1000
 BATCH_CHARACTERS = 4_000_000
 MAX_LINE_CHARACTERS = 2_000_000
 CUT_CHARACTERS = 1000
+MAX_DAYS_AHEAD = 1
+"""A line that is dated later was dated by a clock that is wrong, and would say the last word until then."""
 _CHUNK = 1 << 16
 
 FIELDS = frozenset(
@@ -149,7 +151,9 @@ class _Reader:
         self._tools = tools
         self._report = report
         self._on_reject = on_reject
-        self._began = datetime.now(UTC).isoformat()
+        began = datetime.now(UTC)
+        self._began = began.isoformat()
+        self._latest = (began + timedelta(days=MAX_DAYS_AHEAD)).isoformat()
         self._seen: dict[str, int] = {}
         self._abouts: dict[tuple[Any, ...], dict[str, str] | None] = {}
         self._names: dict[str, str] = {}
@@ -214,6 +218,11 @@ class _Reader:
         if not added:
             self._report.ignored += 1
             return
+        if any(event.get("at", "") > self._latest for event in added):
+            raise InvalidMessage(
+                f"at must lie at most {MAX_DAYS_AHEAD} day ahead of now ({self._began[:16]} UTC), got"
+                f" {shown(fields['at'])}"
+            )
         if not known:
             batch.newest[place] = part
             batch.parts.append(part)
