@@ -35,7 +35,7 @@ class PretendedModel(BaseChatModel):
 
 def build(memory: Memory) -> Any:
     """Make a graph of two nodes: one answers with the agent's context, one records the turn."""
-    model, turns = PretendedModel(), SlowwaveTurns(memory, story.AGENT)
+    model, turns = PretendedModel(), SlowwaveTurns(memory, story.AGENT, user=story.PERSON)
 
     async def answer(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
         known = await turns.acontext(state["messages"], config)

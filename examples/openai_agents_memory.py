@@ -26,12 +26,16 @@ async def converse(memory: Memory, wait: Callable[[Memory], None]) -> str:
     model = ScriptedModel([ModelStep.respond(pretend), ModelStep.respond(pretend)])
     agent = Agent("atlas", instructions="You book flights.", model=model)
 
-    monday = await ask(agent, SlowwaveSession(memory, story.AGENT, SQLiteSession("monday")), story.MONDAY)
+    monday = await ask(
+        agent, SlowwaveSession(memory, story.AGENT, SQLiteSession("monday"), user=story.PERSON), story.MONDAY
+    )
     story.tell("Monday", story.MONDAY, monday)
     memory.session_idle(story.AGENT, "monday")
     wait(memory)
 
-    tuesday = await ask(agent, SlowwaveSession(memory, story.AGENT, SQLiteSession("tuesday")), story.TUESDAY)
+    tuesday = await ask(
+        agent, SlowwaveSession(memory, story.AGENT, SQLiteSession("tuesday"), user=story.PERSON), story.TUESDAY
+    )
     story.tell("Tuesday, in a new conversation", story.TUESDAY, tuesday)
     return tuesday
 

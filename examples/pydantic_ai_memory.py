@@ -24,7 +24,7 @@ def pretend(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
 
 async def converse(memory: Memory, wait: Callable[[Memory], None]) -> str:
     """Hold both conversations, `wait` between them until the first is remembered; answer the last reply."""
-    capability = SlowwaveMemory(memory, story.AGENT, session=lambda run: run.deps)
+    capability = SlowwaveMemory(memory, story.AGENT, session=lambda run: run.deps, user=story.PERSON)
     agent = Agent(FunctionModel(pretend), deps_type=str, capabilities=[capability], instructions="You book flights.")
 
     monday = await agent.run(story.MONDAY, deps="monday")

@@ -9,6 +9,7 @@ Must not know: any agent framework.
 from slowwave import Memory
 
 AGENT = "atlas"
+PERSON = "Maya"
 MONDAY = "I always prefer window seats when I fly."
 TUESDAY = "Please find me a flight to Oslo."
 KNOWS_NOTHING = "I found a flight to Oslo. Which seat would you like?"
@@ -28,7 +29,7 @@ def reply_to(prompt: str) -> str:
 
 def tell(day: str, question: str, answer: str) -> None:
     """Print one exchange."""
-    print(f"\n{day}\n  Maya:  {question}\n  Atlas: {answer}")
+    print(f"\n{day}\n  {PERSON}:  {question}\n  Atlas: {answer}")
 
 
 def conclude(memory: Memory, answer: str) -> None:

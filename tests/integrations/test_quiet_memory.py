@@ -100,6 +100,26 @@ def test_a_reply_without_a_loop_waits_no_longer_either(caplog: pytest.LogCapture
     assert "no context for atlas/monday within 0.01 s" in caplog.text
 
 
+class NamedMemory:
+    """Keeps who spoke."""
+
+    def __init__(self) -> None:
+        self.names: list[Any] = []
+
+    def turn_completed(self, agent: str, session: str, messages: list[Any], *, scope: str | None) -> str:
+        self.names += [message.get("name") for message in messages]
+        return "a receipt"
+
+
+def test_user_names_the_person_where_a_message_does_not() -> None:
+    memory = NamedMemory()
+    said = [Said("user", "Hello.", "1"), Said("assistant", "Hi.", "2"), Said("user", "Me, too.", "3", "Priya")]
+    assert quiet(memory, user="Maya").record("monday", said)
+    assert memory.names == ["Maya", None, "Priya"]
+    with pytest.raises(InvalidName):
+        quiet(memory, user="")
+
+
 def test_whatever_fails_is_logged_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
     memory: Any = FullMemory()
     assert quiet(memory).record("monday", [Said("user", "My garden is blue.", "1")]) is False

@@ -41,6 +41,10 @@ def test_an_example_remembers_and_leaves_nothing_behind(example: str) -> None:
         )
         assert done.returncode == 0, done.stderr
         assert story.REMEMBERS in done.stdout
+        if example != "agno_memory":  # workers read Agno's store, which has no names of people
+            known = done.stdout.partition("What the agent knows")[2]
+            assert story.PERSON in known
+            assert "the user" not in known.lower()
         assert list(Path(folder).glob("slowwave-*")) == []
         with pytest.raises(BlockingIOError):  # nobody knocked
             network.accept()

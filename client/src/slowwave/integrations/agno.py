@@ -56,6 +56,7 @@ class SlowwaveHooks:
     agent: whose memory it is; by default the id of Agno's agent or team (its name where it has none). One that serves
     many people keeps them apart with a function of the user's id: each name is a memory of its own.
     scope: "room:NAME" or "team:NAME", where its sessions write; scopes: what is read beside it.
+    user: the name of the person who speaks, with the source "events".
     source: "events" hands over what was said; "agno" only names the run, and workers read it out of Agno's store.
     Default: `memory.source` of the memory's settings.
     patience_seconds: how long a hook waits for Postgres at most. What is not done by then goes on in a thread, and a
@@ -69,13 +70,14 @@ class SlowwaveHooks:
         agent: AgentName | None = None,
         scope: str | None = None,
         scopes: Sequence[str] = (),
+        user: str | None = None,
         source: Source | None = None,
         max_tokens: int = MAX_TOKENS,
         patience_seconds: float = 1.0,
     ) -> None:
         self._memory = memory.memory if isinstance(memory, AsyncMemory) else memory
         self._agent = agent
-        self._options: dict[str, Any] = {"scope": scope, "scopes": scopes, "max_tokens": max_tokens}
+        self._options: dict[str, Any] = {"scope": scope, "scopes": scopes, "user": user, "max_tokens": max_tokens}
         # Names that can't be meant so are the host's mistake, to be seen at once.
         QuietMemory(self._memory, agent if isinstance(agent, str) else "agent", **self._options)
         rules = self._memory.store.settings.memory

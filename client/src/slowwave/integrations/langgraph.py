@@ -39,7 +39,7 @@ class SlowwaveTurns:
     """Records and informs the threads of one agent; a thread (`configurable.thread_id`) is a session.
 
     Messages are known by the ids that LangGraph gives them: running a node again, resuming a thread and handing in its
-    whole history record nothing twice. scope, scopes, max_tokens: see `QuietMemory`. Raises InvalidName.
+    whole history record nothing twice. scope, scopes, user, max_tokens: see `QuietMemory`. Raises InvalidName.
     messages: the key of the graph's state that holds them.
     """
 
@@ -50,10 +50,11 @@ class SlowwaveTurns:
         *,
         scope: str | None = None,
         scopes: Sequence[str] = (),
+        user: str | None = None,
         max_tokens: int = MAX_TOKENS,
         messages: str = "messages",
     ) -> None:
-        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, max_tokens=max_tokens)
+        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
         self._messages = messages
         self._recorded: dict[str, str] = {}  # by thread: the key of what was recorded last
 

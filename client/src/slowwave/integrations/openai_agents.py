@@ -67,8 +67,8 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
 
     session: any other session of the SDK, or an id: then its items are kept in this process alone. What was recorded
     stays recorded, whatever becomes of the items: `pop_item` takes back none of it, and `clear_session` says that the
-    conversation has ended. scope, scopes, max_tokens: see `QuietMemory`. Errors of `session` are raised as they are,
-    Slowwave's never. Raises InvalidName, and TypeError for a session that OpenAI keeps (it takes no other's place).
+    conversation has ended. scope, scopes, user, max_tokens: see `QuietMemory`. Errors of `session` are raised as they
+    are, Slowwave's never. Raises InvalidName, and TypeError for a session that OpenAI keeps (nothing takes its place).
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         *,
         scope: str | None = None,
         scopes: Sequence[str] = (),
+        user: str | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         if isinstance(session, OpenAIConversationsSession):
@@ -86,7 +87,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         self._inner: Session = SQLiteSession(session) if isinstance(session, str) else session
         self.session_id: str = check_name("session", self._inner.session_id)
         self.session_settings: SessionSettings | None = getattr(self._inner, "session_settings", None)
-        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, max_tokens=max_tokens)
+        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
         # What was said since the user last began to speak.
         self._turn: list[tuple[Heard, Said]] = []
         self._names: dict[str, str] = {}  # of tools, by the ids of their calls

@@ -61,7 +61,7 @@ class SlowwaveMemory(AbstractCapability[Any]):
     """Before each request of a run the model gets what `agent` knows; when the run ends its new words are recorded.
 
     session: the conversation's name, or what finds it in a run's context; by default the run's own conversation id,
-    which Pydantic AI carries on with the message history. scope, scopes, max_tokens: see `QuietMemory`.
+    which Pydantic AI carries on with the message history. scope, scopes, user, max_tokens: see `QuietMemory`.
     The context is part of the request alone: it never enters the message history. Raises InvalidName.
     """
 
@@ -73,9 +73,10 @@ class SlowwaveMemory(AbstractCapability[Any]):
         *,
         scope: str | None = None,
         scopes: Sequence[str] = (),
+        user: str | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
-        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, max_tokens=max_tokens)
+        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
         self._session = check_name("session", session) if isinstance(session, str) else session
         # By their ids, since runs of one agent go on side by side.
         self._runs: dict[str, _Run] = {}

@@ -75,8 +75,9 @@ class QuietMemory:
     """What hooks need of one agent's memory. Whatever fails is logged, without a word of what was said.
 
     scope: where its sessions write ("room:NAME", "team:NAME"; None: the agent's own memory); it is read, too.
-    scopes: rooms and teams that are read beside it. max_tokens: the most that a context takes. patience_seconds: how
-    long a reply waits for it.
+    scopes: rooms and teams that are read beside it. user: the name of the person who speaks, for messages that bring
+    none; without it memories say "the user". max_tokens: the most that a context takes. patience_seconds: how long a
+    reply waits for it.
     Raises InvalidName where a name can't be meant so: that is the host's mistake, to be seen at once.
     """
 
@@ -87,6 +88,7 @@ class QuietMemory:
         *,
         scope: str | None = None,
         scopes: Sequence[str] = (),
+        user: str | None = None,
         max_tokens: int = MAX_TOKENS,
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
@@ -98,6 +100,7 @@ class QuietMemory:
         self.scopes = tuple(dict.fromkeys([*([] if scope is None else [scope]), *scopes]))
         for named in self.scopes:
             shared_scope(named)
+        self._user = None if user is None else check_name("user", user)
         self._max_tokens = max_tokens
         self._patience_seconds = patience_seconds
 
@@ -109,10 +112,13 @@ class QuietMemory:
         A context of ours that the host put among the messages is nobody's words, and is left out.
         """
         complete = True
-        for part in _parts([_fitted(one) for one in said if not is_context(one.content)]):
+        for part in _parts([_fitted(self._named(one)) for one in said if not is_context(one.content)]):
             call = partial(self.memory.turn_completed, self.agent, session, part, scope=self.scope)
             complete &= self.quietly("a turn was not recorded", session, call, None) is not None
         return complete
+
+    def _named(self, said: Said) -> Said:
+        return said._replace(name=self._user) if said.role == "user" and said.name is None else said
 
     def known(self, session: str, query: str | None) -> Known:
         """What the agent knows that helps with `query`; NOTHING where that can't be read."""
