@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 from typing import Any, NoReturn
 from uuid import UUID
@@ -32,6 +33,7 @@ from slowwave_server.workers.app import SlowwaveApp, make_app
 from tests.backing import QDRANT, Down, World
 from tests.conformance.conftest import MakeWorld
 from tests.consolidating import NOW
+from tests.processes import wait_until
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 
@@ -218,6 +220,35 @@ def test_a_search_keeps_its_budget_and_refuses_what_it_cannot_do(mem0: World) ->
     for wrong in ({"max_tokens": -1}, {"min_relevance": 2.0}, {"around": 99}, {"order": "random"}):
         with pytest.raises(InvalidQuery, match=next(iter(wrong))):
             mem0.ask("Who?", **wrong)
+
+
+def test_scores_say_what_the_order_says(mem0: World) -> None:
+    bergen = mem0.agent().hear("Maya moved away to Bergen")
+    porto = mem0.agent().hear("Maya lives in Porto")
+    mem0.agent().hear(CELLO)
+    mem0.change(porto, valid_to=NOW, superseded_by=bergen)
+    mem0.deliver()
+    hits = mem0.ask("Does Maya live in Porto?")
+    # mem0 finds Porto first; the value that holds stands before it all the same.
+    assert [hit.content for hit in hits][:2] == ["Maya moved away to Bergen", "Maya lives in Porto"]
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_host_loads_mem0_before_the_first_question(mem0: World) -> None:
+    with Memory(mem0.settings()) as memory:
+        memory.warm()
+        wait_until(lambda: memory.store.mem0._store is not None, 60, "mem0 is connected")
+
+
+def test_a_mem0_that_cannot_be_loaded_is_told_by_the_first_question(mem0: World, tmp_path: Path) -> None:
+    missing = mem0.settings()
+    wrong = missing.memory.mem0.model_copy(update={"config": str(tmp_path / "missing.yaml")})
+    settings = missing.model_copy(update={"memory": missing.memory.model_copy(update={"mem0": wrong})})
+    with Memory(settings) as memory:
+        memory.warm()
+        with pytest.raises(InvalidSettings, match="can't be read"):
+            memory.search(mem0.who, "Who plays the cello?")
 
 
 def test_where_mem0_does_not_answer_postgres_does_and_the_log_says_so(

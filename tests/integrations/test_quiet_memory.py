@@ -25,6 +25,9 @@ SECONDS = 10.0
 class SlowMemory:
     """Takes what the client takes; each call waits until it is let go."""
 
+    def warm(self) -> None:
+        """There is nothing to load."""
+
     goes_on: threading.Event = field(default_factory=threading.Event)
     taken: list[list[Any]] = field(default_factory=list)
     waited_in_vain: bool = False
@@ -48,6 +51,9 @@ class SlowMemory:
 
 class FullMemory:
     """A host whose disk is full while Postgres is away."""
+
+    def warm(self) -> None:
+        """There is nothing to load."""
 
     def __init__(self) -> None:
         self.is_full = True
@@ -102,6 +108,9 @@ def test_a_reply_without_a_loop_waits_no_longer_either(caplog: pytest.LogCapture
 
 class NamedMemory:
     """Keeps who spoke."""
+
+    def warm(self) -> None:
+        """There is nothing to load."""
 
     def __init__(self) -> None:
         self.names: list[Any] = []

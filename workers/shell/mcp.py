@@ -46,6 +46,7 @@ def mcp(
 
     shell = shell_of(context)
     with Memory(shell.settings) as memory:
+        memory.warm()
         make_server(tools_of(shell, memory, agent, scopes or ())).run("stdio")
 
 

@@ -184,6 +184,10 @@ class AsyncMemory:
         """See `Memory.status`."""
         return await self._run(self.memory.status)
 
+    async def warm(self) -> None:
+        """See `Memory.warm`; it returns at once."""
+        self.memory.warm()
+
     async def flush(self, timeout: float = 30.0) -> bool:  # noqa: ASYNC109 (as in `Memory`; a thread waits, not the loop)
         """See `Memory.flush`."""
         return await self._run(self.memory.flush, timeout)

@@ -260,6 +260,18 @@ class Memory:
         files = (waiting.files, waiting.size_bytes, waiting.rejected_files)
         return Status(int(count or 0), float(age) if age else None, queues, *files)
 
+    def warm(self) -> None:
+        """Begin to load what the first read would wait for, in a thread, and return at once.
+
+        With the backend mem0 that is the package mem0 and its model, which takes seconds; else there is nothing to
+        load. What fails is raised by the first read.
+
+        Example:
+            >>> memory = Memory.from_env()
+            >>> memory.warm()
+        """
+        self.store.warm()
+
     def flush(self, timeout: float = 30.0) -> bool:
         """Commit what is queued or spooled and wake the workers; False if that took more than `timeout` seconds."""
         return self.store.flush(timeout)

@@ -105,6 +105,11 @@ class Store:
             self._mem0 = Mem0Connection(self.settings)
         return self._mem0
 
+    def warm(self) -> None:
+        """Begin to connect mem0 in a thread, if it is the backend."""
+        if self.settings.memory.backend == "mem0":
+            self.mem0.warm()
+
     def source(self) -> "Source":
         """Where readers are answered from."""
         from slowwave.reading import Source  # noqa: PLC0415 (writers need none of it)

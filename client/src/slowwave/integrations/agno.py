@@ -59,7 +59,7 @@ class SlowwaveHooks:
     user: the name of the person who speaks, with the source "events".
     source: "events" hands over what was said; "agno" only names the run, and workers read it out of Agno's store.
     Default: `memory.source` of the memory's settings.
-    patience_seconds: how long a hook waits for Postgres at most. What is not done by then goes on in a thread, and a
+    patience_seconds: how long a hook waits for the memory at most. What is not done by then goes on in a thread, and a
     run whose context is not there yet goes without.
     """
 
@@ -214,9 +214,9 @@ class SlowwaveHooks:
         try:
             future.result(self._patience)
         except TookTooLong:
-            log.warning("Postgres took more than %s s: %s", self._patience, otherwise)
+            log.warning("the memory took more than %s s: %s", self._patience, otherwise)
 
     async def _await(self, future: "Future[None]", otherwise: str) -> None:
         _, pending = await asyncio.wait([asyncio.wrap_future(future)], timeout=self._patience)
         if pending:
-            log.warning("Postgres took more than %s s: %s", self._patience, otherwise)
+            log.warning("the memory took more than %s s: %s", self._patience, otherwise)

@@ -95,6 +95,7 @@ class QuietMemory:
         if isinstance(scopes, str):
             raise InvalidName(f"scopes must be a list of scopes, not the text {scopes[:50]!r}")
         self.memory = memory.memory if isinstance(memory, AsyncMemory) else memory
+        self.memory.warm()
         self.agent = check_name("agent", agent)
         self.scope = scope
         self.scopes = tuple(dict.fromkeys([*([] if scope is None else [scope]), *scopes]))

@@ -11,13 +11,14 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from slowwave.embedding import Embedder, EmbeddingFailed, build_embedder
-from slowwave.errors import InvalidSettings
+from slowwave.errors import InvalidSettings, SlowwaveError
 from slowwave.mem0_backend.copy_store import BatchEmbedder, CopyStore, Mem0Failed, Mem0Store, NoHistory, NoModel
 from slowwave.mem0_backend.rows import TABLE, Connections
 from slowwave.patience import Patience
@@ -44,6 +45,14 @@ class Mem0Connection:
         self._lock = threading.Lock()
         self._store: CopyStore | None = None
         self._pid = os.getpid()
+
+    def warm(self) -> None:
+        """Begin to connect in a thread. What fails is raised where the store is used."""
+        threading.Thread(target=self._connect_ahead, name="slowwave-mem0", daemon=True).start()
+
+    def _connect_ahead(self) -> None:
+        with suppress(SlowwaveError):
+            self.store()
 
     def store(self) -> CopyStore:
         """Raises InvalidSettings, which says what to set or install, Mem0Failed and EmbeddingFailed."""

@@ -14,6 +14,7 @@ Must not know: how mem0 is set up, how copies get there.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from psycopg import Connection
@@ -86,7 +87,20 @@ def _find(
 
 
 def _paired(read: Read, hits: list[Hit], labels: Mapping[int, str | None], limit: int) -> list[Hit]:
-    return read(lambda connection: run(connection, pairing_steps(hits, labels, limit)))
+    return _falling(read(lambda connection: run(connection, pairing_steps(hits, labels, limit))))
+
+
+def _falling(hits: list[Hit]) -> list[Hit]:
+    """The hits in their order, with scores that say the same: a hit counts no less than one that stands behind it.
+
+    A value that holds stands before the one that it replaced, and beside each side of a contradiction stands the other,
+    whatever mem0 thinks of them.
+    """
+    most, fallen = float("-inf"), []
+    for hit in reversed(hits):
+        most = max(most, hit.score)
+        fallen.append(hit if hit.score == most else replace(hit, score=most))
+    return fallen[::-1]
 
 
 def _there(read: Read, reader: Reader, ids: Sequence[str], *, include_review: bool) -> dict[tuple[str, str, str], int]:
