@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from slowwave.recall.rendering import Block, fenced, one_line, shorten
+from slowwave.recall.rendering import Block, fenced, one_line, one_name, shorten
 from slowwave_server.domain.model_calls import Answer, Prompt
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.domain.redaction import redact
@@ -87,7 +87,7 @@ def question(older: Statement, newer: Statement, evidence: Sequence[Evidence]) -
     blocks = []
     for name, statement, of_newer in (("first", older, False), ("second", newer, True)):
         events = [
-            f"[{number}] {event.at:%Y-%m-%d %H:%M} UTC, {one_line(redact(event.speaker).text)}: "
+            f"[{number}] {event.at:%Y-%m-%d %H:%M} UTC, {one_name(redact(event.speaker).text)}: "
             + shorten(one_line(redact(event.content).text), EVENT_CHARACTERS)
             for number, event in enumerate(evidence, start=1)
             if event.of_newer is of_newer

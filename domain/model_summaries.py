@@ -13,7 +13,7 @@ from datetime import UTC
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from slowwave.recall.rendering import Block, fenced, one_line
+from slowwave.recall.rendering import Block, fenced, one_line, one_name
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
@@ -120,7 +120,7 @@ class SegmentText:
 
     def _shown(self, event: Event) -> str:
         at = event.happened_at.astimezone(ZoneInfo(self.time_zone))
-        return f"{at:%H:%M}, {one_line(redact(self._name(event)).text)}: {one_line(event.content)}"
+        return f"{at:%H:%M}, {one_name(redact(self._name(event)).text)}: {one_line(event.content)}"
 
     def _name(self, event: Event) -> str:
         return TASK if event.kind == "task" and not event.name else name_of(event, self.agent)

@@ -15,7 +15,7 @@ from slowwave.errors import InvalidName, shown
 from slowwave.memory_types import MemoryType
 from slowwave.recall import Hit, asks_order
 from slowwave.recall.lines import period, short_id
-from slowwave.recall.rendering import Block, fenced, one_line, shorten
+from slowwave.recall.rendering import Block, fenced, label, one_line, one_name, shorten
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, SourceEvent
 from slowwave_server.services.reports.names import UnknownName
@@ -96,9 +96,9 @@ class AgentTools:
 
 
 def _hit_line(hit: Hit) -> str:
-    where = "" if hit.scope is None else f"({one_line(hit.scope)}) "
-    speaker = "" if hit.speaker is None else f"{one_line(hit.speaker)}: "
-    said = ", ".join(f"{one_line(session)}#{seq}" for session, seq in hit.sources[:3])
+    where = "" if hit.scope is None else f"({label(hit.scope)}) "
+    speaker = "" if hit.speaker is None else f"{one_name(hit.speaker)}: "
+    said = ", ".join(f"{label(session)}#{seq}" for session, seq in hit.sources[:3])
     source = f"memory {short_id(hit.id)}, {hit.status}" + (f", said in {said}" if said else "")
     origin = source if hit.kind == "memory" else f"said in {said}, {hit.status}"
     disputed = " (contradicted, undecided)" if hit.contradicts else ""
@@ -126,8 +126,8 @@ def _explained(found: Explanation) -> str:
 
 
 def _source_line(source: SourceEvent) -> str:
-    who = one_line(source.name or source.role)
-    return f"- {one_line(source.session)}#{source.seq}, {source.happened_at:%Y-%m-%d}: {who}: {_short(source.content)}"
+    who = one_name(source.name or source.role)
+    return f"- {label(source.session)}#{source.seq}, {source.happened_at:%Y-%m-%d}: {who}: {_short(source.content)}"
 
 
 def _change_line(change: ChangeMade) -> str:

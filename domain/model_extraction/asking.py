@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
-from slowwave.recall.rendering import Block, fenced, one_line, shorten
+from slowwave.recall.rendering import Block, fenced, one_line, one_name, shorten
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
@@ -160,7 +160,7 @@ def _readable(event: Event, text: str) -> str:
 
 
 def _name(event: Event, context: ExtractionContext) -> str:
-    return one_line(redact(name_of(event, context.agent)).text)
+    return one_name(redact(name_of(event, context.agent)).text)
 
 
 def _numbered(memories: Iterable[KnownMemory]) -> list[str]:

@@ -1,17 +1,51 @@
-"""Characters that nobody sees but a program or a model reads.
+"""Characters that nobody sees but a program or a model reads, and how a text goes without them.
 
 Must not know: what a text is for.
 """
 
 import re
+import unicodedata
 
-# Joiners of words have two honest uses: emoji of several parts, and letters of scripts that join (Persian, Indian
-# scripts). Elsewhere, and several in a row, they hide something.
-_JOINERS = "\u200c\u200d"
-_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+# Marks of direction, fillers, soft hyphens, tags, selectors of ideographs, halves of characters: never of use here.
 _ALWAYS = (
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+    "\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\U00013430-\U0001345f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-UNSEEN = re.compile(f"[{_ALWAYS}{_JOINERS}{_SELECTORS}]")
+_SOMETIMES = "\u200c\u200d\ufe0e\ufe0f"
+"""Joiners and the two selectors of emoji: they belong inside emoji and between letters of scripts that join."""
+UNSEEN = re.compile(f"[{_ALWAYS}{_SOMETIMES}]")
+_GONE = re.compile(f"[{_ALWAYS}]+")
+_RUN = re.compile(f"[{_SOMETIMES}]+")
+_KEYCAP = "\u20e3"
+_JOINING = ((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x109F), (0x1780, 0x18AF), (0x1A20, 0x1AAF))
+"""Scripts whose letters joiners connect or keep apart: Arabic, those of India and its neighbours, Khmer, Mongolian."""
+
+
+def without_unseen(text: str) -> str:
+    """The text without invisible characters, but for one joiner between two letters that it may join and for those
+    inside an emoji. Doing it twice changes nothing more.
+    """
+    seen = _GONE.sub("", text)
+    return _RUN.sub(_kept, seen)
+
+
+def _kept(match: re.Match[str]) -> str:
+    """What of a run of joiners and selectors belongs there."""
+    run, text = match[0], match.string
+    before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+    if run in {"\ufe0e", "\ufe0f"}:
+        return run if _is_emoji(before) or after == _KEYCAP else ""
+    if run in {"\u200d", "\ufe0f\u200d"} and _is_emoji(before) and _is_emoji(after):
+        return run
+    return run if run in {"\u200c", "\u200d"} and _joins(before) and _joins(after) else ""
+
+
+def _is_emoji(sign: str) -> bool:
+    return sign != "" and unicodedata.category(sign) in {"So", "Sk"} and not sign.isascii()
+
+
+def _joins(sign: str) -> bool:
+    if not sign or unicodedata.category(sign)[0] not in "LM":
+        return False
+    return any(first <= ord(sign) <= last for first, last in _JOINING)

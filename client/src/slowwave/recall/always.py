@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from slowwave.recall.lines import wording
-from slowwave.recall.rendering import one_line, shorten
+from slowwave.recall.rendering import label, one_line, one_name, shorten
 from slowwave.recall.steps import Row
 
 MOST_INSTRUCTIONS = 60
@@ -77,8 +77,8 @@ class Instruction:
         return told | {name: value for name, value in others.items() if value is not None}
 
     def to_line(self) -> str:
-        scope = "" if self.scope is None else f"({one_line(self.scope)}) "
-        who = "" if self.speaker is None else f"{one_line(self.speaker)}: "
+        scope = "" if self.scope is None else f"({label(self.scope)}) "
+        who = "" if self.speaker is None else f"{one_name(self.speaker)}: "
         return f"- {scope}{who}{shorten(one_line(self.text), LONGEST)}"
 
 

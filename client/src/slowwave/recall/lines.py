@@ -16,7 +16,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from slowwave.recall.hits import Hit
-from slowwave.recall.rendering import one_line
+from slowwave.recall.rendering import label, one_line, one_name
 
 LABELS = {facet: facet for facet in ("wanted", "decided", "state", "ended", "said")} | {"executed": "done"}
 """How a context calls the question that a line answers, by the name of its facet."""
@@ -45,8 +45,8 @@ class Utterance:
         return {"id": self.id} | values | {"at": self.at.isoformat()}
 
     def to_line(self) -> str:
-        said = f"{one_line(self.speaker)}: {one_line(self.content)}"
-        return f"- {self.at:%Y-%m-%d %H:%M} {_place(self.scope)}{said} [said {one_line(self.id)}]"
+        said = f"{one_name(self.speaker)}: {one_line(self.content)}"
+        return f"- {self.at:%Y-%m-%d %H:%M} {_place(self.scope)}{said} [said {label(self.id)}]"
 
 
 class DayLine(NamedTuple):
@@ -104,9 +104,9 @@ class Day:
 
     def line_text(self, line: DayLine) -> str:
         """A line of its summary, with its mark."""
-        origin = "" if line.id is None else f" {one_line(line.id)}"
+        origin = "" if line.id is None else f" {label(line.id)}"
         mark = f"[day {self.day.isoformat()} v{self.version}{origin}]"
-        facet = LABELS.get(line.facet) or one_line(line.facet)
+        facet = LABELS.get(line.facet) or one_name(line.facet)
         return f"- {_place(self.scope)}{facet}: {one_line(line.content)} {mark}"
 
 
@@ -138,8 +138,8 @@ def hit_line(hit: Hit) -> str:
     """A memory, or a passage of what was said, as a line with its mark."""
     if hit.kind == "memory":
         return f"- {_place(hit.scope)}{_statement(hit)}"
-    said = f"{one_line(hit.speaker or '')}: {one_line(hit.content)}"
-    return f"- {hit.valid_from:%Y-%m-%d} {_place(hit.scope)}{said} [said {one_line(hit.id)}]"
+    said = f"{one_name(hit.speaker or '')}: {one_line(hit.content)}"
+    return f"- {hit.valid_from:%Y-%m-%d} {_place(hit.scope)}{said} [said {label(hit.id)}]"
 
 
 def period(hit: Hit) -> str:
@@ -163,4 +163,4 @@ def _statement(hit: Hit) -> str:
 
 
 def _place(scope: str | None) -> str:
-    return "" if scope is None else f"({one_line(scope)}) "
+    return "" if scope is None else f"({label(scope)}) "

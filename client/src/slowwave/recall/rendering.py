@@ -8,14 +8,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from slowwave.notice import NOTICE
+from slowwave.unseen import without_unseen
 
 MIN_FENCE = 3
 LONGEST_RUN = 8  # backticks in a row; one fence is longer than any run, so a longer run would cost every reader
-# Control characters, marks of text direction, and characters that nobody sees but a model reads. The joiners of
-# emoji and of Indian and Persian scripts stay.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u200b\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]+"
+# How models mark turns and roles in their own input: no text may hold such a mark whole.
+_TURN_MARK = re.compile(
+    r"<(?=[|\uff5c][^\s<>]{1,60}>)|<(?=/?(?:s|bos|eos|pad|unk|mask|sep|cls)>)|<(?=<?/?SYS>)|\[(?=/?(?:INST|SYS|BOS|EOS|"
+    r"TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|IMG|PREFIX|SUFFIX|MIDDLE)\])|"
+    r"<(?=/?(?:start|end)[_ ]of[_ ](?:turn|text|role|utterance|image|sentence|message)>)|"
+    r"<(?=/?(?:im_start|im_end|endoftext|eot_id)>)",
+    re.IGNORECASE,
 )
+# The labels of this project's own lines: "[said monday#1]", "(room:board) ".
+_OUR_MARK = re.compile(r"\[(?=\s*(?:(?:said|memory|day)\b|K\d))", re.IGNORECASE)
+_OUR_PLACE = re.compile(r"\((?=\s*(?:room|team|agent|user)\s*:)", re.IGNORECASE)
+_BRACKETS = str.maketrans("()[]", "{}{}")
 _BACKTICKS = re.compile(f"`{{{LONGEST_RUN + 1},}}")
 
 
@@ -44,14 +52,29 @@ def fenced_blocks(blocks: Iterable[Block]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text on one line, and all of it to be seen: no part of it can pass for a line of ours.
+    """The text on one line, and all of it to be seen: no part of it can pass for a line or a label of ours.
 
-    Every run of blanks and line ends, those of Unicode included, becomes one blank; what can't be seen goes.
+    Every run of blanks and line ends, those of Unicode included, becomes one blank; what can't be seen goes. A model's
+    own marks ("<|im_end|>", "[INST]") are broken by a blank, and our labels in a text get another bracket.
     """
     flat = " ".join(text.split())
     if not flat.isascii() or not flat.isprintable():
-        flat = " ".join(_UNSEEN.sub("", flat).split())
-    return _BACKTICKS.sub("`" * LONGEST_RUN, flat) if "`" in flat else flat
+        flat = " ".join(without_unseen(flat).split())
+    if "`" in flat:
+        flat = _BACKTICKS.sub("`" * LONGEST_RUN, flat)
+    if "<" in flat or "[" in flat:
+        flat = _OUR_MARK.sub("(", _TURN_MARK.sub(r"\g<0> ", flat))
+    return _OUR_PLACE.sub("{", flat) if "(" in flat else flat
+
+
+def one_name(speaker: str) -> str:
+    """A speaker's name in one line, without the brackets of our labels and without the colon that ends a name."""
+    return label(speaker).replace(":", ";")
+
+
+def label(name: str) -> str:
+    """The name of a session or a scope in one line, without the brackets of the labels that it stands in."""
+    return one_line(name).translate(_BRACKETS)
 
 
 def shorten(text: str, characters: int) -> str:

@@ -31,7 +31,7 @@ _JOINS_BEFORE = re.compile(r"[A-Za-z0-9_.-]")
 _JOINS_AFTER = re.compile(r"[A-Za-z_]|[.-][A-Za-z0-9]")
 CARD_LEAST = 12
 LEAST_DIGITS = 9
-MOST_GROUPS = 16
+MOST_GROUPS = 8
 _GROUP = re.compile(r"[^ ]+")
 
 
@@ -66,8 +66,8 @@ def _parts(run: re.Match[str]) -> Iterator[tuple[int, int]]:
     yield run.span()
     if " " not in run[0]:
         return
-    groups = [match.span() for match in _GROUP.finditer(run.string, *run.span())][:MOST_GROUPS]
-    for count in range(len(groups) - 1, 0, -1):
+    groups = [match.span() for match in _GROUP.finditer(run.string, *run.span())]
+    for count in range(min(len(groups), MOST_GROUPS), 0, -1):
         for first in range(len(groups) - count + 1):
             start, end = groups[first][0], groups[first + count - 1][1]
             if end - start >= LEAST_DIGITS:
