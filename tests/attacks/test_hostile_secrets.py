@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from redis import Redis
+from sqlalchemy import text
 
 from slowwave.identity import SessionRef
 from slowwave.recall import search
@@ -18,11 +19,15 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.summaries.segment import summarize_segment
+from slowwave_server.services.reports.dead_letters import list_letters
 from slowwave_server.services.reports.evidence import RevealRefused, check_reveal, masked_values
 from slowwave_server.services.reports.explain import explain_memory
+from slowwave_server.services.reports.quarantine import list_quarantined
 from slowwave_server.services.reports.sides import read_sides
+from slowwave_server.workers.shell.main import app as shell_app
 from tests.flushing import Scene, make_scene
 from tests.roles import deployed
+from tests.shelling import CliRunner
 
 AT = datetime(2025, 3, 3, 12, tzinfo=UTC)
 SECRET = "Tulip77" + "secret"
@@ -134,3 +139,37 @@ def test_payloads_are_masked_in_all_their_texts() -> None:
     payload = {"events": [{"content": f"my password is {SECRET}", "seq": 1}], "agent": "maya"}
     assert SECRET not in json.dumps(masked_values(payload))
     assert masked_values(payload)["agent"] == "maya"
+
+
+@pytest.mark.servers
+def test_explain_masks_evidence_until_an_operator_reveals_it(scene: Scene) -> None:
+    scene.say("s1", f"I live in Porto. My password is {SECRET}.", trigger="idle")
+    _flush(scene, "s1")
+    memory = scene.sql("SELECT id FROM slowwave.memories")[0].id
+    settings = {"SLOWWAVE_DATABASE_URL": scene.engine.url.render_as_string(hide_password=False)}
+    shown = CliRunner().invoke(shell_app, ["explain", str(memory)], env=settings)
+    assert shown.exit_code == 0
+    assert SECRET not in shown.output
+    assert "[redacted:password]" in shown.output
+    revealed = CliRunner().invoke(shell_app, ["explain", str(memory), "--reveal", "--json"], env=settings)
+    assert revealed.exit_code == 0
+    assert SECRET in revealed.output
+
+
+@pytest.mark.servers
+def test_dead_letters_and_quarantine_show_no_secret(scene: Scene) -> None:
+    scene.say("s1", f"My password is {SECRET}.", trigger="idle")
+    payload = json.dumps({"content": f"mein Passwort lautet {SECRET}"})
+    with scene.engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO slowwave.dead_letters (tenant, task, error, payload) VALUES ('default', 'x', :error,"
+                " CAST(:payload AS jsonb))"
+            ),
+            {"error": f"password={SECRET}", "payload": payload},
+        )
+        connection.execute(text("UPDATE slowwave.events SET quarantined_at = now()"))
+        letters = list_letters(connection, "default")
+        events = list_quarantined(connection, "default")
+    assert SECRET not in repr(letters) + repr(events)
+    assert letters
