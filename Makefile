@@ -15,7 +15,7 @@ UV := VIRTUAL_ENV=.venv UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 $(BIN)/uv pip
 INSTALL_WITH = $(if $(filter uv,$(INSTALLER)),$(UV) install -q $(1) ||) $(PIP) $(1)
 
 # A step says what it does before it begins, then its seconds and the size of .venv. A step that fails ends the set-up.
-BEGIN = began=$$(date +%s); printf '%-60s'
+BEGIN = began=$$(date +%s); printf '%-70s'
 END = printf '%5d s %6d MB\n' $$(( $$(date +%s) - began )) $$(du -sm .venv | cut -f1)
 
 .venv/ready: pyproject.toml client/pyproject.toml judge/pyproject.toml requirements.lock requirements-build.lock

@@ -56,7 +56,8 @@ class DemoPage:
 
     def tidied(self, story: RunStory) -> None:
         """Tell what a pass decided: what it merged, what replaced what, what it left open, what it trusts now."""
-        self._console.print(f"  [dim]run {story.run.id}, a light pass of a worker: {story.run.summary}[/]")
+        told = f"run {story.run.id}, a light pass of a worker: {story.run.summary}"
+        self._console.print(f"  [dim]{escape(told)}[/]", highlight=False)
         names = {change.memory: change.content or "" for change in story.changes if change.memory is not None}
         for change in story.changes:
             rows = _decision(change, names)
