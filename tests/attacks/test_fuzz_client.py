@@ -87,6 +87,7 @@ CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "format": odd.often(st.sampled_from(["markdown", "json", "text", "prompt", "xml"])),
     },
     "status": {},
+    "warm": {},
     "for_tenant": {"tenant": odd.often(optional_name)},
     "flush": {"timeout": odd.often(st.floats(0, 0.2), st.sampled_from([-1, math.nan, True]))},
 }
@@ -99,7 +100,7 @@ FAILED_ONCE: Mapping[str, tuple[dict[str, Any], ...]] = {
     "remember": ({"agent": "atlas", "content": "x", "importance": odd.Rare.HUGE},),
 }
 LONGEST = 2000
-READERS = {"stats", "search", "context", "status", "for_tenant", "flush", "consolidate_now"}
+READERS = {"stats", "search", "context", "status", "for_tenant", "flush", "consolidate_now", "warm"}
 
 
 def _public(kind: type) -> dict[str, Callable[..., Any]]:

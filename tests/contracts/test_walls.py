@@ -354,7 +354,7 @@ NOT_CALLED = {
 }
 WRITING = {
     "turn_completed", "task_event", "session_idle", "session_compacted", "session_reset", "prompt_arrived", "remember",
-    "consolidate_now", "flush", "close", "from_env", "for_tenant",
+    "consolidate_now", "flush", "close", "from_env", "for_tenant", "warm",
 }  # fmt: skip
 """What of `Memory` answers with nothing that was said."""
 

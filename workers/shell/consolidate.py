@@ -139,12 +139,7 @@ def consolidate(
     how = _How(dry_run, any_age, allow_archive)
     reports = []
     for one in modes if scope_id is not None else ():
-        found = _reports(shell, scope_id or 0, one, how)
-        while True:
-            with progress(f"consolidating ({one})", partial(_how_far, shell, scope_id or 0, shell.now())):
-                report = next(found, None)
-            if report is None:
-                break
+        for report in _reports(shell, scope_id or 0, one, how):
             reports.append((one, report))
             if not as_json:
                 _show(one, report, dry_run=dry_run)
@@ -178,14 +173,15 @@ def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[Cy
     use, more = ModelUse.of(model, shell.settings.memory.llm), True
     while more:
         report: CycleReport | PassReport
-        if mode is Mode.WORKING:
-            report = consolidate_working(
-                shell.engine, scope_id, settings=rules, clock=shell.now, by=by, dry_run=how.dry_run
-            )
-        else:
-            kind: Literal["light", "deep"] = "light" if mode is Mode.LIGHT else "deep"
-            order = Order(scope_id, kind, by, dry_run=how.dry_run, allow_archive=how.allow_archive, model=use)
-            report = consolidate_whole(shell.engine, order, settings=rules, clock=shell.now)
+        with progress(f"consolidating ({mode})", partial(_how_far, shell, scope_id, shell.now())):
+            if mode is Mode.WORKING:
+                report = consolidate_working(
+                    shell.engine, scope_id, settings=rules, clock=shell.now, by=by, dry_run=how.dry_run
+                )
+            else:
+                kind: Literal["light", "deep"] = "light" if mode is Mode.LIGHT else "deep"
+                order = Order(scope_id, kind, by, dry_run=how.dry_run, allow_archive=how.allow_archive, model=use)
+                report = consolidate_whole(shell.engine, order, settings=rules, clock=shell.now)
         yield report
         more = report.more and not how.dry_run
 

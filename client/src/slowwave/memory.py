@@ -6,7 +6,6 @@ Must not know: how events are stored, spooled or flushed; celery.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
 from slowwave.capture import Entry, Trigger, about_of
@@ -257,19 +256,10 @@ class Memory:
         """How things stand. Raises StoreUnavailable and, for the queues, redis' own errors."""
         count, age = self.store.postgres.call(_DIRTY, (self.tenant.encode(),))[0]
         waiting, queues = spooled(self.store.settings.spool), self.store.offers.queue().depths()
-        files = (waiting.files, waiting.size_bytes, waiting.rejected_files)
-        return Status(int(count or 0), float(age) if age else None, queues, *files)
+        return Status(int(count or 0), float(age) if age else None, queues, *waiting)
 
     def warm(self) -> None:
-        """Begin to load what the first read would wait for, in a thread, and return at once.
-
-        With the backend mem0 that is the package mem0 and its model, which takes seconds; else there is nothing to
-        load. What fails is raised by the first read.
-
-        Example:
-            >>> memory = Memory.from_env()
-            >>> memory.warm()
-        """
+        """Begin, in a thread, to load what the first read would wait for: mem0, if it is the backend."""
         self.store.warm()
 
     def flush(self, timeout: float = 30.0) -> bool:
@@ -283,9 +273,7 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _record(

@@ -38,8 +38,7 @@ PREFIX = "SLOWWAVE_"
 FILE_VARIABLE = "SLOWWAVE_CONFIG"
 DEFAULT_FILE = "slowwave.yaml"
 LONGEST_NAME = 200  # of what is shown, and compared with names that are known
-# Read by the shell or the tests and not part of the tree.
-OTHER_VARIABLES = frozenset({FILE_VARIABLE, "SLOWWAVE_SHARED", "SLOWWAVE_TEST_MODEL_URL"})
+OTHER_VARIABLES = frozenset({FILE_VARIABLE, "SLOWWAVE_SHARED", "SLOWWAVE_TEST_MODEL_URL"})  # of no part of the tree
 
 
 def _known_zone(name: str) -> str:
@@ -241,8 +240,7 @@ def load_settings(
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
-        found = plain_problems(Settings, error)
-        raise InvalidSettings(*problems, *(f"{key} ({variable_of(key)}): {told}" for key, told in found)) from None
+        problems += (f"{key} ({variable_of(key)}): {told}" for key, told in plain_problems(Settings, error))
     if problems:
         raise InvalidSettings(*problems)
     return settings
@@ -264,9 +262,9 @@ def _read_file(file: Path | None, problems: list[str]) -> dict[str, Any]:
         tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
     except (OSError, ValueError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise InvalidSettings(f"{file} can't be read as YAML: {error}") from None
-    if not isinstance(tree, dict):
-        raise InvalidSettings(f"{file} must hold keys and values, and holds a {type(tree).__name__}")
-    return _known_part(tree, str(file), problems)
+    if isinstance(tree, dict):
+        return _known_part(tree, str(file), problems)
+    raise InvalidSettings(f"{file} must hold keys and values, and holds a {type(tree).__name__}")
 
 
 def _known_part(tree: Mapping[str, Any], where: str, problems: list[str], prefix: str = "") -> dict[str, Any]:
