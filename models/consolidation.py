@@ -16,6 +16,7 @@ _MEMORY = "slowwave.memories.id"
 _RUN = "slowwave.maintenance_runs.id"
 _NOTED = "(after ->> 'noted'::text)"
 _PLACE = "(before ->> 'scope_id'::text)"
+_FORM = "(evidence ->> 'form'::text)"
 GRAVER_FIRST = """
 CASE tier
     WHEN 'high'::text THEN 0
@@ -89,7 +90,10 @@ class Triple(Base):
 
 
 class MemoryConflict(Base):
-    """Two memories that can't both hold. Both stay readable; a pair stands here once, the smaller id first."""
+    """Two memories that can't both hold. Both stay readable; a pair stands here once, the smaller id first.
+
+    evidence: what both said; `form`, if they differ in numbers alone; `asked`, what a model answered.
+    """
 
     __tablename__ = "memory_conflicts"
     __table_args__ = (
@@ -99,6 +103,7 @@ class MemoryConflict(Base):
         Index("memory_conflicts_other_idx", "conflicting_memory_id"),
         Index("memory_conflicts_open_idx", "scope_id", "id", postgresql_where=text("status = 'open'")),
         Index("memory_conflicts_run_idx", "run_id"),
+        Index("memory_conflicts_form_idx", "scope_id", text(_FORM), postgresql_where=text(f"{_FORM} IS NOT NULL")),
         Index("memory_conflicts_newest_idx", "id", postgresql_where=text("status = 'open'")),
     )
 
@@ -165,7 +170,7 @@ class ReviewItem(Base):
 
 class WorkingItem(Base):
     """Something that an agent put there itself. Open until a cycle makes a memory of it or drops it as a repetition, or
-    until it expires; the row stays, so that what a memory came from can be told.
+    until it expires; the row stays, so that what a memory came from can be told. A failed one is open again a day later.
     """
 
     __tablename__ = "working_memory"
@@ -175,6 +180,7 @@ class WorkingItem(Base):
         CheckConstraint("(outcome IS NULL) = (settled_at IS NULL)", name="settled"),
         Index("working_memory_key_idx", "agent_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
         Index("working_memory_open_idx", "scope_id", "said_at", "id", postgresql_where=text("outcome IS NULL")),
+        Index("working_memory_failed_idx", "scope_id", "settled_at", postgresql_where=text("outcome = 'failed'")),
         Index("working_memory_run_idx", "run_id"),
         Index("working_memory_agent_idx", "agent_id", "session"),
     )
