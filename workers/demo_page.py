@@ -90,9 +90,9 @@ class DemoPage:
         rows = [
             (f"  [cyan]{by} undoes run {report.undone}[/]", f"{escape(report.summary)}  [dim](run {report.run})[/]")
         ]
-        rows += [("", f"[green]given back[/]  {_quoted(content)}") for content in dict.fromkeys(back)]
+        rows += [("", f"[green]restored[/]  {_quoted(content)}") for content in dict.fromkeys(back)]
         if report.decisions:
-            rows.append(("", "[green]open again[/]  the question and its contradiction"))
+            rows.append(("", "[green]reopened[/]  the question and its contradiction"))
         self._rows(rows)
 
     def known(self, person: str, question: str, context: str, hits: Sequence[Hit]) -> None:
@@ -100,7 +100,9 @@ class DemoPage:
         self._console.print(f"  {person} asks in a new conversation: {_quoted(question)}", highlight=False)
         title = "context(): what the agent reads before it answers"
         self._console.print(Padding(Panel(escape(context.strip()), title=title, border_style="dim"), _INDENT))
-        table = Table("found", "said in", title="search()", title_justify="left", box=box.SIMPLE_HEAD)
+        table = Table(
+            "found", "said in", title=f"search({_quoted(question)})", title_justify="left", box=box.SIMPLE_HEAD
+        )
         for hit in hits:
             until = "" if hit.valid_to is None else f"  [dim]held until {_day(hit.valid_to)}[/]"
             speaker = "" if hit.speaker is None else f"{escape(hit.speaker)}: "
@@ -109,7 +111,7 @@ class DemoPage:
 
     def held(self, then: datetime, contents: Sequence[str]) -> None:
         """List what held at a time that is past."""
-        self._console.print(f"  What held on {_day(then)} is still known:")
+        self._console.print(f"  What was true on {_day(then)} is still known:")
         self._rows([(f"  {_quoted(content)}",) for content in contents])
 
     def _rows(self, rows: Sequence[tuple[str, ...]]) -> None:

@@ -63,7 +63,9 @@ class Replay:
             self._talk(story.WEEK_TWO)
             self._page.step("A worker tidies up again")
             self._tidy()
-            self._page.step("A person answers what no rule decides")
+            self._page.step(
+                "No rule decides between two memories", f"so {story.OPERATOR}, who runs the agent, is asked"
+            )
             self._ask()
             self._page.step("What the agent knows today")
             self._recall()

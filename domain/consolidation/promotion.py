@@ -41,4 +41,4 @@ def evidence_for(memory: Known, witnesses: int, bounds: Bounds) -> str | None:
         return f"a {memory.type} of a tool"
     if memory.importance < bounds.importance:
         return None
-    return f"{witnesses} independent witnesses" if witnesses >= WITNESSES else None
+    return f"{witnesses} independent sources say it" if witnesses >= WITNESSES else None

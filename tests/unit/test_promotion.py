@@ -37,7 +37,7 @@ FACT = Known(
 
 def test_statement_of_one_witness_waits() -> None:
     assert evidence_for(FACT, 1, BOUNDS) is None
-    assert evidence_for(FACT, 2, BOUNDS) == "2 independent witnesses"
+    assert evidence_for(FACT, 2, BOUNDS) == "2 independent sources say it"
 
 
 def test_unimportant_statement_waits_however_often_it_is_said() -> None:

@@ -82,10 +82,10 @@ def test_demo_shows_what_the_workers_decided(tmp_path: Path) -> None:
     second = _shown_after(lines, "A worker tidies up again")
     replaced = next(number for number, line in enumerate(second) if line.startswith("replaced “Maya lives in Porto.”"))
     assert second[replaced + 1] == "by “Maya lives in Bergen now.”"
-    asked = " ".join(_shown_after(lines, "A person answers"))
+    asked = " ".join(_shown_after(lines, "No rule decides"))
     assert "Which one holds?" in asked
-    assert "given back “Maya's sister Ana likes mushrooms.”" in asked
-    assert "given back “Maya's sister Ana doesn't like mushrooms.”" in asked
+    assert "restored “Maya's sister Ana likes mushrooms.”" in asked
+    assert "restored “Maya's sister Ana doesn't like mushrooms.”" in asked
     assert "“Maya's sister Ana doesn't like mushrooms.” holds, and replaced" in asked
     known = " ".join(_shown_after(lines, "What the agent knows today"))
     assert "home: Bergen" in known
@@ -98,7 +98,7 @@ def test_demo_hides_servers_and_finds_no_filler(tmp_path: Path) -> None:
     text = "\n".join(run.lines)
     assert not re.search(r"^(postgres|valkey|schema|worker-\w+|beat) ", text, re.MULTILINE)
     assert not re.search("kill", text)
-    found = text.partition("search()")[2].partition("What held on")[0]
+    found = text.partition("search(")[2].partition("What was true on")[0]
     assert "mushrooms" in found
     assert [word for word in FILLER if word in found] == []
 
