@@ -106,18 +106,16 @@ def curate(
     part_of: the run that asks for it.
     """
     # Whatever the engine is used for otherwise: here it is all or nothing.
-    with (
-        engine.connect().execution_options(isolation_level="READ COMMITTED") as connection,
-        connection.begin() as whole,
-    ):
+    connecting = engine.connect().execution_options(isolation_level="READ COMMITTED")
+    with connecting as connection, connection.begin() as whole:
         connection.execute(_HOLD_AGENTS, {"scope": scope_id})
         # After that one, which may wait: this one never does, so that no two wait for each other crosswise.
         if not lock_scope(connection, scope_id):
             return CurationReport("busy", summary="another pass is at this scope")
         now = clock()
-        if not dry_run and _passes_today(connection, scope_id, now) >= rules.curation.max_passes_per_day:
-            made = count_words(rules.curation.max_passes_per_day, "pass", "passes")
-            return CurationReport("spent", summary=f"{made} a day may be made here, and were made today")
+        spent = None if dry_run else _spent(connection, scope_id, rules.curation, now)
+        if spent is not None:
+            return spent
         run = start_run(
             connection,
             kind="curation",
@@ -132,8 +130,7 @@ def curate(
         work.choose()
         report = work.apply(run, by)
         if dry_run:
-            changes = changes_of_run(connection, run.id, scope_id=scope_id)
-            report = replace(report, run=None, changes=changes)
+            report = replace(report, run=None, changes=changes_of_run(connection, run.id, scope_id=scope_id))
         if dry_run or report.state != "completed":
             whole.rollback()
     return report
@@ -245,6 +242,13 @@ class _Pass:
 def _reason(note: Note) -> str:
     said = count_words(note.witnesses, "independent source")
     return f"worth {worth(note):.2f}: importance {note.importance:.2f}, confidence {note.confidence:.2f}, {said}"
+
+
+def _spent(connection: Connection, scope_id: int, rules: Curation, now: datetime) -> CurationReport | None:
+    if _passes_today(connection, scope_id, now) < rules.max_passes_per_day:
+        return None
+    made = count_words(rules.max_passes_per_day, "pass", "passes")
+    return CurationReport("spent", summary=f"{made} a day may be made here, and were made today")
 
 
 def _passes_today(connection: Connection, scope_id: int, now: datetime) -> int:

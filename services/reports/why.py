@@ -51,8 +51,8 @@ def why_waiting(
     """Answer what `ref` waits for.
 
     listening: queues that some worker takes from, None when nobody could be asked; swept_ago: seconds since the last
-    sweep, None without a trace of one; session_ttl: after so long without anybody a session counts as over. A broker that can't be reached is part of the answer and no error.
-    Raises UnknownName.
+    sweep, None without a trace of one; session_ttl: after so long without anybody a session counts as over. A broker
+    that can't be reached is part of the answer and no error. Raises UnknownName.
     """
     session = find_session(connection, ref.tenant, ref.agent, ref.session)
     query = (

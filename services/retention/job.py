@@ -5,6 +5,7 @@ Must not know: when the job is due, Celery.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
@@ -28,21 +29,17 @@ def run_retention(context: JobContext) -> JobOutcome:
     )
     calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     answers = 0 if context.dry_run else remove_old_answers(context.engine, now=now)
-    by = f"{context.job.id}, run {context.run.id}"
     tasks = expire_work(
         context.engine,
         rules.task_days,
         now=now,
-        by=by,
+        by=f"{context.job.id}, run {context.run.id}",
         dry_run=context.dry_run,
         go_on=go_on,
         part_of=context.run.id,
     )
     kept_room = Kept() if context.dry_run else keep_partitions(context.engine)
-    logs = CleanUp(0, 0)
-    if rules.session_log_days:
-        root = context.settings.memory.files.root
-        logs = cleanup_session_logs_older_than(root, rules.session_log_days, now=now, dry_run=context.dry_run)
+    logs = _remove_logs(context, now)
     stats = {
         "events": removal.events,
         "sessions": removal.sessions,
@@ -59,6 +56,14 @@ def run_retention(context: JobContext) -> JobOutcome:
     kept = rules.event_days == 0, rules.session_log_days == 0
     summary = _summary(removal, calls, logs, kept, tasks, dry_run=context.dry_run)
     return JobOutcome(summary, stats, "completed" if removal.done and calls.done else "stopped")
+
+
+def _remove_logs(context: JobContext, now: datetime) -> CleanUp:
+    memory = context.settings.memory
+    days = memory.retention.session_log_days
+    if not days:
+        return CleanUp(0, 0)
+    return cleanup_session_logs_older_than(memory.files.root, days, now=now, dry_run=context.dry_run)
 
 
 def _summary(

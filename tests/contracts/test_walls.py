@@ -55,6 +55,7 @@ from slowwave_server.services.reports import (
     spending,
     status,
     timeline,
+    unkept,
     why,
     working,
 )
@@ -259,6 +260,7 @@ READERS = [
     Reader(
         status.read_status, lambda w, c, p: status.read_status(c, w.queue, p.tenant, datetime.now(UTC)), silent=True
     ),
+    Reader(unkept.read_unkept, lambda _, c, p: unkept.read_unkept(c, datetime.now(UTC), p.tenant), silent=True),
     Reader(
         why.why_waiting,
         lambda w, c, p: why.why_waiting(
@@ -338,6 +340,7 @@ NOT_CALLED = {
     "deliveries.files_held": "as check_files, which calls it",
     "deliveries.read_deliveries": "as read_sessions, by backend",
     "roles.check_roles": "of the installation: names of its tables and functions",
+    "unkept.check_unkept": "of the whole installation: counts",
     "waiting_for_people.check_letters": "of the whole installation: counts by tenant",
     "embeddings.read_embeddings": "of the whole installation, for its operator: names of models, counts",
     "files.check_files": "of the whole installation: counts",

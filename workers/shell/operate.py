@@ -83,11 +83,16 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
     if lag.p50_seconds is not None and lag.p95_seconds is not None:
         shares = f"half within {duration_words(lag.p50_seconds)}, 95 % within {duration_words(lag.p95_seconds)}"
         rows.append(("turn to memory", shares))
-    aside = f"{count_words(found.quarantined, 'event')} quarantined, {count_words(found.dead_letters, 'dead letter')}"
-    rows.append(("set aside", aside))
-    if found.failed_notes or found.failed_days:
-        from slowwave_server.services.reports.unkept import Unkept, unkept_words
+    return [*rows, *_left(found)]
 
+
+def _left(found: "Status") -> list[tuple[str, str]]:
+    """What did not become memory, and what was not delivered."""
+    from slowwave_server.services.reports.unkept import Unkept, unkept_words
+
+    aside = f"{count_words(found.quarantined, 'event')} quarantined, {count_words(found.dead_letters, 'dead letter')}"
+    rows = [("set aside", aside)]
+    if found.failed_notes or found.failed_days:
         failed = unkept_words(Unkept(found.failed_notes, found.failed_days))
         rows.append(("notes", f"{failed} and will be tried again; `slowwave doctor` says more"))
     for backend, waiting in found.backends.items():
