@@ -9,27 +9,11 @@ Must not know: how a trouble is found, where it is shown.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Literal
 
-Severity = Literal["critical", "warning"]
+from slowwave_server.domain.trouble_limits import REVIEW_MANY
 
-BACKLOG_SECONDS = 300.0
-"""A session that waits so much longer than `memory.auto_flush.max_dirty_age_seconds` is the head of a backlog."""
-REVIEW_OLD = timedelta(days=7)
-"""A question that waits for longer is not being read: the least urgent ones lapse after twice that time."""
-REVIEW_MANY = 100
-"""With more open questions than this, hours of answers wait: passes ask faster than people answer."""
-CONFLICT_OLD = timedelta(days=14)
-"""A contradiction that is open for longer is not being looked at."""
-CLOCKS_APART_SECONDS = 2.0
-"""Clocks that differ by more than this make waiting times wrong by as much."""
-LATE_TICKS = 2
-"""A job that is due for more than so many ticks is run by nobody."""
-FAILED_RUNS = 3
-"""A job whose latest runs, so many of them, all failed will not mend itself."""
-SPOOL_ROOM_BYTES = 100_000_000
-"""With less room than this on the spool's disk, a longer outage of Postgres would lose events."""
+Severity = Literal["critical", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +75,12 @@ _ALL = (
         "broker-evicts",
         "The broker throws messages away when its memory is full.",
         "Run CONFIG SET maxmemory-policy noeviction at the broker, and write it into its file.",
+        "warning",
+    ),
+    Trouble(
+        "broker-full",
+        "The broker's memory is nearly full.",
+        "Start workers if `slowwave status` shows long queues. Otherwise raise maxmemory at the broker.",
         "warning",
     ),
     Trouble(

@@ -221,7 +221,7 @@ def _timer(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
 
 def _also(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
     if facts.dirty and facts.source_runs:
-        yield f"{count_words(facts.source_runs, 'more run')} of it, named by a hook, must still be read (memory.source)."
+        yield f"{count_words(facts.source_runs, 'more run')} of it, named by a hook, must be read yet (memory.source)."
     if facts.dirty and reason is not Reason.FORGOTTEN:
         yield from _backlog(facts, rules, reason)
     if facts.sighting is not None and facts.sighting.rerun is not None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from slowwave.settings import Maintenance
 from slowwave_server.domain.spoken_time import count_words, duration_words
-from slowwave_server.domain.troubles import FAILED_RUNS, LATE_TICKS
+from slowwave_server.domain.trouble_limits import FAILED_RUNS, LATE_TICKS
 from slowwave_server.services.reports.check import Check, fine, problem
 from slowwave_server.services.reports.metrics.runs import read_jobs
 from slowwave_server.services.reports.metrics.sessions import age

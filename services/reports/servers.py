@@ -11,7 +11,7 @@ from redis.exceptions import NoPermissionError, RedisError
 from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
-from slowwave_server.domain.troubles import CLOCKS_APART_SECONDS
+from slowwave_server.domain.trouble_limits import BROKER_FULL_SHARE, CLOCKS_APART_SECONDS
 from slowwave_server.models.schema import OldServer, WrongSchema, head_revision, require_current, require_server
 from slowwave_server.services.reports.check import Check, fine, first_line, problem, unknown
 from slowwave_server.services.reports.refusals import cure_of_refusal
@@ -85,11 +85,22 @@ def check_broker(redis: Redis) -> Iterator[Check]:
         yield fine("broker memory", "evicts nothing (maxmemory-policy noeviction)")
     else:
         yield problem("broker memory", "broker-evicts", f"maxmemory-policy is {policy}")
+    yield _check_room(memory.get("used_memory", 0), memory.get("maxmemory", 0))
     if persistence.get("aof_enabled"):
         yield fine("broker disk", "keeps an append-only file")
     else:
         finding = "appendonly is off: when it is killed, all messages go with it and wait for the sweep"
         yield problem("broker disk", "broker-forgets", finding)
+
+
+def _check_room(used: int, limit: int) -> Check:
+    """limit: 0 if the broker has none."""
+    if not limit:
+        return fine("broker room", f"uses {_mebibytes(used)}; no limit is set (maxmemory 0)")
+    finding = f"uses {_mebibytes(used)} of {_mebibytes(limit)} ({used / limit:.0%})"
+    if used < BROKER_FULL_SHARE * limit:
+        return fine("broker room", finding)
+    return problem("broker room", "broker-full", finding)
 
 
 def check_clocks(engine: Engine, redis: Redis, clock: Clock) -> Check:
@@ -127,6 +138,10 @@ def _ahead(ask: Callable[[], datetime], clock: Clock) -> float:
 def _broker_time(redis: Redis) -> datetime:
     seconds, microseconds = redis.time()
     return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size / 2**20:,.1f} MB"
 
 
 def _signed(seconds: float) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from slowwave.spool import Spooled
 from slowwave_server.domain.spoken_time import count_words
-from slowwave_server.domain.troubles import SPOOL_ROOM_BYTES
+from slowwave_server.domain.trouble_limits import SPOOL_ROOM_BYTES
 from slowwave_server.services.reports.check import Check, fine, problem
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from slowwave.settings import Llm
 from slowwave_server.domain.spoken_time import count_words, duration_words
-from slowwave_server.domain.troubles import CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
+from slowwave_server.domain.trouble_limits import CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
 from slowwave_server.models import Agent, DeadLetter, Event, Flush, Session
 from slowwave_server.services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant
 from slowwave_server.services.reports.metrics.aside import read_aside

@@ -35,6 +35,8 @@ WELL = {
     "slowwave_schema_current": "1",
     'slowwave_broker_keeps_messages{what="memory"}': "1",
     'slowwave_broker_keeps_messages{what="disk"}': "1",
+    "slowwave_broker_memory_bytes": "7999",
+    "slowwave_broker_memory_limit_bytes": "10000",
     'slowwave_clock_offset_seconds{server="postgres"}': "-1.5",
     'slowwave_clock_offset_seconds{server="broker"}': "0.4",
     'slowwave_workers{queue="flush"}': "2",
@@ -81,6 +83,7 @@ ILL: dict[str, list[dict[str, str]]] = {
     "schema-behind": [{"slowwave_schema_current": "0"}],
     "broker-away": [{'slowwave_up{server="broker"}': "0"}],
     "broker-evicts": [{'slowwave_broker_keeps_messages{what="memory"}': "0"}],
+    "broker-full": [{"slowwave_broker_memory_bytes": "8000"}],
     "broker-forgets": [{'slowwave_broker_keeps_messages{what="disk"}': "0"}],
     "clocks-apart": [
         {'slowwave_clock_offset_seconds{server="broker"}': "2.1"},

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, text
 from typer.testing import Result
 
 from slowwave.settings import Maintenance
-from slowwave_server.domain.troubles import FAILED_RUNS
+from slowwave_server.domain.trouble_limits import FAILED_RUNS
 from slowwave_server.services.maintenance_config import InvalidJob, Wish, configure
 from slowwave_server.services.maintenance_jobs import claim_job
 from slowwave_server.services.reports.jobs_check import check_maintenance

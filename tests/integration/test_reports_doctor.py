@@ -11,13 +11,15 @@ from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.heartbeat import SWEPT_KEY, note_sweep
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush, Llm, Settings
-from slowwave_server.domain.troubles import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD, TROUBLES
+from slowwave_server.domain.trouble_limits import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
+from slowwave_server.domain.troubles import TROUBLES
 from slowwave_server.models import LlmUsage, MemoryConflict, ReviewItem, Session
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.reports import servers, sweeping, waiting_for_people
 from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.doctor import Patient, examine
+from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker
 from slowwave_server.services.reports.spool_check import Spool, check_spool
 from tests.installation import NOW, Installation, ago
 
@@ -30,6 +32,10 @@ NOWHERE = "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave"
 
 def verdicts(checks: list[Check]) -> dict[str, str]:
     return {check.name: check.verdict for check in checks}
+
+
+def _room(redis: Redis) -> Check:
+    return next(check for check in servers.check_broker(redis) if check.name == "broker room")
 
 
 @pytest.fixture
@@ -67,6 +73,7 @@ def test_a_broker_that_evicts_or_forgets_is_a_problem(redis_client: Redis) -> No
     assert verdicts(list(servers.check_broker(redis_client))) == {
         "broker": "ok",
         "broker memory": "ok",
+        "broker room": "ok",
         "broker disk": "ok",
     }
     redis_client.config_set("maxmemory-policy", "allkeys-lru")
@@ -76,8 +83,23 @@ def test_a_broker_that_evicts_or_forgets_is_a_problem(redis_client: Redis) -> No
     finally:
         redis_client.config_set("maxmemory-policy", "noeviction")
         redis_client.config_set("appendonly", "yes")
-    assert verdicts(checks) == {"broker": "ok", "broker memory": "problem", "broker disk": "problem"}
+    found = {name: verdict for name, verdict in verdicts(checks).items() if name != "broker room"}
+    assert found == {"broker": "ok", "broker memory": "problem", "broker disk": "problem"}
     assert "allkeys-lru" in checks[1].finding
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.5, "ok"), (0.9, "problem")])
+def test_a_nearly_full_broker_is_a_problem(redis_client: Redis, share: float, verdict: str) -> None:
+    assert "no limit is set" in _room(redis_client).finding
+    used = redis_client.info("memory")["used_memory"]
+    redis_client.config_set("maxmemory", int(used / share))
+    try:
+        room, figures = _room(redis_client), read_broker(redis_client, FirstSeen())
+    finally:
+        redis_client.config_set("maxmemory", 0)
+    assert figures.broker_memory_limit_bytes == int(used / share)
+    assert room.verdict == verdict
+    assert room.trouble == ("broker-full" if verdict == "problem" else None)
 
 
 def test_a_broker_that_is_away_is_a_problem_and_what_it_holds_is_unknown() -> None:

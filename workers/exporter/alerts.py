@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slowwave.settings import Files
-from slowwave_server.domain.troubles import (
+from slowwave_server.domain.trouble_limits import (
     BACKLOG_SECONDS,
+    BROKER_FULL_SHARE,
     CLOCKS_APART_SECONDS,
     CONFLICT_OLD,
     FAILED_RUNS,
@@ -19,9 +20,8 @@ from slowwave_server.domain.troubles import (
     REVIEW_MANY,
     REVIEW_OLD,
     SPOOL_ROOM_BYTES,
-    TROUBLES,
-    Trouble,
 )
+from slowwave_server.domain.troubles import TROUBLES, Trouble
 from slowwave_server.domain.waiting import SILENT_SWEEPS
 from slowwave_server.services.reports.backlog import LATE_SYNCS
 
@@ -77,6 +77,12 @@ _SERVERS = _rules(
     ("broker-away", 'slowwave_up{server="broker"} == 0', 60, "no answer to {{ $labels.instance }}"),
     ("schema-behind", "slowwave_schema_current == 0", 60, "seen by {{ $labels.instance }}"),
     ("broker-evicts", 'slowwave_broker_keeps_messages{what="memory"} == 0', 300, "maxmemory-policy"),
+    (
+        "broker-full",
+        f"slowwave_broker_memory_bytes / slowwave_broker_memory_limit_bytes >= {BROKER_FULL_SHARE:g}",
+        300,
+        "{{ $value | humanizePercentage }} of maxmemory",
+    ),
     ("broker-forgets", 'slowwave_broker_keeps_messages{what="disk"} == 0', 300, "appendonly is off"),
     (
         "clocks-apart",

@@ -47,6 +47,7 @@ SERVERS = _metrics(
     ("clock_offset_seconds", "server", "How far the server's clock is ahead of this host's."),
     ("database_bytes", "", "Size of the database on disk."),
     ("broker_memory_bytes", "", "Memory that the broker uses."),
+    ("broker_memory_limit_bytes", "", "Memory that the broker may use (maxmemory); absent if it has no limit."),
     ("broker_keeps_messages", "what", "1 if the broker is set up to keep them (memory: noeviction, disk: appendonly)."),
 )
 

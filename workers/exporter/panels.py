@@ -215,6 +215,7 @@ _SERVERS = Row(
             (
                 ("slowwave_database_bytes", "database"),
                 ("slowwave_broker_memory_bytes", "broker's memory"),
+                ("slowwave_broker_memory_limit_bytes", "broker's limit (maxmemory)"),
                 ("slowwave_spool_bytes", "spool"),
                 ("slowwave_spool_room_bytes", "room for the spool"),
             ),

@@ -38,6 +38,7 @@ class Broker:
     messages_taken: int | None
     sweep_age_seconds: float | None
     broker_memory_bytes: int | None
+    broker_memory_limit_bytes: int | None
     broker_keeps_messages: By | None
     tasks_total: By | None
     task_seconds_total: By | None
@@ -101,6 +102,7 @@ def read_broker(redis: Redis, first_seen: FirstSeen) -> Broker:
         messages_taken=taken,
         sweep_age_seconds=None if swept is None else max(0.0, now - float(swept)),
         broker_memory_bytes=None if memory is None else memory.get("used_memory"),
+        broker_memory_limit_bytes=None if memory is None else memory.get("maxmemory") or None,
         broker_keeps_messages=_keeps(memory, persistence),
         tasks_total=None if counts is None else counts.ended,
         task_seconds_total=None if counts is None else {(task,): took for task, took in counts.seconds.items()},
