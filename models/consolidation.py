@@ -170,7 +170,7 @@ class ReviewItem(Base):
 
 class WorkingItem(Base):
     """Something that an agent put there itself. Open until a cycle makes a memory of it or drops it as a repetition, or
-    until it expires; the row stays, so that what a memory came from can be told. A failed one is open again a day later.
+    until it expires; the row stays, so that what a memory came from can be told. A failed one opens again a day later.
     """
 
     __tablename__ = "working_memory"

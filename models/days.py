@@ -29,6 +29,7 @@ class Day(Base):
     __table_args__ = (
         CheckConstraint("status IN ('open', 'settling', 'final')", name="status"),
         Index("days_unsettled_idx", "day", "agent_id", "scope_id", postgresql_where=text("status <> 'final'")),
+        Index("days_failed_idx", "scope_id", postgresql_where=text("last_error IS NOT NULL")),
         # Retention walks along it, the newest days first.
         Index("days_final_idx", "day", "agent_id", "scope_id", postgresql_where=text("status = 'final'")),
     )

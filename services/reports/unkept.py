@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, exists, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from slowwave_server.domain.spoken_time import count_words
-from slowwave_server.models import Day, Scope, WorkingItem
+from slowwave_server.models import Day, Scope, SessionDay, WorkingItem
 from slowwave_server.services.reports.check import Check, fine, problem
 
 COUNTED = 1_000
@@ -20,7 +20,7 @@ COUNTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Unkept:
-    """notes: of working memory that failed and have not expired; days: whose last summary failed."""
+    """notes: of working memory that failed and have not expired; days: whose last summary failed and is tried again."""
 
     notes: int
     days: int
@@ -29,7 +29,14 @@ class Unkept:
 def read_unkept(connection: Connection, now: datetime, tenant: str | None = None) -> Unkept:
     """Read it, of one tenant or of all. Up to COUNTED of each."""
     notes = select(WorkingItem.id).where(WorkingItem.outcome == "failed", WorkingItem.expires_at > now)
-    days = select(Day.day).where(Day.status != "final", Day.last_error.is_not(None))
+    # A final day is summarised again if a late event is not in its summary yet.
+    late = exists().where(
+        SessionDay.pending,
+        SessionDay.agent_id == Day.agent_id,
+        SessionDay.day == Day.day,
+        SessionDay.scope_id == Day.scope_id,
+    )
+    days = select(Day.day).where(Day.last_error.is_not(None), or_(Day.status != "final", late))
     return Unkept(
         _count(connection, notes, WorkingItem.scope_id, tenant), _count(connection, days, Day.scope_id, tenant)
     )
