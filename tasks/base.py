@@ -146,8 +146,11 @@ class SlowwaveTask(Task[..., Any]):
         bind(tenant=tenant, agent=agent, session=session)
         name_session(tenant, agent, session)
 
-    def bury(self, payload: Mapping[str, Any], error: str) -> None:
-        """Put a payload into `dead_letters`. While Postgres is away the message goes back to its queue instead."""
+    def bury(self, payload: Mapping[str, Any], error: str, *, task: str | None = None) -> None:
+        """Put a payload into `dead_letters`. While Postgres is away the message goes back to its queue instead.
+
+        task: whose payload it is; this task's own unless given.
+        """
         runtime = self.runtime
         if self.was_forgotten():
             return
@@ -156,7 +159,7 @@ class SlowwaveTask(Task[..., Any]):
             with runtime.engine.connect() as connection:
                 letter = bury(
                     connection,
-                    task=self.name,
+                    task=task or self.name,
                     tenant=tenant if isinstance(tenant, str) else runtime.settings.tenant,
                     payload=payload,
                     error=error,
@@ -166,4 +169,4 @@ class SlowwaveTask(Task[..., Any]):
             runtime.flusher.pause(REST_SECONDS)
             raise Reject(f"no dead letter could be written: {outage}", requeue=True) from outage
         # The error stands in the letter; it may quote a value, which is no business of a log.
-        log.warning("%s: dead letter %s, see `slowwave dead-letters list`", self.name, letter)
+        log.warning("%s: dead letter %s, see `slowwave dead-letters list`", task or self.name, letter)

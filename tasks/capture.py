@@ -12,6 +12,9 @@ from slowwave.messages import PROMPT_ARRIVED, RECORD_TURN, PromptArrived, Record
 from slowwave.waited import record_turn as record
 from slowwave_server.tasks.base import SlowwaveTask
 
+REFUSED_MESSAGE = "slowwave.refused_message"
+"""What a worker runs in the stead of a task that `capture` does not carry; nobody sends it."""
+
 
 @shared_task(name=RECORD_TURN, base=SlowwaveTask, bind=True)
 def record_turn(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
@@ -35,3 +38,11 @@ def prompt_arrived(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
     prompt = self.parse(PromptArrived, args, kwargs)
     if prompt is not None:
         self.runtime.memory.for_tenant(prompt.tenant).prompt_arrived(prompt.agent, prompt.session)
+
+
+@shared_task(name=REFUSED_MESSAGE, base=SlowwaveTask, bind=True)
+def refused_message(self: SlowwaveTask, task: str, args: list[Any], kwargs: dict[str, Any]) -> None:
+    """Keep a message whose task `capture` does not carry. One of another queue gets a name that is never sent again."""
+    known = task in self.app.tasks
+    error = f"the queue capture does not carry the task {task!r}" if known else f"this version has no task {task!r}"
+    self.bury(kwargs | ({"args": args} if args else {}), error, task=f"{task} on capture" if known else task)

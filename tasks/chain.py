@@ -19,7 +19,8 @@ from slowwave.messages import SWEEP_SESSIONS
 def is_next_link(redis: Redis, link: str | None) -> bool:
     """Whether this sweep may run. One from beat (link None) may unless a chain is alive; a link only once."""
     if link is None:
-        return not redis.exists(LINK_KEY)
+        # A key without a lifetime is none of ours: it must not hold all sweeps up.
+        return int(redis.pttl(LINK_KEY)) < 0
     current = redis.get(LINK_KEY)
     if current is not None and current != link.encode():
         return False
@@ -30,5 +31,5 @@ def is_next_link(redis: Redis, link: str | None) -> bool:
 def continue_sweep(redis: Redis) -> None:
     """Send the next link, unless another chain has one on its way."""
     link = new_id()
-    if redis.set(LINK_KEY, link, nx=True, ex=LINK_SECONDS):
+    if redis.set(LINK_KEY, link, nx=True, ex=LINK_SECONDS, get=True) is None:
         publish(redis, NORMAL_QUEUE, envelope(SWEEP_SESSIONS, [link], {}, NORMAL_QUEUE, task_id=link))

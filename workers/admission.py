@@ -3,14 +3,16 @@
 A message of Celery may carry more than work: a time to start at, callbacks and chains (other tasks, in other queues,
 sent in the worker's name when it is done), limits, a compressed body, a place to go back to. Whoever may write into one
 queue could so reach all others, fill a worker's memory, or end it with a header of a wrong type. So each message is
-written anew from what is known to be harmless before Celery sees it; what is no message of ours is dropped.
+written anew from what is known to be harmless before Celery sees it; what is no message of ours is dropped. What
+monitors show of it is written here as well: names, ids and numbers, never words.
 
 Must not know: settings, what tasks do.
 """
 
 import base64
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slowwave.coordination.keys import CAPTURE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
@@ -18,6 +20,7 @@ from slowwave.coordination.queue_messages import new_id
 from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, REMEMBER, SWEEP_SESSIONS
 from slowwave.tracing import HEADER, valid_traceparent
 from slowwave.unread import READ_SESSION
+from slowwave_server.tasks.capture import REFUSED_MESSAGE
 
 MAX_BODY_CHARACTERS = 20_000_000
 """A turn at all its limits, written as a sender would. What is larger is dropped before it is read."""
@@ -29,7 +32,10 @@ ON_CAPTURE = frozenset((RECORD_TURN, PROMPT_ARRIVED, REMEMBER, READ_SESSION))
 ON_FLUSH = frozenset((FLUSH_SESSION, SWEEP_SESSIONS))
 """What clients may ask for: all that it says stands in Postgres already."""
 
+NOT_ELSEWHERE = ON_CAPTURE | {REFUSED_MESSAGE}
+
 _JSON = "application/json"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _BUILT_IN = "celery."
 _NOTHING: tuple[Any, ...] = (None, [], {}, "")
 _NO_BODY = "its body is not that of a task (Celery's protocol 2, as JSON)"
@@ -47,7 +53,7 @@ def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
     """
     headers, properties = _mapping(message, "headers"), _mapping(message, "properties")
     task, task_id = _name(headers.get("task"), "task"), _name(headers.get("id"), "id")
-    _may_run(task, queue)
+    known = _may_run(task, queue)
     removed = [header for header in ("eta", "shadow", "group") if headers.get(header) is not None]
     content_type, body = message.get("content-type"), message.get("body")
     if not isinstance(body, str):
@@ -57,21 +63,25 @@ def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
     if content_type == _JSON:
         if headers.get("compression") is not None:
             raise Inadmissible("it is compressed, and a worker does not unpack what it can't size")
-        body, extras = _rewritten(body, properties.get("body_encoding"))
+        args, kwargs, extras = _opened(body, properties.get("body_encoding"))
         removed += extras
+        if not known:
+            task, args, kwargs = REFUSED_MESSAGE, [task, args, kwargs], {}
+        body = _written(args, kwargs)
+        shown = _shown_args(args, queue), _shown_names(kwargs)
     else:
         # It is refused by its type alone, so nothing of it is needed.
-        body = ""
+        body, shown = "", ("", "")
     return {
         "body": body,
         "content-encoding": "utf-8",
         "content-type": content_type if isinstance(content_type, str) else "",
-        "headers": _headers(headers, task, task_id),
+        "headers": _headers(headers, task, task_id, shown),
         "properties": _properties(properties, task_id, queue),
     }, removed
 
 
-def _headers(given: Mapping[str, Any], task: str, task_id: str) -> dict[str, Any]:
+def _headers(given: Mapping[str, Any], task: str, task_id: str, shown: tuple[str, str]) -> dict[str, Any]:
     # Which trace the work belongs to: hexadecimal digits of known length, or nothing.
     trace = valid_traceparent(given.get(HEADER))
     return ({} if trace is None else {HEADER: trace}) | {
@@ -87,8 +97,9 @@ def _headers(given: Mapping[str, Any], task: str, task_id: str) -> dict[str, Any
         "timelimit": [None, None],
         "root_id": task_id,
         "parent_id": None,
-        "argsrepr": _short(given.get("argsrepr"), MAX_SHOWN_CHARACTERS),
-        "kwargsrepr": _short(given.get("kwargsrepr"), MAX_SHOWN_CHARACTERS),
+        # What monitors show: never as the sender wrote it, since Celery's own senders write down all that they send.
+        "argsrepr": shown[0],
+        "kwargsrepr": shown[1],
         "origin": _short(given.get("origin"), MAX_ID_CHARACTERS),
         "ignore_result": True,
         "replaced_task_nesting": 0,
@@ -112,25 +123,51 @@ def _properties(given: Mapping[str, Any], task_id: str, queue: str) -> dict[str,
     }
 
 
-def _may_run(task: str, queue: str) -> None:
+def _may_run(task: str, queue: str) -> bool:
+    """Whether the queue carries this task. False on `capture`: what a sender means to hand over is never just dropped,
+    so it becomes a dead letter. Elsewhere Inadmissible.
+    """
     if task.startswith(_BUILT_IN):
         raise Inadmissible("it names a task of Celery itself, which runs other tasks")
-    meant = {CAPTURE_QUEUE: ON_CAPTURE, HIGH_QUEUE: ON_FLUSH, NORMAL_QUEUE: ON_FLUSH}.get(queue)
-    if task in ON_CAPTURE if meant is None else task not in meant:
+    if queue == CAPTURE_QUEUE:
+        return task in ON_CAPTURE
+    meant = {HIGH_QUEUE: ON_FLUSH, NORMAL_QUEUE: ON_FLUSH}.get(queue)
+    if task in NOT_ELSEWHERE if meant is None else task not in meant:
         raise Inadmissible(f"its task is none of those that {queue} carries")
+    return True
 
 
-def _rewritten(body: str, encoding: Any) -> tuple[str, list[str]]:
-    """A body with its args and kwargs alone, and which of the rest was there. NaN and the like are no JSON."""
+def _opened(body: str, encoding: Any) -> tuple[list[Any], dict[str, Any], list[str]]:
+    """The args and kwargs of a body, and which of the rest was there."""
     try:
         text = base64.b64decode(body, validate=True) if encoding == "base64" else body
         args, kwargs, extras = json.loads(text)
-        written = json.dumps([args, kwargs, dict.fromkeys(_EXTRAS)], allow_nan=False)
     except (ValueError, TypeError, RecursionError):
         raise Inadmissible(_NO_BODY) from None
     if not isinstance(args, list) or not isinstance(kwargs, dict) or not isinstance(extras, dict | None):
         raise Inadmissible(_NO_BODY)
-    return written, [extra for extra in _EXTRAS if (extras or {}).get(extra) not in _NOTHING]
+    return args, kwargs, [extra for extra in _EXTRAS if (extras or {}).get(extra) not in _NOTHING]
+
+
+def _written(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """A body with these alone. NaN and the like are no JSON."""
+    try:
+        return json.dumps([args, kwargs, dict.fromkeys(_EXTRAS)], allow_nan=False)
+    except (ValueError, RecursionError):
+        raise Inadmissible(_NO_BODY) from None
+
+
+def _shown_args(args: Sequence[Any], queue: str) -> str:
+    """The arguments for monitors: ids, but on `capture`, where words of a conversation may be among them."""
+    if queue != CAPTURE_QUEUE:
+        return json.dumps(args)[:MAX_SHOWN_CHARACTERS]
+    return f"[{len(args)} not shown]" if args else "[]"
+
+
+def _shown_names(kwargs: Mapping[str, Any]) -> str:
+    """The names of arguments for monitors, as `queue_messages.envelope` writes them."""
+    names = (name if _NAME.fullmatch(name) else "?" for name in sorted(kwargs))
+    return f"{{{', '.join(names)}}}"[:MAX_SHOWN_CHARACTERS]
 
 
 def _mapping(message: Any, key: str) -> Mapping[str, Any]:

@@ -39,6 +39,7 @@ from slowwave_server.services.maintenance import JobRunner
 from slowwave_server.services.mem0_backend.choosing import feed_chosen
 from slowwave_server.services.sources.build import build_source
 from slowwave_server.tasks.base import Runtime
+from slowwave_server.workers.broker_scripts import LoadsScripts
 from slowwave_server.workers.celery_settings import celery_settings
 from slowwave_server.workers.embedded_beat import beat_ends_with_its_worker
 from slowwave_server.workers.jobs import job_runners
@@ -163,6 +164,7 @@ def make_app(
     app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, clock, include=tasks)
     app.conf.update(celery_settings(settings))
     app.steps["consumer"].add(LoopTurns)
+    app.steps["consumer"].add(LoadsScripts)
     count_tasks()
     beat_ends_with_its_worker()
     return app

@@ -1,4 +1,4 @@
-"""The Redis transport with three guards, each against something that ends a worker.
+"""The Redis transport with guards, each against something that ends a worker.
 
 A lost connection: Celery 5.7.0 restores, acknowledges or rejects messages on a channel whose connection has just been
 lost, and the error of that is not caught (pull request 10242 of celery/celery). There is nothing to acknowledge on a
@@ -6,27 +6,51 @@ dead connection: the message comes back after the visibility timeout, finds its 
 
 A stranger in the queue: what is no message at all (no JSON, or no envelope) is taken from the list and then raises
 where nobody catches it. It is dropped, and that is said without its text. So is what `workers.admission` does not let
-in; what it takes off a message is said. A message whose *contents* are wrong is not meant here: its task buries it.
+in, and what comes from a queue that is none of ours; what it takes off a message is said. A message whose *contents*
+are wrong is not meant here: its task buries it. Questions of remote control pass `workers.control`.
+
+A key of a wrong type: all commands on a queue or on the transport's own keys fail. `MendingRedis` renames such a key,
+and what failed of it is done again.
 
 A full broker (`maxmemory` with `noeviction`) refuses to note which messages a worker holds. The worker does their work
 all the same, since that is what empties the broker; if it ends meanwhile, the sweep offers their sessions again.
 
+A forged entry among the messages that workers hold would be put back into any list: it is dropped.
+
 Must not know: tasks, settings.
 """
 
+import json
 import logging
+import time
+from collections.abc import Callable, Sequence
 from queue import Empty
 from typing import Any
 
 from kombu.transport import redis, virtual
-from redis.exceptions import NoPermissionError, OutOfMemoryError, RedisError
+from redis.exceptions import NoPermissionError, OutOfMemoryError, RedisError, ResponseError
 
 from slowwave.coordination.keys import QUEUES
+from slowwave.coordination.set_aside import MendingRedis, is_wrong_type, set_aside_wrong
 from slowwave_server.workers.admission import Inadmissible, admit
+from slowwave_server.workers.control import ANSWER_QUEUE, admit_question, answer_queue
 
 log = logging.getLogger(__name__)
 
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+_READABLE = (b"none", b"list")
+_QUESTIONS = ".celery.pidbox"
+_EVENTS = "celeryev."
+
+
+def _twice(do: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Do it, and once more if a key was of a wrong type: that key was set aside meanwhile."""
+    try:
+        return do(*args, **options)
+    except ResponseError as error:
+        if not is_wrong_type(error):
+            raise
+    return do(*args, **options)
 
 
 class QoS(redis.QoS):
@@ -53,7 +77,7 @@ class QoS(redis.QoS):
 
     def append(self, message: Any, delivery_tag: str) -> None:
         try:
-            super().append(message, delivery_tag)
+            _twice(super().append, message, delivery_tag)
         except OutOfMemoryError:
             virtual.QoS.append(self, message, delivery_tag)
 
@@ -62,6 +86,9 @@ class QoS(redis.QoS):
         channel: Any = self.channel
         if channel.restores:
             try:
+                with channel.conn_or_acquire() as client:
+                    # A lock that nobody holds and that never ends would stop all of this, without an error.
+                    set_aside_wrong(client, [self.unacked_mutex_key], must_expire=True)
                 super().restore_visible(start, num, interval)
             except NoPermissionError:
                 # An app of ours like a worker, with a user who may not, such as Flower's: its question goes on.
@@ -69,25 +96,48 @@ class QoS(redis.QoS):
             except OutOfMemoryError:
                 log.debug("the broker is full: messages of workers that ended are looked for at the next interval")
 
+    def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:
+        channel: Any = self.channel
+        with channel.conn_or_acquire(client) as connected:
+            held = connected.hget(self.unacked_key, tag)
+            if held is None or _is_held_message(held):
+                _twice(super().restore_by_tag, tag, connected, leftmost)
+            else:
+                this: Any = self  # whose type does not tell of what is its own
+                _twice(lambda: this._remove_from_indices(tag).execute())  # noqa: SLF001
+                log.error("dropped an entry of %s that is no message of a queue", self.unacked_key)
+
     def ack(self, delivery_tag: str) -> None:
         if self._gone():
             virtual.QoS.ack(self, delivery_tag)
         else:
-            super().ack(delivery_tag)
+            _twice(super().ack, delivery_tag)
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
         if self._gone():
             virtual.QoS.ack(self, delivery_tag)
         else:
-            super().reject(delivery_tag, requeue)
+            _twice(super().reject, delivery_tag, requeue)
 
     def _forget(self) -> None:
         if self._delivered is not None:
             self._delivered.clear()
 
 
+def _is_held_message(held: Any) -> bool:
+    """Whether an entry of `unacked` is what a worker writes there: a message that it let in, and its own queue."""
+    try:
+        message, exchange, queue = json.loads(held)
+        if exchange or queue not in QUEUES or type(message["properties"]["priority"]) is not int:
+            return False
+        admit(message, queue)
+    except _UNREADABLE:
+        return False
+    return True
+
+
 class Channel(redis.Channel):
-    """A Redis channel with the guarded QoS, which goes on after an entry that is no JSON.
+    """A Redis channel with the guarded QoS, which goes on after an entry that is no JSON and a key of a wrong type.
 
     restores: a transport option; False for programs that are no workers.
     """
@@ -96,12 +146,63 @@ class Channel(redis.Channel):
     restores = True
     from_transport_options = (*redis.Channel.from_transport_options, "restores")
 
-    def _brpop_read(self, **options: Any) -> Any:
-        transport: Any = self.connection
+    def get_table(self, exchange: str) -> Any:
+        """Who listens to an exchange, without entries that nobody writes who listens; to answers an asker alone."""
+        rows = [row for row in super().get_table(exchange) if len(row) == 3]  # noqa: PLR2004 - key, pattern, queue
+        if exchange in QUEUES:
+            return [row for row in rows if row[2] == exchange]
+        if exchange == ANSWER_QUEUE:
+            return [row for row in rows if row[2] == answer_queue(row[0])]
+        return rows
+
+    def _get_client(self) -> Any:
         parent: Any = super()
+        parent._get_client()  # noqa: SLF001 - of the parent, whose type does not tell of it. It refuses an old redis-py
+        return MendingRedis
+
+    def _queue_bind(self, *args: Any) -> None:
+        parent: Any = super()
+        _twice(parent._queue_bind, *args)  # noqa: SLF001 - as above
+
+    def _refresh_binding(self, *, keys: Sequence[str], args: Sequence[Any], client: Any) -> None:
+        """As kombu's script does it, by commands: who may load no script, such as Flower, listens as well."""
+        (table, deadlines), (member, exchange, milliseconds) = keys, args
+        client.sadd(table, member)
+        client.zadd(deadlines, {exchange: round(time.time() * 1000) + milliseconds}, gt=True)
+
+    def sweep_bindings(self, limit: int = 100) -> int:
+        """Delete who listened and ended: a worker does it for all, by a script."""
+        parent: Any = super()
+        return int(parent.sweep_bindings(limit)) if self.restores else 0
+
+    def _size(self, queue: str) -> int:
+        return int(_twice(super()._size, queue))
+
+    def _brpop_read(self, **options: Any) -> Any:
+        this: Any = self
+        parent: Any = super()
+        try:
+            return self._read(parent._brpop_read, **options)  # noqa: SLF001 - as above
+        except ResponseError as error:
+            if not is_wrong_type(error):
+                raise
+            with self.conn_or_acquire() as client:
+                named = this._q_for_pri  # noqa: SLF001 - as above
+                lists = [named(queue, step) for queue in this.active_queues for step in this.priority_steps]
+                if not set_aside_wrong(client, lists) and any(client.type(name) not in _READABLE for name in lists):
+                    raise
+        raise Empty
+
+    def _receive_one(self, client: Any) -> Any:
+        parent: Any = super()
+        return self._read(parent._receive_one, client)  # noqa: SLF001 - as above
+
+    def _read(self, read: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Read an entry of a queue or a channel; one that can't be read is dropped."""
+        transport: Any = self.connection
         delivered = transport.delivered
         try:
-            return parent._brpop_read(**options)  # noqa: SLF001 - of the parent, whose type does not tell of it
+            return read(*args, **options)
         except _UNREADABLE:
             if transport.delivered != delivered:
                 raise  # it was a message, so this is somebody's error and not the sender's
@@ -120,18 +221,27 @@ class Transport(redis.Transport):
 
     def _deliver(self, message: Any, queue: Any) -> None:
         self.delivered += 1
+        try:
+            message, removed = self._let_in(message, str(queue))
+        except Inadmissible as why:
+            log.error("dropped an entry of %s: %s", queue, why)  # noqa: TRY400 - a sentence for its sender
+            return
+        if removed:
+            log.warning("a message in %s runs without its %s", queue, ", ".join(removed))
+        super()._deliver(message, queue)
+
+    def _let_in(self, message: Any, queue: str) -> tuple[Any, list[str]]:
+        """The message as it goes on, and what was taken off it. Raises Inadmissible."""
         if queue in QUEUES:
-            try:
-                message, removed = admit(message, queue)
-            except Inadmissible as why:
-                log.error("dropped an entry of %s: %s", queue, why)  # noqa: TRY400 - a sentence for its sender
-                return
-            if removed:
-                log.warning("a message in %s runs without its %s", queue, ", ".join(removed))
-        if self._is_envelope(message):
-            super()._deliver(message, queue)
-        else:
-            log.error("dropped an entry of %s that is no message (%d characters)", queue, len(repr(message)))
+            return admit(message, queue)
+        if queue.endswith(_QUESTIONS) and not queue.endswith(ANSWER_QUEUE):
+            return admit_question(message), []
+        # Those who ask workers and listen to events, such as Flower, get them as they come.
+        if not (queue.startswith(_EVENTS) or queue.endswith(ANSWER_QUEUE)):
+            raise Inadmissible("no worker takes from this queue")
+        if not self._is_envelope(message):
+            raise Inadmissible(f"it is no message ({len(repr(message))} characters)")
+        return message, []
 
     def _is_envelope(self, message: Any) -> bool:
         channels: Any = self.channels

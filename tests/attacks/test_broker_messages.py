@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from slowwave.coordination.keys import QUEUES
 from slowwave.messages import FLUSH_SESSION, RUN_MAINTENANCE
+from slowwave_server.tasks.capture import REFUSED_MESSAGE
 from slowwave_server.workers.admission import MAX_BODY_CHARACTERS, ON_CAPTURE, Inadmissible, admit
+from slowwave_server.workers.control import QUESTIONS, admit_question
 from tests.forging import BODIES, CALLBACK, forged, turn
 
 HARMLESS = {
@@ -49,8 +51,13 @@ def test_a_message_goes_back_to_its_own_queue_under_a_tag_of_ours() -> None:
 
 @pytest.mark.parametrize("task", [FLUSH_SESSION, RUN_MAINTENANCE, "slowwave.sweep_sessions", "slowwave.of_tomorrow"])
 def test_who_may_write_into_capture_alone_starts_nothing_else(task: str) -> None:
-    with pytest.raises(Inadmissible, match="none of those that capture carries"):
-        admit(forged(task), "capture")
+    message, _ = admit(forged(task, turn("maya", "hello")), "capture")
+    assert message["headers"]["task"] == REFUSED_MESSAGE, "it becomes a dead letter"
+    assert json.loads(message["body"])[:2] == [[task, [], turn("maya", "hello")], {}]
+    with pytest.raises(Inadmissible, match="none of those that flush carries"):
+        admit(forged("slowwave.of_tomorrow", queue="flush"), "flush")
+    with pytest.raises(Inadmissible, match="none of those that days carries"):
+        admit(forged(REFUSED_MESSAGE, queue="days"), "days")
     for known in ON_CAPTURE:
         assert admit(forged(known), "capture")[0]["headers"]["task"] == known
 
@@ -106,6 +113,69 @@ def test_a_body_that_is_not_a_tasks_is_refused(body: str) -> None:
 def test_a_body_of_any_size_costs_no_more_than_its_reading() -> None:
     with pytest.raises(Inadmissible, match=r"20,000,001 characters, at most 20,000,000"):
         admit(forged(body="[" * (MAX_BODY_CHARACTERS + 1)), "capture")
+
+
+def test_monitors_are_shown_names_and_ids_but_no_words() -> None:
+    """A plain sender of Celery writes all its arguments into the headers that monitors show."""
+    said = turn("maya", "My door code is 4711.") | {"The vault": "is open"}
+    spoken = {"argsrepr": "('My door code is 4711.',)", "kwargsrepr": repr(said)}
+    message, _ = admit(forged(kwargs=said, headers=spoken), "capture")
+    assert message["headers"]["kwargsrepr"] == "{?, agent, key, messages, session}"
+    assert message["headers"]["argsrepr"] == "[]"
+    body = json.dumps([["maya", "s1", "My door code is 4711."], {}, {}])
+    message, _ = admit(forged(headers=spoken, body=body), "capture")
+    assert (message["headers"]["argsrepr"], message["headers"]["kwargsrepr"]) == ("[3 not shown]", "{}")
+    body = json.dumps([["default", "maya", "s1", "t1"], {}, {}])
+    message, _ = admit(forged(FLUSH_SESSION, queue="flush", body=body), "flush")
+    assert message["headers"]["argsrepr"] == '["default", "maya", "s1", "t1"]'
+
+
+ASKED = {"method": "ping", "arguments": {}, "destination": None, "pattern": None, "matcher": None}
+REPLY = {"exchange": "reply.celery.pidbox", "routing_key": "0dbf3a3e-1c9b-3d1e-b8e6-9f0a3a4a5b6c"}
+
+
+def question(**parts: Any) -> dict[str, Any]:
+    return {"body": json.dumps(ASKED | parts), "content-type": "application/json", "headers": {}, "properties": {}}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"method": "add_consumer", "arguments": {"queue": "evil"}}, {"method": "cancel_consumer"},
+        {"method": "shutdown"}, {"method": "pool_shrink"}, {"method": "revoke"}, {"method": "rate_limit"},
+        {"method": "query_task"},
+        {"method": "election"}, {"method": "hello"}, {"method": ["ping"]}, {"method": None},
+        {"pattern": "(a+)+$", "matcher": "pcre"}, {"destination": 7}, {"destination": {"a": 1}}, {"destination": [7]},
+        {"ticket": 7}, {"ticket": "x" * 201}, {"reply_to": 7}, {"reply_to": {}},
+        {"reply_to": {"exchange": "", "routing_key": "slowwave:{default/maya}:session:s1"}},
+        {"reply_to": REPLY | {"routing_key": "slowwave:{default/maya}:session:s1"}},
+        {"reply_to": REPLY | {"exchange": "capture"}},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_worker_answers_questions_and_takes_no_orders(parts: dict[str, Any]) -> None:
+    with pytest.raises(Inadmissible):
+        admit_question(question(**parts))
+
+
+@pytest.mark.parametrize("body", [*BODIES, "[" * 100_000, "{}", '{"method": "ping"', None, 7])
+def test_what_is_no_question_is_refused(body: Any) -> None:
+    with pytest.raises(Inadmissible):
+        admit_question(question() | {"body": body})
+    for message in (None, 7, [], {}, {"body": "{}"}):
+        with pytest.raises(Inadmissible):
+            admit_question(message)
+
+
+@pytest.mark.parametrize("method", QUESTIONS)
+def test_a_question_runs_with_arguments_of_the_workers(method: str) -> None:
+    asked = question(
+        method=method, arguments={"safe": False, "state": 7}, reply_to=REPLY, ticket="t", destination=["w"]
+    )
+    assert json.loads(admit_question(asked)["body"]) == {
+        "method": method, "arguments": dict(QUESTIONS[method]), "destination": ["w"], "pattern": None, "matcher": None,
+        "ticket": "t", "reply_to": REPLY,
+    }  # fmt: skip
 
 
 trees = st.recursive(

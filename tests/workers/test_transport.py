@@ -1,5 +1,6 @@
 """The guard of the Redis transport, on a real server: what Celery does to a channel whose connection is gone."""
 
+import json
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -8,9 +9,12 @@ import pytest
 from kombu import Connection
 from redis.exceptions import RedisError
 
+from slowwave.messages import FLUSH_SESSION
 from slowwave.settings import Settings
+from slowwave_server.workers.admission import admit
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.transport import Transport
+from tests.forging import forged
 from tests.workers.servers import OwnValkey
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]
@@ -37,8 +41,9 @@ def stock(own_valkey: OwnValkey) -> Iterator[Any]:
 def channel_that_holds_a_message(connection: Connection) -> tuple[Any, str]:
     """A channel, and the tag of a message that it has taken and not acknowledged."""
     channel: Any = connection.default_channel
-    with connection.SimpleQueue("flush", channel=channel) as queue:
-        queue.put({"for": "nobody"})
+    message, _ = admit(forged(FLUSH_SESSION, queue="flush"), "flush")
+    with connection.SimpleQueue("flush", channel=channel), channel.conn_or_acquire() as client:
+        client.lpush("flush", json.dumps(message))
     return channel, channel.basic_get("flush").delivery_tag
 
 

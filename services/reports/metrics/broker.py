@@ -7,12 +7,14 @@ Must not know: Celery, what messages say: of them it reads how many there are, a
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha1
 from importlib.resources import files
 from typing import Any
 
 from redis import Redis
-from redis.exceptions import NoPermissionError
+from redis.exceptions import NoPermissionError, NoScriptError
 
 from slowwave.coordination.heartbeat import SWEPT_KEY
 from slowwave.coordination.keys import PREFIX, QUEUES
@@ -26,6 +28,8 @@ ROUNDS = 100
 """With more keys than these rounds see, nobody knows how many leases there are."""
 
 _OLDEST = (files("slowwave_server.services.reports.metrics") / "oldest.lua").read_text("utf-8")
+# The digest is how Redis names a script; nothing is kept secret by it.
+_OLDEST_DIGEST = sha1(_OLDEST.encode(), usedforsecurity=False).hexdigest()
 _TICKET = re.compile(r"[0-9a-f]{16}-(\d{16})")
 
 
@@ -74,20 +78,31 @@ class FirstSeen:
         return max(0.0, now - since)
 
 
-def read_broker(redis: Redis, first_seen: FirstSeen) -> Broker:
-    """Read it in one round trip. Raises RedisError where the server can't be reached."""
+def load_oldest(redis: Redis) -> None:
+    """Load the script that answers the id of a queue's oldest message. Raises redis' own errors."""
+    redis.script_load(_OLDEST)
+
+
+def read_broker(redis: Redis, first_seen: FirstSeen, *, again: bool = True) -> Broker:
+    """Read it in one round trip. Raises RedisError where the server can't be reached.
+
+    again: load a script that the server does not know, as far as this user may, and read once more.
+    """
     with redis.pipeline(transaction=False) as pipeline:
         pipeline.time()
         for queue in QUEUES:
             pipeline.llen(queue)
         for queue in QUEUES:
-            pipeline.eval_ro(_OLDEST, 1, queue)
+            pipeline.evalsha_ro(_OLDEST_DIGEST, 1, queue)
         pipeline.hlen(UNACKED)
         pipeline.get(SWEPT_KEY)
         pipeline.hgetall(TASKS_KEY)
         pipeline.info("memory")
         pipeline.info("persistence")
-        answers = [_permitted(answer) for answer in pipeline.execute(raise_on_error=False)]
+        found = pipeline.execute(raise_on_error=False)
+    answers = [_permitted(answer) for answer in found]
+    if again and any(isinstance(answer, NoScriptError) for answer in found):
+        return _read_taught(redis, first_seen)
     time, *by_queue, taken, swept, fields, memory, persistence = answers
     lengths, oldest = by_queue[: len(QUEUES)], by_queue[len(QUEUES) :]
     now = time[0] + time[1] / 1_000_000
@@ -110,8 +125,15 @@ def read_broker(redis: Redis, first_seen: FirstSeen) -> Broker:
     )
 
 
+def _read_taught(redis: Redis, first_seen: FirstSeen) -> Broker:
+    # The exporter's own user may not load it: a worker has to, and until then no age is known.
+    with suppress(NoPermissionError):
+        load_oldest(redis)
+    return read_broker(redis, first_seen, again=False)
+
+
 def _permitted(answer: Any) -> Any:
-    if isinstance(answer, NoPermissionError):
+    if isinstance(answer, NoPermissionError | NoScriptError):
         return None
     if isinstance(answer, Exception):
         raise answer

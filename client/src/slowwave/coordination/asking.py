@@ -26,7 +26,8 @@ def ask_once(
     nobody begins counts as on its way.
     """
     ticket = new_id()
-    if not redis.set(key, ticket, nx=True, ex=seconds):
+    # With GET a key of a wrong type is an error, and is set aside; without, it would count as an ask for ever.
+    if redis.set(key, ticket, nx=True, ex=seconds, get=True) is not None:
         return False
     publish(redis, queue, envelope(task, arguments(ticket), {}, queue, task_id=ticket))
     return True

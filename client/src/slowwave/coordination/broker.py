@@ -16,6 +16,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
+from slowwave.coordination.set_aside import MendingRedis
+
 if TYPE_CHECKING:
     from slowwave.settings import Settings
 
@@ -85,12 +87,12 @@ def redis_from_url(url: str, master: str = DEFAULT_MASTER, ca: str = "") -> Redi
     }
     found = sentinels_of(url)
     if found is None:
-        return Redis.from_url(url, **options | tls_options(url, ca))
+        return MendingRedis.from_url(url, **options | tls_options(url, ca))
     # A sentinel that does not answer is passed over for the next one, so it gets less time.
     asking = {"socket_connect_timeout": 1, "socket_timeout": 1}
     login = {"db": found.database, "username": found.username, "password": found.password}
     watchers: Any = _SENTINEL(found.addresses, sentinel_kwargs=asking)
-    client: Redis = watchers.master_for(master, Redis, **options, **login)
+    client: Redis = watchers.master_for(master, MendingRedis, **options, **login)
     return client
 
 

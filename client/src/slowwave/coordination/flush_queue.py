@@ -40,6 +40,8 @@ _TAKE = Script("take_and_claim", key_count=2)
 _CLAIM = Script("claim", key_count=5)
 _RENEW = Script("renew", key_count=2)
 _RELEASE = Script("release", key_count=5)
+SCRIPTS = (_OFFER, _TAKE, _CLAIM, _RENEW, _RELEASE)
+"""What a worker loads into a server: a producer's user may run scripts, and may load none."""
 
 # Bytes, since the client packs these faster than text.
 _PRIORITIES: dict[Priority, bytes] = {"high": b"high", "normal": b"normal"}

@@ -16,6 +16,8 @@
     slowwave:tasks                            hash    counts of tasks; a week after the last (`task_counts.py`)
     slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
     slowwave:login-failures:BY:DIGEST         string  failed logins of the console; WINDOW_SECONDS (300) from the first
+    slowwave:set-aside                        hash    keys of a wrong type that were renamed; a week (`set_aside.py`)
+    slowwave:set-aside:KEY:TIME               any     such a key; a week
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
     days, maintenance
 
@@ -47,6 +49,8 @@ QUEUES = (HIGH_QUEUE, NORMAL_QUEUE, CAPTURE_QUEUE, "consolidate", "days", "maint
 LINK_KEY = f"{PREFIX}sweep-link"
 LINK_SECONDS = 10
 """How long a link of a chain of sweeps counts as on its way. A lost one is replaced by beat after this."""
+
+SET_ASIDE_KEY = f"{PREFIX}set-aside"
 
 MODEL_SLOTS_KEY = f"{PREFIX}model:slots"
 

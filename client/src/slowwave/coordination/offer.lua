@@ -86,9 +86,9 @@ local message = string.gsub(shape, GAP, {
   BODY = cjson.encode(body),
   ARGS = cjson.encode(args),
 })
+redis.call('LPUSH', queue, message)  -- first: where the queue is of a wrong type, no ticket is left behind
 local ends = whole(now_ms() + ticket_ms)  -- one moment for key and entry: neither may outlive the other
 redis.call('SET', KEYS[1], 'pending ' .. priority .. ' ' .. ticket, 'PXAT', ends)
 redis.call('ZADD', queued, ends, session)
 outlive(queued, ticket_ms)
-redis.call('LPUSH', queue, message)
 return redis.status_reply('ENQUEUE')

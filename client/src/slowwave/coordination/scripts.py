@@ -10,7 +10,9 @@ from importlib.resources import files
 from typing import Any
 
 from redis import Redis
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoPermissionError, NoScriptError
+
+from slowwave.coordination.set_aside import is_wrong_type
 
 _INCLUDE = "-- include state.lua\n"
 _FUNCTION = re.compile(r"^-- include (\w+)\.lua as (\w+)\n", re.MULTILINE)
@@ -26,10 +28,12 @@ class Script:
 
     constants: texts that never change, put in where the script names them, and so not sent with every call.
 
-    A server that doesn't know it (new, restarted) says so before it does anything; it is taught and asked again.
+    A server that doesn't know it (new, restarted) says so before it does anything; it is taught and asked again. A
+    producer's user may not teach it: its call fails until a worker has, which every worker does when it starts.
     """
 
     def __init__(self, name: str, key_count: int, **constants: str) -> None:
+        self._name = name
         self.text = _FUNCTION.sub(lambda part: _as_function(part[1], part[2]), _read(name))
         if constants:
             # JSON in a long bracket of Lua stands as it is.
@@ -40,8 +44,12 @@ class Script:
         self._head = ("EVALSHA", digest.encode(), b"%d" % key_count)
 
     def load(self, redis: Redis) -> None:
-        """Teach the script to a server."""
-        redis.script_load(self.text)
+        """Teach the script to a server. Raises NoScriptError if this user may not, so that a worker has to."""
+        try:
+            redis.script_load(self.text)
+        except NoPermissionError:
+            why = f"the broker does not know the script {self._name!r} yet: a worker of this version loads it"
+            raise NoScriptError(why) from None
 
     def command(self, call: Call) -> tuple[str | bytes | int, ...]:
         """The command that runs it with these keys and arguments."""
@@ -53,7 +61,7 @@ class Script:
         try:
             return execute(*self._head, *call)
         except NoScriptError:
-            redis.script_load(self.text)
+            self.load(redis)
             return execute(*self._head, *call)
 
     def run_many(self, redis: Redis, calls: Sequence[Call]) -> list[Any]:
@@ -64,11 +72,14 @@ class Script:
         if not calls:
             return []
         answers = _pipelined(redis, [(self, call) for call in calls])
-        untaught = [place for place, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
+        untaught = any(isinstance(answer, NoScriptError) for answer in answers)
         if untaught:
-            redis.script_load(self.text)
-            again = _pipelined(redis, [(self, calls[place]) for place in untaught])
-            for place, answer in zip(untaught, again, strict=True):
+            self.load(redis)
+        # A key of a wrong type was set aside when the pipeline met it.
+        failed = [place for place, answer in enumerate(answers) if _may_work_now(answer)]
+        if failed:
+            again = _pipelined(redis, [(self, calls[place]) for place in failed])
+            for place, answer in zip(failed, again, strict=True):
                 answers[place] = answer
         for answer in answers:
             if isinstance(answer, Exception):
@@ -85,8 +96,13 @@ def run_together(redis: Redis, calls: Sequence[tuple[Script, Call]]) -> list[Any
     for place, (script, call) in enumerate(calls):
         if isinstance(answers[place], NoScriptError):
             script.load(redis)
+        if _may_work_now(answers[place]):
             answers[place] = _pipelined(redis, [(script, call)])[0]
     return answers
+
+
+def _may_work_now(answer: object) -> bool:
+    return isinstance(answer, NoScriptError) or is_wrong_type(answer)
 
 
 def _pipelined(redis: Redis, calls: Sequence[tuple[Script, Call]]) -> list[Any]:

@@ -1,0 +1,174 @@
+"""Keys of a wrong type are renamed, so that work goes on with a new key of the right one.
+
+Whoever may write to the broker may give a queue or a ticket another type (`SET flush x`), and each command of a worker
+on that key fails from then on. `MendingRedis` renames such a key to `slowwave:set-aside:KEY:TIME` when a command fails
+of it, and runs the command again; the doctor reads here what was renamed.
+
+Must not know: settings, what a key's value means, Celery.
+"""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from redis import Redis
+from redis.client import Pipeline
+from redis.exceptions import RedisError, ResponseError, WatchError
+
+from slowwave.coordination.key_kinds import kind_of
+from slowwave.coordination.keys import SET_ASIDE_KEY
+
+log = logging.getLogger(__name__)
+
+KEPT_SECONDS = 7 * 86_400
+"""How long a renamed key is kept for whoever looks for its writer."""
+MOST_KEPT = 1000
+"""With so many of them, a further key of a wrong type is deleted: it must not fill the broker's memory."""
+
+MAX_KEY = 4000
+"""No key of ours has more characters; what is longer is a message."""
+
+_WRONG = re.compile(r"(^|caused error: )WRONGTYPE ")
+
+Key = str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A key that was renamed. key: its old name; aside: its name now; found, wanted: types; at: seconds since 1970."""
+
+    key: str
+    aside: str
+    found: str
+    wanted: str
+    at: float
+
+
+def is_wrong_type(answer: object) -> bool:
+    """Whether an answer of the server says that a key is of a wrong type."""
+    # redis-py puts the command in front, where it was one of a pipeline.
+    return isinstance(answer, ResponseError) and _WRONG.search(str(answer)) is not None
+
+
+def set_aside_wrong(redis: Redis, keys: Iterable[Key], *, must_expire: bool = False) -> bool:
+    """Rename those keys whose type is not that of their kind; answers whether one was renamed, here or by another.
+
+    must_expire: also a key that has no lifetime. Raises redis' own errors, such as NoPermissionError.
+    """
+    names = dict.fromkeys(map(_text, keys))
+    renamed = [name for name in names if _set_aside(redis, name, must_expire=must_expire)]
+    return bool(renamed)
+
+
+def known_aside(redis: Redis) -> list[SetAside]:
+    """The keys that were renamed and are still there, the newest first. Raises redis' own errors."""
+    told: Any = redis.hgetall(SET_ASIDE_KEY)
+    found = [one for aside, how in told.items() if (one := _read(_text(aside), how)) is not None]
+    with redis.pipeline(transaction=False) as pipeline:
+        for one in found:
+            pipeline.exists(one.aside)
+        there = pipeline.execute()
+    left = [one for one, exists in zip(found, there, strict=True) if exists]
+    return sorted(left, key=lambda one: one.at, reverse=True)
+
+
+def _read(aside: str, how: Any) -> SetAside | None:
+    """An entry of the list; None for one that somebody else wrote."""
+    try:
+        told = json.loads(how)
+        return SetAside(str(told["key"]), aside, str(told["found"]), str(told["wanted"]), float(told["at"]))
+    except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
+        return None
+
+
+class MendingRedis(Redis):
+    """A client that sets keys of a wrong type aside and runs the command again, as far as its user may do that."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """As redis-py does it, once more after a key was set aside."""
+        execute: Callable[..., Any] = super().execute_command  # without types in redis-py
+        try:
+            return execute(*args, **options)
+        except ResponseError as error:
+            if not is_wrong_type(error) or not _mended(self.connection_pool, args):
+                raise
+        return execute(*args, **options)
+
+    def pipeline(self, transaction: bool = True, shard_hint: Any = None) -> Pipeline:
+        """A pipeline that sets keys aside; it is for its caller to run it again."""
+        return MendingPipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+
+
+class MendingPipeline(Pipeline):
+    """A pipeline that sets keys of a wrong type aside. It is not run again: some of its commands did what they say."""
+
+    def execute(self, raise_on_error: bool = True) -> list[Any]:
+        """As redis-py does it; the error of a wrong type is raised or answered also when its key was set aside."""
+        words = [word for args, _ in self.command_stack for word in args]
+        try:
+            answers = super().execute(raise_on_error)
+        except ResponseError as error:
+            if is_wrong_type(error):
+                _mended(self.connection_pool, words)
+            raise
+        if not raise_on_error and any(map(is_wrong_type, answers)):
+            _mended(self.connection_pool, words)
+        return answers
+
+
+def _mended(pool: Any, words: Iterable[Any]) -> bool:
+    """Set aside what is wrong of the keys that a command names."""
+    keys = [word for word in words if isinstance(word, str | bytes) and len(word) <= MAX_KEY]
+    try:
+        return set_aside_wrong(Redis(connection_pool=pool), keys)
+    except RedisError as error:
+        log.warning("a key of the broker is of a wrong type, and it could not be renamed: %s", error)
+        return False
+
+
+def _set_aside(redis: Redis, key: str, *, must_expire: bool) -> bool:
+    kind = kind_of(key)
+    if kind is None:
+        return False
+    with redis.pipeline() as pipeline:
+        watch: Callable[..., Any] = pipeline.watch
+        try:
+            watch(key, SET_ASIDE_KEY)
+            found = _text(pipeline.type(key))
+            endless = must_expire and pipeline.pttl(key) == -1
+            if found == "none" or (found == kind.type and not endless):
+                return False
+            index = _text(pipeline.type(SET_ASIDE_KEY))
+            keep = index == "none" or (index == "hash" and pipeline.hlen(SET_ASIDE_KEY) < MOST_KEPT)
+            now = time.time()
+            one = SetAside(key, f"{SET_ASIDE_KEY}:{key}:{now * 1_000_000:.0f}", found, kind.type, now)
+            pipeline.multi()
+            if index not in {"none", "hash"}:
+                pipeline.delete(SET_ASIDE_KEY)
+            if keep and key != SET_ASIDE_KEY:
+                _keep(pipeline, one)
+            else:
+                pipeline.delete(key)
+            pipeline.execute()
+        except WatchError:
+            return True
+    what = "has no lifetime" if found == kind.type else f"is of type {found} and not {kind.type}"
+    became = f"it is now {one.aside!r}" if keep else "it was deleted"
+    log.error("the broker's key %r %s: somebody else wrote it, and %s", key, what, became)
+    return True
+
+
+def _keep(pipeline: Pipeline, one: SetAside) -> None:
+    told = {"key": one.key, "found": one.found, "wanted": one.wanted, "at": one.at}
+    pipeline.rename(one.key, one.aside)
+    pipeline.expire(one.aside, KEPT_SECONDS)
+    pipeline.hset(SET_ASIDE_KEY, one.aside, json.dumps(told))
+    pipeline.expire(SET_ASIDE_KEY, KEPT_SECONDS)
+
+
+def _text(word: Key) -> str:
+    return word.decode(errors="replace") if isinstance(word, bytes) else word

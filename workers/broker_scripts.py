@@ -1,0 +1,46 @@
+"""Workers load into the broker the scripts that others may run and not load: producers' and the exporter's.
+
+A worker's consumer starts anew with each connection, so a broker that was restarted knows them again some seconds
+later. Until then a producer's offers fail, and the sweep finds what is due.
+
+Must not know: what the scripts do.
+"""
+
+import logging
+from typing import Any
+
+from celery import bootsteps
+from redis import Redis
+from redis.exceptions import RedisError
+
+from slowwave.coordination.broker import connect_broker
+from slowwave.coordination.flush_queue import SCRIPTS
+from slowwave.settings import Settings
+from slowwave_server.services.reports.metrics.broker import load_oldest
+
+log = logging.getLogger(__name__)
+
+
+def load_scripts(redis: Redis) -> None:
+    """Load all of them. Raises redis' own errors."""
+    for script in SCRIPTS:
+        script.load(redis)
+    load_oldest(redis)
+
+
+class LoadsScripts(bootsteps.StartStopStep):
+    """Part of a worker's consumer: at each connection it loads the scripts."""
+
+    requires = ("celery.worker.consumer.connection:Connection",)
+
+    def start(self, consumer: Any) -> None:
+        settings = getattr(consumer.app, "settings", None)
+        if not isinstance(settings, Settings):
+            return
+        redis = connect_broker(settings)
+        try:
+            load_scripts(redis)
+        except RedisError as error:
+            log.warning("the broker's scripts could not be loaded, so producers wait for sweeps: %s", error)
+        finally:
+            redis.close()
