@@ -3,8 +3,12 @@
     worker    workers, beat, operators' shells: every queue and every key of ours, no command that rules the server
     producer  the client of one tenant: offers its sessions to the flush queues, and sees how long the queues are
     sender    programs that have only the broker: put messages into `capture`, and read nothing
+    exporter  what flower does; counts leases and tasks, and sees the ids of the queues' oldest messages
     flower    listens to events and asks workers how they are; sees how long the queues are
     scaler    what adds and takes away workers (KEDA): sees how long the queues are
+
+Each part in brackets allows its commands on its keys alone: a user does to a key what our code does to it, and nothing
+else. docs/security.md lists all of it, and `tests/attacks/test_broker_matrix.py` compares.
 
 A rule can't look into a message. So what a user may send is bounded twice: here by the queues that it may write to, and
 by the workers, which run of each queue only the tasks that belong there.
@@ -24,30 +28,15 @@ Part = Literal["worker", "producer", "sender", "flower", "scaler", "exporter"]
 
 _HELLO = "+auth +hello +ping +select +client|setinfo +client|setname +client|no-evict"
 _CELERY = "~unacked* ~_kombu.* ~*.celery.pidbox* ~*.reply.celery.pidbox* ~celeryev* allchannels"
-"""Keys and channels of Celery's transport: what is under way, who listens, events, and answers to questions.
-
-All channels: who subscribes to a pattern needs a rule of just that pattern, and these hold the database's number.
-"""
+"""Keys and channels of Celery's transport: what is under way, who listens, events, and answers to questions."""
 
 _WORKER = (
     "-@all +@connection +@read +@write +@string +@list +@hash +@set +@sortedset +@pubsub +@transaction +@scripting"
     " +@keyspace -@dangerous -@admin +info +time -script|flush -script|kill -script|debug -function"
 )
-# What offer.lua calls, as its caller; and what the client asks by itself.
-_OFFERING = "+evalsha +script|load +get +set +time +zscore +zadd +zrem +zremrangebyscore +zcard +pttl +pexpire +lpush"
-_OFFERING += " +llen"
-# Celery's sender declares its queue first.
-_SENDING = "+lpush +llen +sadd +smembers +exists +multi +exec +evalsha +script|load +script|exists +time +zadd +info"
-_ASKING = "+llen +brpop +publish +subscribe +psubscribe +unsubscribe +punsubscribe +smembers +sadd +srem +exists"
-_ASKING += " +multi +exec +watch +unwatch +del +hset +hdel +zadd +zrem +zrangebyscore +zrevrangebyscore +info"
-_ASKING += " +evalsha +script|load +script|exists +time"
 
-# KEDA asks by a script, and a server lets scripts name only keys that their caller may write to. It calls nothing that
-# writes, and the script is bound by what its caller may call.
-_MEASURING = "+eval +type +llen"
-
-# What the exporter counts, by commands that only read: a script of its own sees the id of a queue's oldest message.
-_COUNTING = "-@all +get +hgetall +hlen +hmget +lindex +scan +zcount +zcard +eval_ro"
+_ASKER = f"{'-'.join('?' * length for length in (8, 4, 4, 4, 12))}.reply.celery.pidbox*"
+"""The list that answers to one asker come into: its name is a UUID."""
 
 _WITH_PRIORITIES = tuple(f"{queue}*" for queue in QUEUES)
 """Celery looks for a list of each priority beside the queue's own, under its name and some more."""
@@ -84,25 +73,88 @@ def broker_user(part: Part, name: str, tenant: str | None = None) -> BrokerUser:
 def _rules(part: Part, tenant: str | None) -> str:
     if part == "worker":
         return f"{_keys(f'{PREFIX}*', *_WITH_PRIORITIES)} {_CELERY} {_WORKER}"
-    if part == "flower":
-        # It reads nothing of ours: of a queue its length alone.
-        return f"{_keys(*_WITH_PRIORITIES, may='R')} {_CELERY} -@all {_HELLO} {_ASKING}"
-    if part == "exporter":
-        # Of `capture`, where words are, its length alone. In brackets: what is said there holds for those keys alone.
-        others = (queue for queue in QUEUES if queue != CAPTURE_QUEUE)
-        return f"{_rules('flower', None)} ({_keys(*others, f'{PREFIX}*', 'unacked', may='R')} {_COUNTING})"
-    if part == "scaler":
-        return f"{_keys(*QUEUES)} -@all {_HELLO} {_MEASURING}"
-    if part == "sender":
-        capture = _keys(f"{CAPTURE_QUEUE}*", may="W")
-        return f"{capture} ~_kombu.* -@all {_HELLO} {_SENDING}"
+    may = {"flower": _asking, "exporter": _exporting, "scaler": _scaling, "sender": _sending}
+    rules = _producing(check_name("tenant", tenant or "")) if part == "producer" else may[part]()
+    return f"-@all {_HELLO} {' '.join(rules)}"
+
+
+def _producing(tenant: str) -> list[str]:
+    """What offer.lua calls, as its caller, and what the client asks by itself. Scripts are loaded by workers alone."""
     # Percent-encoded, a tenant's name holds nothing that a pattern would read as more than itself.
-    own = quote(check_name("tenant", tenant or ""), safe="")
-    keys = _keys(f"{PREFIX}{{{own}/*}}:*", f"{PREFIX}consolidate:*:{own}/*", HIGH_QUEUE, NORMAL_QUEUE)
-    # Of the others the length; into one of them the question for a cycle over working memory.
-    others = (queue for queue in QUEUES if queue not in {HIGH_QUEUE, NORMAL_QUEUE, CONSOLIDATE_QUEUE})
-    return f"{keys} {_keys(*others, may='R')} {_keys(CONSOLIDATE_QUEUE, may='W')} -@all {_HELLO} {_OFFERING}"
+    own = quote(tenant, safe="")
+    session = f"{PREFIX}{{{own}/*}}:session:*"
+    sets = tuple(f"{PREFIX}{{{own}/*}}:{kind}" for kind in ("running", "waiting", "queued:*"))
+    return [
+        "+time",
+        _on(session, *sets, may="+evalsha +pexpire +pttl"),
+        _on(session, may="+get +set"),
+        _on(*sets, may="+zadd +zcard +zrem +zremrangebyscore +zscore"),
+        _on(f"{PREFIX}consolidate:*:{own}/*", may="+set"),
+        # Into `consolidate` goes the question for a cycle over working memory.
+        _on(HIGH_QUEUE, NORMAL_QUEUE, CONSOLIDATE_QUEUE, may="+lpush", by="W"),
+        _on(*QUEUES, may="+llen", by="R"),
+    ]
 
 
-def _keys(*patterns: str, may: Literal["R", "W", "RW"] = "RW") -> str:
-    return " ".join(f"{'' if may == 'RW' else f'%{may}'}~{pattern}" for pattern in patterns)
+def _sending() -> list[str]:
+    """What a program does that sends by Celery: it declares its queue first."""
+    return [
+        "+multi +exec",
+        _on(f"{CAPTURE_QUEUE}*", may="+lpush", by="W"),
+        _on(f"{CAPTURE_QUEUE}*", may="+llen", by="R"),
+        _on(f"_kombu.binding.{CAPTURE_QUEUE}", f"_kombu.binding_permanent.{CAPTURE_QUEUE}", may="+sadd", by="W"),
+        _on(f"_kombu.binding.{CAPTURE_QUEUE}", may="+smembers", by="R"),
+    ]
+
+
+def _asking() -> list[str]:
+    """Ask workers, take their answers, listen to their events; of what is ours the length of queues alone."""
+    listeners = tuple(
+        f"_kombu.binding{permanent}.{exchange}"
+        for permanent in ("", "_permanent")
+        for exchange in ("reply.celery.pidbox", "celeryev")
+    )
+    return [
+        "+multi +exec",
+        _on(*_WITH_PRIORITIES, may="+llen", by="R"),
+        _on(_ASKER, "celeryev.*", may="+llen +exists +brpop +del +pexpire"),
+        _on(*listeners, may="+sadd +srem", by="W"),
+        _on("_kombu.binding_deadlines", may="+zadd", by="W"),
+        # All channels: who listens to a pattern needs a rule of just that pattern, and it holds the database's number.
+        "(allchannels +subscribe +psubscribe +unsubscribe +punsubscribe)",
+        "(&/*.celery.pidbox +publish)",
+    ]
+
+
+def _exporting() -> list[str]:
+    """Count. A script sees the id of a queue's oldest message; not that of `capture`, where words are."""
+    others = tuple(queue for queue in QUEUES if queue != CAPTURE_QUEUE)
+    return [
+        *_asking(),
+        "+info +scan +time",
+        _on(*others, may="+evalsha_ro +lindex", by="R"),
+        _on("unacked", may="+hlen", by="R"),
+        _on(f"{PREFIX}swept", may="+get", by="R"),
+        _on(f"{PREFIX}tasks", may="+hgetall", by="R"),
+        _on(f"{PREFIX}model:breaker:*", may="+hmget", by="R"),
+        _on(f"{PREFIX}{{*}}:running", f"{PREFIX}{{*}}:waiting", f"{PREFIX}model:slots", may="+zcount +zcard", by="R"),
+    ]
+
+
+def _scaling() -> list[str]:
+    """KEDA asks by a script, and a server lets scripts name only keys that their caller may write to; it calls nothing
+    that writes, and the script is bound by what its caller may call.
+    """
+    return [_on(*QUEUES, may="+eval"), _on(*QUEUES, may="+type +llen", by="R")]
+
+
+By = Literal["R", "W", "RW"]
+
+
+def _on(*patterns: str, may: str, by: By = "RW") -> str:
+    """A selector: these commands, on these keys alone."""
+    return f"({_keys(*patterns, by=by)} {may})"
+
+
+def _keys(*patterns: str, by: By = "RW") -> str:
+    return " ".join(f"{'' if by == 'RW' else f'%{by}'}~{pattern}" for pattern in patterns)
