@@ -102,6 +102,12 @@ _ALL = (
         "critical",
     ),
     Trouble(
+        "broker-keys",
+        "A program wrote keys of a wrong type into the broker.",
+        "Find the program, give it a user of its own (`slowwave roles redis`), then delete the renamed keys.",
+        "warning",
+    ),
+    Trouble(
         "clocks-apart",
         "The clocks of this host, Postgres and the broker differ.",
         "Let all hosts keep time by NTP: due times are off by as much.",

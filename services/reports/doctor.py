@@ -21,7 +21,7 @@ from slowwave_server.services.reports.files import check_files
 from slowwave_server.services.reports.jobs_check import check_maintenance
 from slowwave_server.services.reports.model_check import check_model
 from slowwave_server.services.reports.roles import check_roles
-from slowwave_server.services.reports.servers import check_broker, check_clocks, check_postgres
+from slowwave_server.services.reports.servers import check_broker, check_clocks, check_keys, check_postgres
 from slowwave_server.services.reports.source import check_source
 from slowwave_server.services.reports.spool_check import check_spool, measure_spool
 from slowwave_server.services.reports.sweeping import check_backlog, check_stranded, check_sweeps, check_workers
@@ -57,6 +57,7 @@ def examine(patient: Patient, *, quick: bool = False) -> Iterator[Check]:
     if broker[0].verdict == "ok":
         yield check_workers(patient.listening())
         yield check_sweeps(patient.redis, memory.auto_flush)
+        yield check_keys(patient.redis)
         yield check_clocks(patient.engine, patient.redis, patient.clock)
     if all(check.verdict == "ok" for check in postgres):
         with patient.engine.connect() as connection:

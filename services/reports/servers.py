@@ -11,11 +11,14 @@ from redis.exceptions import NoPermissionError, RedisError
 from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
+from slowwave.coordination.set_aside import SetAside, known_aside
+from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.domain.trouble_limits import BROKER_FULL_SHARE, CLOCKS_APART_SECONDS
 from slowwave_server.models.schema import OldServer, WrongSchema, head_revision, require_current, require_server
 from slowwave_server.services.reports.check import Check, fine, first_line, problem, unknown
 from slowwave_server.services.reports.refusals import cure_of_refusal
 
+KEYS_NAMED = 3
 Clock = Callable[[], datetime]
 
 
@@ -101,6 +104,24 @@ def _check_room(used: int, limit: int) -> Check:
     if used < BROKER_FULL_SHARE * limit:
         return fine("broker room", finding)
     return problem("broker room", "broker-full", finding)
+
+
+def check_keys(redis: Redis) -> Check:
+    """Whether keys of a wrong type were renamed, and which."""
+    try:
+        renamed = known_aside(redis)
+    except RedisError as error:
+        return unknown("broker keys", f"this user may not look: {first_line(error)}")
+    if not renamed:
+        return fine("broker keys", "every key that was used is of its type")
+    newest = "; ".join(_renamed(one) for one in renamed[:KEYS_NAMED])
+    return problem("broker keys", "broker-keys", f"{count_words(len(renamed), 'key')} renamed within a week: {newest}")
+
+
+def _renamed(one: SetAside) -> str:
+    at = f"{datetime.fromtimestamp(one.at, UTC):%Y-%m-%d %H:%M} UTC"
+    what = "had no lifetime" if one.found == one.wanted else f"was of type {one.found}, not {one.wanted}"
+    return f"{one.key[:100]!r} {what} ({at})"
 
 
 def check_clocks(engine: Engine, redis: Redis, clock: Clock) -> Check:

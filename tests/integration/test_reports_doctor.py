@@ -9,7 +9,7 @@ from sqlalchemy import Engine, insert, text, update
 
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.heartbeat import SWEPT_KEY, note_sweep
-from slowwave.coordination.keys import QUEUES
+from slowwave.coordination.keys import QUEUES, SET_ASIDE_KEY
 from slowwave.settings import AutoFlush, Llm, Settings
 from slowwave_server.domain.trouble_limits import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
 from slowwave_server.domain.troubles import TROUBLES
@@ -100,6 +100,24 @@ def test_a_nearly_full_broker_is_a_problem(redis_client: Redis, share: float, ve
     assert figures.broker_memory_limit_bytes == int(used / share)
     assert room.verdict == verdict
     assert room.trouble == ("broker-full" if verdict == "problem" else None)
+
+
+def test_keys_that_were_renamed_are_a_problem(redis_client: Redis) -> None:
+    assert servers.check_keys(redis_client).verdict == "ok"
+    client = redis_from_url(_url(redis_client))
+    client.set("flush", "x")
+    assert client.llen("flush") == 0, "it goes on with a new key"
+    redis_client.hset(SET_ASIDE_KEY, mapping={"junk": "[" * 9999, "other": '{"key": 7}'})
+    check = servers.check_keys(redis_client)
+    assert (check.trouble, check.finding[:22]) == ("broker-keys", "1 key renamed within a")
+    assert "'flush' was of type string, not list" in check.finding
+    redis_client.delete(*redis_client.keys(f"{SET_ASIDE_KEY}:*"))
+    assert servers.check_keys(redis_client).verdict == "ok"
+
+
+def _url(client: Redis) -> str:
+    known = client.connection_pool.connection_kwargs
+    return f"redis://{known['host']}:{known['port']}/{known.get('db', 0)}"
 
 
 def test_a_broker_that_is_away_is_a_problem_and_what_it_holds_is_unknown() -> None:

@@ -185,6 +185,7 @@ WITHOUT_ALERT: Mapping[str, str] = {
     "postgres-refuses": "An exporter that is refused knows nothing: the alert is that of Postgres being away.",
     "postgres-old": "No schema is there for an exporter to read: `slowwave migrate` refuses such a server.",
     "broker-refuses": "An exporter that is refused knows nothing: the alert is that of the broker being away.",
+    "broker-keys": "The exporter's own user may not read the list; workers and clients go on with new keys.",
     "roles-outdated": "The exporter's own role may not look at roles.",
     "producers-unbounded": "The exporter's own role may not look at other logins.",
     "notes-fail": "Slowwave tries again by itself, after a day at most; `slowwave status` counts them.",
