@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Row, func, or_, select
+from sqlalchemy import Connection, Row, func, or_, select, text
 from sqlalchemy.orm import aliased
 
 from slowwave.errors import SlowwaveError
@@ -31,6 +31,15 @@ from slowwave_server.services.memory_changes import DECIDED
 from slowwave_server.services.reports.names import UnknownName
 
 EXCERPT_CHARACTERS = 60
+_CARRYING = (
+    "review_items", "memory_conflicts", "memory_links", "triples", "working_memory", "memory_imports", "day_summaries",
+    "alias_changes", "undone_rows",
+)  # fmt: skip
+_LEFT = text(
+    "SELECT "
+    + " OR ".join(f"EXISTS (SELECT FROM slowwave.{table} x WHERE x.run_id = :run)" for table in _CARRYING)
+    + " OR EXISTS (SELECT FROM slowwave.memory_links x WHERE x.ended_by = :run)"
+)
 _ALONE = frozenset({"linked"})
 """Changes that neither lean on others of the same memory nor carry them."""
 
@@ -208,6 +217,11 @@ def refuse_if_built_on(
         apart = row.memory_id not in made and (row.action in _ALONE or actions <= _ALONE)
         if row.id > first and not apart:
             raise _built_on(run_id, touched[row.memory_id], row)
+
+
+def left_rows(connection: Connection, run_id: int) -> bool:
+    """Whether any row carries the run's number, beside changes of memories."""
+    return bool(connection.execute(_LEFT, {"run": run_id}).scalar())
 
 
 def refuse_if_asked_later(connection: Connection, run_id: int) -> None:

@@ -86,12 +86,12 @@ def add_up(run: int, undone: int, parts: Sequence[UndoReport], refused: Sequence
 
 def _restored(counts: Mapping[str, int], *, again: bool) -> str:
     restored, aliases, removed = counts["restored"], counts["aliases"], counts["removed"]
-    state = "after it" if again else "before"
+    state = "as that run left them" if again else "as before"
     parts = []
     if restored or not aliases:
-        parts.append(f"{count_words(restored, 'memory', 'memories')} as {state}")
+        parts.append(f"{count_words(restored, 'memory', 'memories')} {state}")
     if aliases:
-        parts.append(f"{count_words(aliases, 'alias', 'aliases')} as {state}")
+        parts.append(f"{count_words(aliases, 'alias', 'aliases')} {state}")
     if removed:
         said = "there again" if again else "that it had created removed"
         parts.append(f"{count_words(removed, 'memory', 'memories')} {said}")

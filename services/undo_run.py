@@ -24,6 +24,7 @@ from slowwave_server.services.undo_checks import (
     Target,
     Touched,
     check_unused,
+    left_rows,
     lock_run,
     lock_touched,
     refuse_if_asked_later,
@@ -63,6 +64,8 @@ def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> Un
     changes = changes_of(connection, run_id)
     removed = {change.memory for change in changes if change.was_removed}
     touched = lock_touched(connection, undoing.tenant, run_id, without=removed)
+    if not changes and target.kind != "rebuild" and not left_rows(connection, run_id):
+        raise NothingToUndo(_why_nothing(connection, run_id))
     made = {change.memory for change in changes if change.action == "created"}
     refuse_if_built_on(connection, target, touched, made)
     check_unused(connection, run_id, touched, made)
@@ -82,8 +85,6 @@ def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> Un
         no_repeat=undoing.no_repeat,
     )
     report = _Reverted(connection, target, Author(run.id, undoing.by), now, touched).revert(changes, made, returned)
-    if not changes and not any(report.counts.values()) and target.kind != "rebuild":
-        raise NothingToUndo(_why_nothing(connection, run_id))
     report = replace(report, summary=describe(report, None if target.undoes is None else target.undoes.id))
     mark_undone(connection, target, run.id)
     saved = count_saved(connection, run.id)

@@ -133,8 +133,9 @@ class Effects:
         is_claim = doubtful(newer, older) is not None
         form = None if is_claim else shared_form(newer.content, older.content)
         if form is not None and is_settled_form(self.connection, self.scope_id, form):
-            self.counts["alike"] += 1
             return
+        if form is not None:
+            reason = f"{reason}; of statements that differ in numbers, dates or times alone this pair is asked about"
         conflict = self._register(newer, older, reason, None, form=form)
         if conflict is not None and (is_claim or not is_asked(self.connection, (newer.id, older.id))):
             self.put(conflict, newer, older, reason)

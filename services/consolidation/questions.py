@@ -27,6 +27,9 @@ _ASKED = text("SELECT " + _GROUP_ASKED.format(pair="CAST(:pair AS uuid[])"))
 _FORM = text(
     "SELECT EXISTS (SELECT FROM slowwave.memory_conflicts k WHERE k.scope_id = :scope"
     " AND k.evidence ->> 'form' = :form AND k.status IN ('open', 'dismissed'))"
+    " OR EXISTS (SELECT FROM slowwave.undone_rows u JOIN slowwave.maintenance_runs r ON r.id = u.run_id"
+    "  WHERE u.scope_id = :scope AND u.table_name = 'memory_conflicts' AND u.row -> 'evidence' ->> 'form' = :form"
+    "  AND r.no_repeat AND r.status <> 'undone')"
 )
 _NEVER_ASKED = f"""
     k.status = 'open' AND a.status IN ('inbox', 'episode', 'active') AND b.status IN ('inbox', 'episode', 'active')
@@ -53,7 +56,10 @@ def is_asked(connection: Connection, pair: Iterable[UUID]) -> bool:
 
 
 def is_settled_form(connection: Connection, scope_id: int, form: str) -> bool:
-    """Whether a contradiction of this form is open, or a person said that such statements hold side by side."""
+    """Whether a contradiction of this form is open, or a person said that such statements hold side by side.
+
+    Or a person undid the question about it and wants no pass to repeat that.
+    """
     return bool(connection.execute(_FORM, {"scope": scope_id, "form": form}).scalar())
 
 

@@ -222,6 +222,9 @@ def test_a_run_that_cannot_be_undone_says_why(past: Past) -> None:
     with past.run(at=day(8)) as idle:
         pass
     assert "it changed no memory, question or note" in refused(past, idle.id)
+    with past.run(at=day(8)) as next_run:
+        pass
+    assert next_run.id == idle.id + 1, "a refused undo uses up no number"
     with past.run(at=day(8)) as under_way:
         pass
     with past.engine.begin() as connection:

@@ -110,7 +110,7 @@ def _row(run: "RunLine") -> tuple[Any, ...]:
 
 
 def _numbers(runs: "Sequence[int]") -> str:
-    shown = ", ".join(str(run) for run in runs[:RUNS_NAMED])
+    shown = ", ".join(f"run {run}" for run in runs[:RUNS_NAMED])
     return shown if len(runs) <= RUNS_NAMED else f"{shown} and {len(runs) - RUNS_NAMED:,} more"
 
 
@@ -155,7 +155,7 @@ def _show(story: "RunStory") -> None:
     counted = [f"{number:,} {action}" for action, number in story.actions.items()]
     rows.append(("changes", ", ".join(counted) or "none"))
     if story.parts:
-        rows.append(("runs", _numbers(story.parts)))
+        rows.append(("started", _numbers(story.parts)))
     if story.added:
         rows.append(("added", ", ".join(f"{number:,} {name}" for name, number in story.added.items())))
     print_rows(out, rows)
