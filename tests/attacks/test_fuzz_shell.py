@@ -59,7 +59,7 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "number": counts, "numbers": counts, "seq": counts, "version": counts, "limit": counts, "depth": counts,
     "days": counts, "max_tokens": counts, "cutoff_hour": counts, "importance": some("0.5", "1", "nan", "-1", "1e999"),
     "timeout": st.just("0"), "older_than": some("1", "7d", "-1", "1e999", "9" * 30), "into": counts,
-    "interval_minutes": counts, "interval_seconds": counts, "concurrency": counts,
+    "interval_minutes": counts, "interval_seconds": counts, "concurrency": counts, "connections": counts,
     "postgres_port": counts, "valkey_port": counts, "flower_port": counts, "flower_auth": argument_words,
     "memory": memories, "run": runs, "a": some("1", "rules", "atlas", "1"), "b": some("1", "model", "maya", "2"),
     "before": counts, "after": counts, "against": memories, "revision": counts, "sees": agents, "tenants": agents,

@@ -159,6 +159,7 @@ NO_ATTACK = {
     "from_env": "makes a client of the settings; whose they are is for the database's login to say",
     "for_tenant": "answers the client of another tenant: whoever may run it may name any, as far as the login goes",
     "close": "ends it",
+    "warm": "loads the mem0 package in a thread; it names no tenant and reads nothing",
     "memory": "of AsyncMemory: the Memory behind it",
 }
 

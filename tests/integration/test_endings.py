@@ -237,7 +237,7 @@ def test_i9_pass_ends_what_no_flush_ended(office: Office) -> None:
 
 def test_i9_what_is_said_again_later_holds_again(office: Office) -> None:
     test_i6_correction_ends_the_decision_at_once_with_history(office)
-    office.talk("s3", "Let's go with Kyoto for the spring trip in April 2027.", days=2)
+    office.talk("s3", "Let's go with Kyoto for the spring trip in April 2027.", days=0.5)
     assert KYOTO in office.holds()
     office.pass_over()
     assert KYOTO in office.holds()
