@@ -46,6 +46,7 @@ from slowwave_server.workers.jobs import job_runners
 from slowwave_server.workers.leases import LeaseThread
 from slowwave_server.workers.liveness import LoopTurns
 from slowwave_server.workers.observed import send_last_spans
+from slowwave_server.workers.stopped_children import ReplacesStopped
 from slowwave_server.workers.task_counting import count_tasks
 
 log = logging.getLogger(__name__)
@@ -165,6 +166,7 @@ def make_app(
     app.conf.update(celery_settings(settings))
     app.steps["consumer"].add(LoopTurns)
     app.steps["consumer"].add(LoadsScripts)
+    app.steps["consumer"].add(ReplacesStopped)
     count_tasks()
     beat_ends_with_its_worker()
     return app
