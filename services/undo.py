@@ -13,7 +13,7 @@ their next run. With `no_repeat` none does.
 Must not know: the kinds of passes, the caller.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from sqlalchemy.exc import IntegrityError
 
 from slowwave_server.models import MaintenanceRun, Scope
 from slowwave_server.services.runs import Run, finish_run, start_run
-from slowwave_server.services.undo_checks import CannotUndo, NothingToUndo, Target, lock_run, meant_run
+from slowwave_server.services.undo_checks import CannotUndo, Target, is_empty, lock_run, meant_run
 from slowwave_server.services.undo_report import UndoReport, add_up
 from slowwave_server.services.undo_run import Undoing, mark_undone, undo_run
 
@@ -52,8 +52,10 @@ def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime, no
     with engine.connect() as connection:
         run_id = meant_run(connection, run_id)
         parts = _parts(connection, tenant, run_id)
+        empty = {part for part in parts if is_empty(connection, part)}
+        parts = [part for part in parts if part not in empty]
     asked = _Asked(engine, tenant, run_id, by, now, no_repeat)
-    return _undo_parts(asked, parts) if parts else _undo_one(asked, run_id)
+    return _undo_parts(asked, parts, empty) if parts else _undo_one(asked, run_id)
 
 
 class _Asked(NamedTuple):
@@ -94,7 +96,7 @@ def _undo_one(asked: _Asked, run_id: int, part_of: int | None = None) -> UndoRep
             raise CannotUndo(f"run {run_id} can't be undone: it conflicts with a later change ({constraint})") from None
 
 
-def _undo_parts(asked: _Asked, parts: list[int]) -> UndoReport:
+def _undo_parts(asked: _Asked, parts: Sequence[int], empty: Collection[int]) -> UndoReport:
     with asked.engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
         target = lock_run(connection, asked.tenant, asked.run)
         own = start_run(
@@ -108,24 +110,21 @@ def _undo_parts(asked: _Asked, parts: list[int]) -> UndoReport:
         )
     done: list[UndoReport] = []
     refused: list[str] = []
-    empty: list[int] = []
     for part in parts:
         try:
             done.append(_undo_one(asked, part, own.id))
-        except NothingToUndo:
-            empty.append(part)
         except CannotUndo as reason:
             refused.append(str(reason))
     report = add_up(own.id, asked.run, done, refused, again=target.undoes is not None)
     with asked.engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
         _finish(connection, target, own, report, empty, asked.now)
     if not done:
-        raise CannotUndo(refused[0] if refused else f"run {asked.run} can't be undone: it changed nothing")
+        raise CannotUndo(refused[0])
     return report
 
 
 def _finish(
-    connection: Connection, target: Target, own: Run, report: UndoReport, empty: Sequence[int], now: datetime
+    connection: Connection, target: Target, own: Run, report: UndoReport, empty: Collection[int], now: datetime
 ) -> None:
     """End the undo of a job's run; mark that run as undone unless a run that it had started stands."""
     stats = {**report.counts, "runs": len(report.parts), "refused": len(report.refused), "was": target.status}

@@ -32,8 +32,8 @@ from slowwave_server.services.reports.names import UnknownName
 
 EXCERPT_CHARACTERS = 60
 _CARRYING = (
-    "review_items", "memory_conflicts", "memory_links", "triples", "working_memory", "memory_imports", "day_summaries",
-    "alias_changes", "undone_rows",
+    "memory_changes", "review_items", "memory_conflicts", "memory_links", "triples", "working_memory", "memory_imports",
+    "day_summaries", "alias_changes", "undone_rows",
 )  # fmt: skip
 _LEFT = text(
     "SELECT "
@@ -219,9 +219,9 @@ def refuse_if_built_on(
             raise _built_on(run_id, touched[row.memory_id], row)
 
 
-def left_rows(connection: Connection, run_id: int) -> bool:
-    """Whether any row carries the run's number, beside changes of memories."""
-    return bool(connection.execute(_LEFT, {"run": run_id}).scalar())
+def is_empty(connection: Connection, run_id: int) -> bool:
+    """Whether a run changed no memory, and no row carries its number."""
+    return not bool(connection.execute(_LEFT, {"run": run_id}).scalar())
 
 
 def refuse_if_asked_later(connection: Connection, run_id: int) -> None:

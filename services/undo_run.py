@@ -24,7 +24,7 @@ from slowwave_server.services.undo_checks import (
     Target,
     Touched,
     check_unused,
-    left_rows,
+    is_empty,
     lock_run,
     lock_touched,
     refuse_if_asked_later,
@@ -64,7 +64,7 @@ def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> Un
     changes = changes_of(connection, run_id)
     removed = {change.memory for change in changes if change.was_removed}
     touched = lock_touched(connection, undoing.tenant, run_id, without=removed)
-    if not changes and target.kind != "rebuild" and not left_rows(connection, run_id):
+    if target.kind != "rebuild" and is_empty(connection, run_id):
         raise NothingToUndo(_why_nothing(connection, run_id))
     made = {change.memory for change in changes if change.action == "created"}
     refuse_if_built_on(connection, target, touched, made)
