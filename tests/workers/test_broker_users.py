@@ -134,6 +134,20 @@ ALL = [
     "ACL LIST", "ACL SETUSER worker on >x", "MONITOR", "SCRIPT FLUSH", "FUNCTION LIST", "REPLICAOF NO ONE", "SAVE",
     "CLIENT KILL TYPE normal", "MODULE LIST", "SLOWLOG GET", "SWAPDB 0 1", "SET other 1", "GET other", "LPUSH other x",
 ]  # fmt: skip
+NO_WORKER = [
+    "SCRIPT LOAD x",
+    "EVAL return 1 0",
+    "HSET unacked t x",
+    "ZADD unacked_index 1 t",
+    "HGETALL unacked",
+    "SET unacked_mutex x",
+    "SET flush x",
+    "SET capture x",
+    "ZADD capture 1 x",
+    "ZADD flush 1 x",
+    "RENAME flush x",
+    "DEL capture",
+]
 OTHERS = agent_keys("globex", "atlas")
 OWN_NAMES = [
     "LRANGE flush 0 -1", "RPOP flush", "LPUSH capture x", "LPUSH days x", "LPUSH maintenance x", "RPOP consolidate",
@@ -142,15 +156,19 @@ OWN_NAMES = [
 ]  # fmt: skip
 FORBIDDEN = {
     "worker": ALL,
-    "producer": [*ALL, *OWN_NAMES, f"GET {OTHERS.session_prefix.decode()}s1", f"ZADD {OTHERS.running.decode()} 1 s1",
+    "producer": [*ALL, *NO_WORKER,
+                 *OWN_NAMES, f"GET {OTHERS.session_prefix.decode()}s1", f"ZADD {OTHERS.running.decode()} 1 s1",
                  f"EVALSHA {'0' * 40} 1 {OTHERS.running.decode()}"],
-    "sender": [*ALL, "LPUSH flush x", "LPUSH flush.high x", "LRANGE capture 0 -1", "RPOP capture",
+    "sender": [*ALL, *NO_WORKER,
+                 "LPUSH flush x", "LPUSH flush.high x", "LRANGE capture 0 -1", "RPOP capture",
                "LPUSH consolidate x", "GET slowwave:swept", "SUBSCRIBE x", "EVAL return 0", "SCAN 0"],
-    "flower": [*ALL, "LPUSH flush x", "LPUSH capture x", "LRANGE capture 0 -1", "RPOP flush", "ZCARD slowwave:swept",
+    "flower": [*ALL, *NO_WORKER,
+                 "LPUSH flush x", "LPUSH capture x", "LRANGE capture 0 -1", "RPOP flush", "ZCARD slowwave:swept",
                "EVAL return 0", "DEL flush", "SCAN 0"],
     "scaler": [*ALL, *[name for name in OWN_NAMES if name != "EVAL return 0"], "LPUSH flush x", "LPUSH consolidate x",
                "GET unacked", "ZCARD slowwave:swept", "EVALSHA 0 0", "SCRIPT LOAD x"],
-    "exporter": [*ALL, "LPUSH flush x", "LPUSH capture x", "LRANGE flush 0 -1", "LINDEX capture 0", "RPOP flush",
+    "exporter": [*ALL, *NO_WORKER,
+                 "LPUSH flush x", "LPUSH capture x", "LRANGE flush 0 -1", "LINDEX capture 0", "RPOP flush",
                  "EVAL return 0", "DEL flush", "DEL capture", "SET slowwave:swept x"],
 }  # fmt: skip
 
