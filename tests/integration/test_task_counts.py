@@ -8,6 +8,7 @@ from celery import states
 from redis import Redis
 from sqlalchemy import Engine, text
 
+from slowwave.coordination.set_aside import known_aside
 from slowwave.coordination.task_counts import TASKS_KEY, TaskCounts, counts_of
 from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, FLUSH_SESSION, SWEEP_SESSIONS
@@ -62,8 +63,12 @@ def test_an_outcome_is_one_of_a_few_words(task: str, state: str, answer: Any, ou
 
 def test_a_task_that_could_not_be_counted_has_not_failed(app: SlowwaveApp, redis_client: Redis) -> None:
     redis_client.set(TASKS_KEY, "no hash")
-    assert app.tasks[FLUSH_SESSION].apply(args=["default", "atlas", "s1", "an-old-ticket"]).state == states.SUCCESS
-    assert redis_client.get(TASKS_KEY) == b"no hash"
+    stale = ["default", "atlas", "s1", "an-old-ticket"]
+    assert app.tasks[FLUSH_SESSION].apply(args=stale).state == states.SUCCESS
+    assert not redis_client.exists(TASKS_KEY), "this one is not counted, and the key is set aside"
+    assert [(one.key, one.found) for one in known_aside(redis_client)] == [(TASKS_KEY, "string")]
+    app.tasks[FLUSH_SESSION].apply(args=stale)
+    assert sum(counts(redis_client).ended.values()) == 1, "the next one is counted"
 
 
 def test_mistake_15_a_window_whose_worker_died_is_counted_as_taken_over(
