@@ -5,6 +5,7 @@ A password is kept as Argon2id makes it, and compared in constant time. None is 
 Must not know: cookies, pages, how a password is typed.
 """
 
+import threading
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from functools import cached_property
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Engine, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from slowwave.errors import SlowwaveError
@@ -24,6 +25,10 @@ from slowwave_server.models import Agent, ConsoleSession, ConsoleUser
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 1000
 TENANTS_LISTED = 500
+HASHED_AT_ONCE = 2
+"""Passwords that one process compares at the same time: each takes 64 MiB of memory while it is compared."""
+
+_hashing = threading.BoundedSemaphore(HASHED_AT_ONCE)
 
 
 class UserRefused(SlowwaveError):
@@ -55,7 +60,10 @@ class KnownUser:
 
 
 class Passwords:
-    """Makes and compares hashes. hasher: how much work one comparison is."""
+    """Makes and compares hashes, HASHED_AT_ONCE at a time in a process. hasher: how much work one comparison is.
+
+    A caller holds no connection meanwhile: it may wait for its turn.
+    """
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
@@ -66,15 +74,17 @@ class Passwords:
         return self._hasher.hash("a password that nobody has")
 
     def hash(self, password: str) -> str:
-        return self._hasher.hash(_normal(password))
+        with _hashing:
+            return self._hasher.hash(_normal(password))
 
     def fits(self, password: str, kept: str | None) -> bool:
         """Whether it is the password that `kept` was made of; None: of nobody, which takes as long."""
-        nobody = self._nobody  # made by the first who comes, whoever that is
-        try:
-            self._hasher.verify(kept or nobody, _normal(password))
-        except (VerificationError, InvalidHashError):
-            return False
+        with _hashing:
+            nobody = self._nobody  # made by the first who comes, whoever that is
+            try:
+                self._hasher.verify(kept or nobody, _normal(password))
+            except (VerificationError, InvalidHashError):
+                return False
         return kept is not None
 
 
@@ -133,10 +143,13 @@ def anybody(connection: Connection) -> bool:
     return connection.execute(select(ConsoleUser.name).limit(1)).first() is not None
 
 
-def check_password(connection: Connection, name: str, password: str, *, passwords: Passwords) -> User | None:
-    """Answer the person, if it is their password."""
+def check_password(engine: Engine, name: str, password: str, *, passwords: Passwords) -> User | None:
+    """Answer the person, if it is their password. No connection is held while the password is compared."""
     query = select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants, ConsoleUser.password_hash)
-    row = connection.execute(query.where(ConsoleUser.name == name)).first() if "\0" not in name else None
+    row = None
+    if "\0" not in name:
+        with engine.connect() as connection:
+            row = connection.execute(query.where(ConsoleUser.name == name)).first()
     if not passwords.fits(password[:LONGEST_PASSWORD], None if row is None else row.password_hash) or row is None:
         return None
     return User(row.name, role_of(row.role), tuple(row.tenants))

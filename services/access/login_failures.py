@@ -1,15 +1,19 @@
 """How often logins of the console failed lately, by name and by address; who guesses waits.
 
-The broker keeps the counts, so that several consoles count together. While it is away, logins of this process are let
-through one at a time, with a pause after each that fails: whoever has to mend the broker must get in.
+An attempt counts from before its password is compared, and the count is taken back when the password was right: so
+attempts that arrive together count as those that come one after the other. The broker keeps the counts, so that several
+consoles count together. While the broker is away, this process pauses after each login that fails, one at a time:
+whoever has to mend the broker must get in.
 
 Must not know: passwords, pages.
 """
 
 import hashlib
+import ipaddress
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -22,8 +26,20 @@ MOST_OF_A_NAME = 10
 MOST_OF_AN_ADDRESS = 50
 """Failures from one address, whoever was meant. A name alone is never locked: that would let anybody lock it."""
 PAUSE_SECONDS = 1.0
+SITE_BITS = 64
+"""Of an IPv6 address. Whoever has one address has all of these 64 bits."""
 
 _alone = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One login that began. wait_seconds: how long to wait before the next one; 0: this one may go on."""
+
+    wait_seconds: float
+    name: str
+    address: str
+    counted: bool
 
 
 class LoginFailures:
@@ -33,34 +49,62 @@ class LoginFailures:
         self._redis = redis
         self._sleep = sleep
 
-    def wait_seconds(self, name: str, address: str) -> float:
-        """How long to wait before the next try; 0 for not at all."""
+    def begin(self, name: str, address: str) -> Attempt:
+        """Count one more attempt, unless there were too many: these do not count again."""
+        limits = _limits(name, address)
         try:
-            for key, most in _keys(name, address):
-                if int(self._redis.get(key) or 0) >= most:
-                    return max(1.0, self._redis.pttl(key) / 1000)
+            counts = self._add([key for key, _ in limits], 1)
+            over = [key for (key, most), count in zip(limits, counts, strict=True) if count > most]
+            if not over:
+                return Attempt(0.0, name, address, counted=True)
+            self._add([key for key, _ in limits], -1)
+            wait = max(self._redis.pttl(key) for key in over) / 1000
         except RedisError:
-            return 0.0
-        return 0.0
+            return Attempt(0.0, name, address, counted=False)
+        return Attempt(max(1.0, wait), name, address, counted=False)
 
-    def note(self, name: str, address: str) -> None:
-        """One more failed."""
-        try:
-            pipeline = self._redis.pipeline(transaction=True)
-            for key, _ in _keys(name, address):
-                pipeline.set(key, 0, ex=WINDOW_SECONDS, nx=True)
-                pipeline.incr(key)
-            pipeline.execute()
-        except RedisError:
+    def succeeded(self, attempt: Attempt) -> None:
+        """The password was right: the attempt is no failure."""
+        if attempt.counted:
+            try:
+                self._add([key for key, _ in _limits(attempt.name, attempt.address)], -1)
+            except RedisError:
+                return
+
+    def failed(self, attempt: Attempt) -> None:
+        """The password was wrong: the attempt stays counted. Pauses where the broker could not count it."""
+        if not attempt.counted:
             with _alone:
                 self._sleep(PAUSE_SECONDS)
 
+    def _add(self, keys: Sequence[str], number: int) -> list[int]:
+        """Add to the counts of `keys`, which end WINDOW_SECONDS after the first attempt; answers the new counts."""
+        pipeline = self._redis.pipeline(transaction=True)
+        for key in keys:
+            pipeline.set(key, 0, ex=WINDOW_SECONDS, nx=True)
+            pipeline.incrby(key, number)
+        return [int(count) for count in pipeline.execute()[1::2]]
 
-def _keys(name: str, address: str) -> list[tuple[str, int]]:
-    """Digests: what somebody typed as a name may have been their password."""
-    both = hashlib.sha256(f"{address}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    alone = hashlib.sha256(address.encode()).hexdigest()[:32]
+
+def _limits(name: str, address: str) -> list[tuple[str, int]]:
+    """Keys and the most that each may count. Digests: what somebody typed as a name may have been their password."""
+    site = _site(address)
+    both = hashlib.sha256(f"{site}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    alone = hashlib.sha256(site.encode()).hexdigest()[:32]
     return [
         (f"{PREFIX}login-failures:name:{both}", MOST_OF_A_NAME),
         (f"{PREFIX}login-failures:address:{alone}", MOST_OF_AN_ADDRESS),
     ]
+
+
+def _site(address: str) -> str:
+    """The address, or the network of SITE_BITS of an IPv6 address; IPv4 written as IPv6 counts as IPv4."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.ip_network((parsed, SITE_BITS), strict=False))

@@ -91,7 +91,7 @@ def test_who_guesses_waits_and_others_do_not(console: Console) -> None:
     refused = sent(client, "curator")
     assert (refused.status_code, "Too many logins failed" in refused.text) == (429, True)
     assert sent(client, "viewer").status_code == 303, "another name"
-    assert LoginFailures(console.redis).wait_seconds("curator", "192.0.2.7") == 0, "another address"
+    assert LoginFailures(console.redis).begin("curator", "192.0.2.7").wait_seconds == 0, "another address"
     kept = b"".join(console.redis.scan_iter("slowwave:login-failures:*"))
     assert b"curator" not in kept, "a name may be a mistyped password"
 
@@ -99,18 +99,37 @@ def test_who_guesses_waits_and_others_do_not(console: Console) -> None:
 def test_an_address_that_tries_many_names_waits(redis_client: redis.Redis) -> None:
     failures = LoginFailures(redis_client)
     for number in range(MOST_OF_AN_ADDRESS):
-        assert failures.wait_seconds(f"name {number}", "192.0.2.7") == 0
-        failures.note(f"name {number}", "192.0.2.7")
-    assert 0 < failures.wait_seconds("somebody else", "192.0.2.7") <= 300
-    assert failures.wait_seconds("somebody else", "192.0.2.8") == 0
+        assert failures.begin(f"name {number}", "192.0.2.7").wait_seconds == 0
+    assert 0 < failures.begin("somebody else", "192.0.2.7").wait_seconds <= 300
+    assert failures.begin("somebody else", "192.0.2.8").wait_seconds == 0
+
+
+def test_right_logins_count_as_no_failures(redis_client: redis.Redis) -> None:
+    failures = LoginFailures(redis_client)
+    for _ in range(MOST_OF_AN_ADDRESS + 1):
+        attempt = failures.begin("maya", "192.0.2.7")
+        assert attempt.wait_seconds == 0
+        failures.succeeded(attempt)
+
+
+def test_addresses_of_one_network_of_ipv6_count_together(redis_client: redis.Redis) -> None:
+    failures = LoginFailures(redis_client)
+    for number in range(MOST_OF_A_NAME):
+        assert failures.begin("maya", f"2001:db8::{number:x}").wait_seconds == 0
+    assert failures.begin("maya", "2001:db8::ffff").wait_seconds > 0
+    assert failures.begin("maya", "2001:db8:0:1::1").wait_seconds == 0
+    for _ in range(MOST_OF_A_NAME):
+        failures.begin("maya", "::ffff:192.0.2.7")
+    assert failures.begin("maya", "192.0.2.7").wait_seconds > 0
 
 
 def test_while_the_broker_is_away_people_get_in_and_guesses_pause() -> None:
     pauses: list[float] = []
     away = connect_broker(Settings(broker_url="redis://127.0.0.1:1/0"))
     failures = LoginFailures(away, pauses.append)
-    assert failures.wait_seconds("viewer", "192.0.2.7") == 0
-    failures.note("viewer", "192.0.2.7")
+    attempt = failures.begin("viewer", "192.0.2.7")
+    assert attempt.wait_seconds == 0
+    failures.failed(attempt)
     assert pauses == [1.0]
     away.close()
 

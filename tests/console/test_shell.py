@@ -69,9 +69,8 @@ def test_people_come_and_go(shell: Shell, engine: Engine) -> None:
     assert "hash" not in json.dumps(known)
     other = PASSWORD + ", and more"
     assert shell("console-users", "password", "maya", "--password-stdin", stdin=f"{other}\n").exit_code == 0
-    with engine.connect() as connection:
-        assert check_password(connection, "maya", PASSWORD, passwords=Passwords()) is None
-        assert check_password(connection, "maya", other, passwords=Passwords()) is not None
+    assert check_password(engine, "maya", PASSWORD, passwords=Passwords()) is None
+    assert check_password(engine, "maya", other, passwords=Passwords()) is not None
     assert shell("console-users", "remove", "maya").exit_code == 0
     assert shell("console-users", "remove", "maya").exit_code == 1
     assert shell("console-users", "password", "maya", "--password-stdin", stdin=f"{other}\n").exit_code == 1
@@ -114,7 +113,10 @@ def test_passwords_go_over_no_network_as_they_are_typed(tmp_path: Path) -> None:
     for host in ("0.0.0.0", "192.0.2.7", "console.example", "::"):  # noqa: S104 (refused)
         with pytest.raises(InvalidSettings, match="--behind-proxy"):
             Serving(host, 8321).checked()
-        assert Serving(host, 8321, behind_proxy="192.0.2.1").checked().secure
+        assert Serving(host, 8321, behind_proxy="192.0.2.1, 2001:db8::/32").checked().secure
+        for anybody in ("*", "0.0.0.0/0", "::/0", "proxy.example", "192.0.2.1,*", ""):
+            with pytest.raises(InvalidSettings, match="must name the proxy by its address or network"):
+                Serving(host, 8321, behind_proxy=anybody).checked()
         assert Serving(host, 8321, tmp_path / "cert", tmp_path / "key").checked().secure
     with pytest.raises(InvalidSettings, match="--tls-key"):
         Serving("127.0.0.1", 8321, tmp_path / "cert").checked()

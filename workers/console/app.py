@@ -31,6 +31,7 @@ from slowwave_server.workers.console.visit import Trouble, Visit
 from slowwave_server.workers.console.watch import Watch
 from slowwave_server.workers.shell.listening import listening
 
+BODY_SECONDS = 10.0
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -66,13 +67,14 @@ def make_app(
     memory: Memory,
     *,
     secure: bool = False,
+    body_seconds: float = BODY_SECONDS,
 ) -> Starlette:
     """The console over these servers. memory: reads what agents know, as they would. clock: answers an aware time.
 
-    secure: cookies are for https alone.
+    secure: cookies are for https alone. body_seconds: how long a form may take to arrive.
     """
     patient = Patient(settings, engine, redis, lambda: listening(redis, settings), clock)
-    desk = Desk(settings, engine, redis, clock, secure, NAVIGATION, Watch(patient), memory)
+    desk = Desk(settings, engine, redis, clock, secure, NAVIGATION, Watch(patient), memory, body_seconds)
     routes: list[BaseRoute] = [Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
     routes.append(Route("/healthz", _alive))
     routes += [

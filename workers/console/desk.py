@@ -27,9 +27,9 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The collaborators of one console. engine: with room for as many visits at once as it has threads.
+    """The collaborators of one console. clock: answers an aware time. body_seconds: how long a form may take to arrive.
 
-    secure: whether cookies are for https alone. clock: answers an aware time.
+    secure: whether cookies are for https alone.
     """
 
     settings: Settings
@@ -40,6 +40,11 @@ class Desk:
     navigation: Sequence[Link]
     watch: Watch
     memory: Memory
+    body_seconds: float
+
+    def cookie(self, name: str) -> str:
+        """The name of a cookie. Where browsers speak https no other host may set it: its name says so to browsers."""
+        return f"__Host-{name}" if self.secure else name
 
     def shell(self, tenant: str) -> Shell:
         """What commands of the shell work with, for a tenant: functions behind commands take it from pages, too."""

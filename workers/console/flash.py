@@ -14,26 +14,26 @@ SECONDS = 60
 LONGEST = 1000
 
 
-def write_flash(response: Response, login: Login, sentence: str, *, secure: bool) -> None:
-    """Say a sentence on the next page."""
+def write_flash(response: Response, login: Login, sentence: str, *, cookie: str, secure: bool) -> None:
+    """Say a sentence on the next page. cookie: its name."""
     value = _signer(login).dumps(sentence[:LONGEST])
     said = value if isinstance(value, str) else value.decode()
-    response.set_cookie(COOKIE, said, max_age=SECONDS, path="/", httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(cookie, said, max_age=SECONDS, path="/", httponly=True, samesite="strict", secure=secure)
 
 
-def read_flash(request: Request, login: Login) -> str | None:
+def read_flash(request: Request, login: Login, *, cookie: str) -> str | None:
     """What is to be said; None where nothing is, or where somebody else signed it."""
     try:
-        said = _signer(login).loads(request.cookies.get(COOKIE, ""), max_age=SECONDS)
+        said = _signer(login).loads(request.cookies.get(cookie, ""), max_age=SECONDS)
     except BadData:
         return None
     return said if isinstance(said, str) else None
 
 
-def clear_flash(request: Request, response: Response, *, secure: bool) -> None:
+def clear_flash(request: Request, response: Response, *, cookie: str, secure: bool) -> None:
     """It was said."""
-    if COOKIE in request.cookies:
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=secure)
+    if cookie in request.cookies:
+        response.delete_cookie(cookie, path="/", httponly=True, samesite="strict", secure=secure)
 
 
 def _signer(login: Login) -> URLSafeTimedSerializer:

@@ -3,20 +3,23 @@
     ROUTES = [reads("/memories/{memory:uuid}", life), changes("/memories/{memory:uuid}/pin", pin, role="curator")]
 
 Who is not logged in is sent to the login page, who may not is told so, and a form without the token of its own login
-changes nothing: a page is asked only after that.
+changes nothing: a page is asked only after that. The body of a form is read after the login and the role are known; it
+has a deadline, and so many bytes as the role may send.
 
 Must not know: any single page.
 """
 
+import asyncio
 import hmac
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from slowwave_server.domain.console_roles import UserRole, may
@@ -28,6 +31,11 @@ from slowwave_server.workers.console.visit import Trouble, Visit
 COOKIE = "slowwave_console"
 FIELDS = 2_000
 BODY_BYTES = 1 << 20
+"""The longest form of a role that decides: words for a memory are long."""
+SMALL_BODY_BYTES = 16 << 10
+"""The longest form of a viewer, and of whoever is not logged in: a name, a password, a page to go to."""
+LOGIN_THREADS = 4
+"""Logins that are answered at once. The others wait without a thread, so that all other pages have theirs."""
 Answer = Callable[[Visit], Response]
 
 
@@ -38,6 +46,10 @@ class Page(NamedTuple):
     method: str
     role: UserRole | None
     answer: Answer
+
+    @property
+    def body_bytes(self) -> int:
+        return SMALL_BODY_BYTES if self.role in {None, "viewer"} else BODY_BYTES
 
 
 def reads(path: str, answer: Answer, *, role: UserRole = "viewer") -> Page:
@@ -56,28 +68,46 @@ class Endpoint:
     def __init__(self, desk: Desk, page: Page) -> None:
         self._desk = desk
         self._page = page
+        self._logins = CapacityLimiter(LOGIN_THREADS)
 
     async def answer(self, request: Request) -> Response:
-        body = b"" if self._page.method == "GET" else await _body(request)
-        return await run_in_threadpool(self._answer, request, body)
-
-    def _answer(self, request: Request, body: bytes | None) -> Response:
         visit = Visit(self._desk, request, None, FormData(), self._page.path)
+        refused = await run_in_threadpool(self._admit, visit)
+        if self._page.method == "GET":
+            return await run_in_threadpool(self._answer, visit) if refused is None else refused
+        if refused is None:
+            try:
+                visit.form = await _form(request, self._page.body_bytes, self._desk.body_seconds)
+            except Trouble as trouble:
+                # Its traceback holds what was read of the body for as long as the page's values live.
+                refused = await run_in_threadpool(answer_failure, visit, trouble.with_traceback(None))
+        if refused is not None:
+            # The rest of the body is not waited for.
+            refused.headers["Connection"] = "close"
+            return refused
+        if self._page.role is None:
+            return await to_thread.run_sync(self._answer, visit, limiter=self._logins)
+        return await run_in_threadpool(self._answer, visit)
+
+    def _admit(self, visit: Visit) -> Response | None:
+        """Find out who asks; answers a refusal, or None for whoever may ask for this page."""
         try:
-            visit.login = self._login(request)
-            _check_text(request)
-            if self._page.role is not None and (refused := self._refused(visit, self._page.role)) is not None:
-                return refused
-            if self._page.method == "POST":
-                visit.form = _form(request, body)
-                if self._page.role is not None:
-                    check_token(visit.form, visit.login.form_token if visit.login else "")
-            return self._page.answer(visit)
+            visit.login = self._login(visit.request)
+            _check_text(visit.request)
+            return None if self._page.role is None else self._refused(visit, self._page.role)
         except Exception as error:  # noqa: BLE001 (one that nobody foresaw is logged there, and told without details)
             return answer_failure(visit, error)
 
+    def _answer(self, visit: Visit) -> Response:
+        try:
+            if self._page.method == "POST" and self._page.role is not None:
+                check_token(visit.form, visit.login.form_token if visit.login else "")
+            return self._page.answer(visit)
+        except Exception as error:  # noqa: BLE001 (as above)
+            return answer_failure(visit, error)
+
     def _login(self, request: Request) -> Login | None:
-        secret = request.cookies.get(COOKIE)
+        secret = request.cookies.get(self._desk.cookie(COOKIE))
         if not secret:
             return None
         with self._desk.reading() as connection:
@@ -116,20 +146,28 @@ def _check_text(request: Request) -> None:
         raise Trouble(HTTPStatus.BAD_REQUEST, "An address holds no NUL")
 
 
-async def _body(request: Request) -> bytes | None:
-    """The body; None for one that is too long, of which the rest is not read."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > BODY_BYTES:
-            return None
-        parts.append(part)
-    return b"".join(parts)
+async def _form(request: Request, most: int, seconds: float) -> FormData:
+    """The form of a request. Raises Trouble for one that is too long or tells no length, of which nothing is read, and
+    for one that is too slow.
+    """
+    declared = request.headers.get("content-length", "")
+    if not declared.isascii() or not declared.isdigit():
+        raise Trouble(HTTPStatus.LENGTH_REQUIRED, "A form tells its length in the header Content-Length")
+    if int(declared) > most:
+        raise Trouble(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A form has at most {most:,} bytes, got {int(declared):,}")
+    try:
+        async with asyncio.timeout(seconds):
+            body = await request.body()
+    except TimeoutError:
+        raise Trouble(
+            HTTPStatus.REQUEST_TIMEOUT, f"The form did not arrive within {seconds:g} seconds", "send it once more"
+        ) from None
+    except ClientDisconnect:
+        raise Trouble(HTTPStatus.BAD_REQUEST, "The form did not arrive: the connection ended") from None
+    return _fields(request, body)
 
 
-def _form(request: Request, body: bytes | None) -> FormData:
-    if body is None:
-        raise Trouble(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A form has at most {BODY_BYTES:,} bytes")
+def _fields(request: Request, body: bytes) -> FormData:
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if body and kind != "application/x-www-form-urlencoded":
         raise Trouble(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A form is sent as application/x-www-form-urlencoded")

@@ -26,7 +26,7 @@ from slowwave_server.workers.console.app import make_app
 
 BACKLOG = 128
 CONNECTIONS = 10
-"""To Postgres. A visit takes one, and a second one where a page is refused."""
+"""To Postgres. A visit takes one at a time, and none while its page is made or a password is compared."""
 LARGEST_PORT = 65_535
 
 
@@ -54,12 +54,27 @@ class Serving:
         """This, where it can be. Raises InvalidSettings: passwords don't go over a network as they are typed."""
         if (self.tls_cert is None) != (self.tls_key is None):
             raise InvalidSettings("https needs both: --tls-cert and --tls-key")
+        for address in () if self.behind_proxy is None else self.behind_proxy.split(","):
+            _check_proxy(address.strip())
         if not self.secure and not is_loopback(self.host):
             raise InvalidSettings(
                 f"on {self.host} others could read passwords on their way: give --tls-cert and --tls-key, or"
                 " --behind-proxy with the address of a proxy that speaks https, or listen on 127.0.0.1"
             )
         return self
+
+
+def _check_proxy(address: str) -> None:
+    """Raise InvalidSettings unless it is an address or a network: a proxy names the address that is throttled."""
+    try:
+        every = ipaddress.ip_network(address, strict=False).prefixlen == 0
+    except ValueError:
+        every = True
+    if every:
+        raise InvalidSettings(
+            f"--behind-proxy must name the proxy by its address or network, such as 192.0.2.1 or 172.16.0.0/12, got"
+            f" {address!r:.60}: whoever may say for whom it asks goes round the limit of failed logins"
+        )
 
 
 def serve(

@@ -26,7 +26,7 @@ from slowwave_server.domain.console_roles import UserRole, may
 from slowwave_server.services.access.console_sessions import Login
 from slowwave_server.services.access.console_users import User, tenants_of
 from slowwave_server.workers.console.desk import Desk
-from slowwave_server.workers.console.flash import clear_flash, read_flash, write_flash
+from slowwave_server.workers.console.flash import COOKIE, clear_flash, read_flash, write_flash
 from slowwave_server.workers.console.templating import TEMPLATES
 from slowwave_server.workers.shell.state import Shell
 
@@ -57,6 +57,8 @@ class Visit:
     form: FormData
     path: str
     """The route's own path, as it was registered."""
+    connections: int = 0
+    """So many are held at this moment. While one is, no page is made: a second one may have to be waited for."""
 
     @property
     def user(self) -> User:
@@ -132,14 +134,22 @@ class Visit:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection that Postgres lets write nothing."""
-        with self.desk.reading() as connection:
+        with self.desk.reading() as connection, self._held():
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction, committed at the end of the block: for a service that takes a connection."""
-        with self.engine.begin() as connection:
+        with self.engine.begin() as connection, self._held():
             yield connection
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        self.connections += 1
+        try:
+            yield
+        finally:
+            self.connections -= 1
 
     def page(
         self,
@@ -150,11 +160,16 @@ class Visit:
         cure: str | None = None,
         **values: Any,
     ) -> Response:
-        """Answer a page. problem and cure: shown above it, for a form that was refused."""
+        """Answer a page. problem and cure: shown above it, for a form that was refused.
+
+        Raises RuntimeError while this visit holds a connection.
+        """
+        if self.connections:
+            raise RuntimeError(f"{template} is made while a connection is held; make it after the block")
         around = {"visit": self, "flash": self._flash(), "navigation": self.desk.navigation}
         values |= around | {"problem": problem, "cure": cure}
         response = TEMPLATES.TemplateResponse(self.request, template, values, status_code=status_code)
-        clear_flash(self.request, response, secure=self.desk.secure)
+        clear_flash(self.request, response, cookie=self.desk.cookie(COOKIE), secure=self.desk.secure)
         return response
 
     def go(self, path: str, *, say: str | None = None, **query: str | int | None) -> Response:
@@ -164,7 +179,7 @@ class Visit:
         given = {name: value for name, value in query.items() if value is not None}
         response = RedirectResponse(f"{path}?{urlencode(given)}" if given else path, HTTPStatus.SEE_OTHER)
         if say is not None and self.login is not None:
-            write_flash(response, self.login, say, secure=self.desk.secure)
+            write_flash(response, self.login, say, cookie=self.desk.cookie(COOKIE), secure=self.desk.secure)
         return response
 
     def link(self, **changed: str | int | None) -> str:
@@ -184,4 +199,4 @@ class Visit:
             return tenants_of(connection, self.user)
 
     def _flash(self) -> str | None:
-        return None if self.login is None else read_flash(self.request, self.login)
+        return None if self.login is None else read_flash(self.request, self.login, cookie=self.desk.cookie(COOKIE))

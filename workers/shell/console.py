@@ -28,7 +28,7 @@ def console(
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
     behind_proxy: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESSES", help="A proxy at these addresses (or *) speaks https to browsers."),
+        typer.Option(metavar="ADDRESSES", help="A proxy at these addresses or networks speaks https to browsers."),
     ] = None,
 ) -> None:
     """Serve the console until SIGTERM or Ctrl-C: what agents know, what waits for people, what is wrong."""

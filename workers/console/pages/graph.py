@@ -39,6 +39,7 @@ class Stated(NamedTuple):
 def graph(visit: Visit) -> Response:
     """The entities of a scope that have most relations, or all around one of them."""
     entity, depth = visit.word("entity"), visit.number("depth", 1, least=1, most=MOST_STEPS)
+    found, problem = None, None
     with visit.reading() as connection:
         place, agents = place_of(visit, connection)
         try:
@@ -47,8 +48,8 @@ def graph(visit: Visit) -> Response:
             if place is None or entity is None:
                 raise
             # An entity that nothing is related to is no error of an address: its nearest names are told.
-            return _graph(visit, place, agents, None, entity, depth, problem=str(unknown))
-    return _graph(visit, place, agents, found, entity, depth)
+            problem = str(unknown)
+    return _graph(visit, place, agents, found, entity, depth, problem=problem)
 
 
 def _read(connection: Connection, visit: Visit, place: Place, entity: str | None, depth: int) -> EntityGraph:

@@ -3,23 +3,27 @@
 Must not know: how passwords are kept, other pages.
 """
 
-import secrets
+import hmac
 from datetime import timedelta
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from slowwave_server.services.access.console_sessions import choose_tenant, close_session, open_session
+from slowwave_server.services.access.console_sessions import Login, choose_tenant, close_session, open_session
 from slowwave_server.services.access.console_users import Passwords, User, anybody, check_password, tenants_of
 from slowwave_server.services.access.login_failures import LoginFailures
-from slowwave_server.workers.console.routing import COOKIE, Page, changes, check_token, reads
+from slowwave_server.workers.console.login_forms import COOKIE as BEFORE
+from slowwave_server.workers.console.login_forms import LoginForms
+from slowwave_server.workers.console.routing import COOKIE, Page, changes, reads
 from slowwave_server.workers.console.visit import Trouble, Visit
 
-BEFORE = "slowwave_before_login"
 PASSWORDS = Passwords()
 NOBODY = "Nobody may use this console yet"
 FIRST = "`slowwave console-users add NAME --role operator` adds the first person, on the host that Slowwave runs on"
+FOREIGN = "This form was not made for this browser, or is too old"
+OWN_SITES = frozenset({"same-origin", "none"})
+"""What browsers say of a form that no other site sent."""
 
 
 def show(visit: Visit) -> Response:
@@ -32,11 +36,12 @@ def show(visit: Visit) -> Response:
 def _form(
     visit: Visit, *, status: int = 200, name: str = "", problem: str | None = None, cure: str | None = None
 ) -> Response:
+    """The form with a new token: whatever cookie the browser sent is replaced."""
     with visit.reading() as connection:
         nobody = not anybody(connection)
     if nobody:
         problem, cure = NOBODY, FIRST
-    token = visit.request.cookies.get(BEFORE) or secrets.token_urlsafe(24)
+    token = LoginForms(visit.desk.redis).make()
     wanted = _next(visit.field("next") or visit.query.get("next", ""))
     response = visit.page(
         "login.html",
@@ -48,32 +53,66 @@ def _form(
         wanted=wanted,
         nobody=nobody,
     )
-    response.set_cookie(BEFORE, token, path="/login", httponly=True, samesite="strict", secure=visit.desk.secure)
+    _set_cookie(visit, response, BEFORE, token)
     return response
 
 
 def log_in(visit: Visit) -> Response:
     """Compare the password, and remember the login. Nobody is told which of name and password was wrong."""
-    check_token(visit.form, visit.request.cookies.get(BEFORE, ""))
-    name, password = visit.field("name"), visit.form.get("password", "")
+    name = visit.field("name")
+    if not _is_own_form(visit):
+        return _form(visit, status=HTTPStatus.FORBIDDEN, name=name, problem=FOREIGN, cure="send it once more")
     failures = LoginFailures(visit.desk.redis)
-    address = visit.request.client.host if visit.request.client else ""
-    if (wait := failures.wait_seconds(name, address)) > 0:
-        told = {"problem": "Too many logins failed", "cure": f"try again in {round(wait)} s"}
+    attempt = failures.begin(name, visit.request.client.host if visit.request.client else "")
+    if attempt.wait_seconds > 0:
+        told = {"problem": "Too many logins failed", "cure": f"try again in {round(attempt.wait_seconds)} s"}
         return _form(visit, status=HTTPStatus.TOO_MANY_REQUESTS, name=name, **told)
-    with visit.writing() as connection:
-        user = check_password(connection, name, str(password), passwords=PASSWORDS)
-        tenant = None if user is None else _first_tenant(visit, tenants_of(connection, user), user)
-        if user is None or tenant is None:
-            failures.note(name, address)
-            return _form(visit, status=HTTPStatus.UNAUTHORIZED, name=name, problem="Name or password is wrong")
-        lasts = timedelta(hours=visit.desk.settings.console.session_hours)
-        login = open_session(connection, user, tenant, now=visit.now, lasts=lasts)
+    user = check_password(visit.engine, name, str(visit.form.get("password", "")), passwords=PASSWORDS)
+    lasts = timedelta(hours=visit.desk.settings.console.session_hours)
+    login = None if user is None else _open(visit, user, lasts)
+    if login is None:
+        failures.failed(attempt)
+        return _form(visit, status=HTTPStatus.UNAUTHORIZED, name=name, problem="Name or password is wrong")
+    failures.succeeded(attempt)
     response = visit.go(_next(visit.field("next")))
-    secure, age = visit.desk.secure, int(lasts.total_seconds())
-    response.set_cookie(COOKIE, login.secret, max_age=age, httponly=True, samesite="strict", secure=secure)
-    response.delete_cookie(BEFORE, path="/login", httponly=True, samesite="strict", secure=secure)
+    _set_cookie(visit, response, COOKIE, login.secret, max_age=int(lasts.total_seconds()))
+    _delete_cookie(visit, response, BEFORE)
     return response
+
+
+def _is_own_form(visit: Visit) -> bool:
+    """Whether this browser sent a form that a console made for it: not one of another site, nor with a cookie that
+    somebody planted.
+    """
+    kept = visit.request.cookies.get(visit.desk.cookie(BEFORE), "")
+    same = hmac.compare_digest(visit.field("token").encode(), kept.encode())
+    own_site = visit.request.headers.get("sec-fetch-site", "none") in OWN_SITES
+    return same and own_site and LoginForms(visit.desk.redis).made(kept)
+
+
+def _open(visit: Visit, user: User, lasts: timedelta) -> Login | None:
+    """A login with a secret of its own; None where there is no tenant that this person may look at. The login that the
+    browser had before ends.
+    """
+    with visit.writing() as connection:
+        tenant = _first_tenant(visit, tenants_of(connection, user), user)
+        if tenant is None:
+            return None
+        if before := visit.request.cookies.get(visit.desk.cookie(COOKIE)):
+            close_session(connection, before)
+        return open_session(connection, user, tenant, now=visit.now, lasts=lasts)
+
+
+def _set_cookie(visit: Visit, response: Response, name: str, value: str, *, max_age: int | None = None) -> None:
+    secure = visit.desk.secure
+    response.set_cookie(
+        visit.desk.cookie(name), value, max_age=max_age, path="/", httponly=True, samesite="strict", secure=secure
+    )
+
+
+def _delete_cookie(visit: Visit, response: Response, name: str) -> None:
+    secure = visit.desk.secure
+    response.delete_cookie(visit.desk.cookie(name), path="/", httponly=True, samesite="strict", secure=secure)
 
 
 def account(visit: Visit) -> Response:
@@ -96,7 +135,7 @@ def log_out(visit: Visit) -> Response:
         if visit.login is not None:
             close_session(connection, visit.login.secret)
     response = visit.go("/login")
-    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=visit.desk.secure)
+    _delete_cookie(visit, response, COOKIE)
     return response
 
 

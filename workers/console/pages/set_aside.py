@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import get_args
+from typing import Any, get_args
 
 from starlette.responses import Response
 
@@ -36,13 +36,13 @@ def overview(visit: Visit) -> Response:
     """Both kinds, the newest of each."""
     with visit.reading() as connection:
         nobodys = sees_everything(connection, visit.user)
-        return visit.page(
-            "set_aside.html",
-            events=list_quarantined(connection, visit.tenant, limit=SHOWN),
-            events_in_all=count_quarantined(connection, visit.tenant),
-            letters=list_letters(connection, visit.tenant, nobodys=nobodys, limit=SHOWN),
-            letters_in_all=count_open(connection, visit.tenant, nobodys=nobodys),
-        )
+        values: dict[str, Any] = {
+            "events": list_quarantined(connection, visit.tenant, limit=SHOWN),
+            "events_in_all": count_quarantined(connection, visit.tenant),
+            "letters": list_letters(connection, visit.tenant, nobodys=nobodys, limit=SHOWN),
+            "letters_in_all": count_open(connection, visit.tenant, nobodys=nobodys),
+        }
+    return visit.page("set_aside.html", **values)
 
 
 def events(visit: Visit) -> Response:

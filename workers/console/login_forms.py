@@ -1,0 +1,49 @@
+"""Tokens of login forms: signed by the consoles of this installation, so that a cookie that somebody else made is of no
+use, and new with each form.
+
+Must not know: passwords, pages.
+"""
+
+import secrets
+
+from itsdangerous import BadData, TimestampSigner
+from redis import Redis
+from redis.exceptions import RedisError
+
+from slowwave.coordination.keys import PREFIX
+
+COOKIE = "slowwave_before_login"
+SECONDS = 12 * 3600
+KEY_SECONDS = 30 * 86_400
+_KEY = f"{PREFIX}login-form-key"
+_own_key = secrets.token_urlsafe(32)
+"""Of this process, for while the broker is away."""
+
+
+class LoginForms:
+    """Makes and checks tokens. The key is in `redis`: a form of one console may be sent to another one."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    def make(self) -> str:
+        """A token that nobody has had before."""
+        return str(TimestampSigner(self._key()).sign(secrets.token_urlsafe(24)), "ascii")
+
+    def made(self, token: str) -> bool:
+        """Whether a console of this installation made this token, within SECONDS."""
+        for key in (self._key(), _own_key):
+            try:
+                TimestampSigner(key).unsign(token.encode("utf-8", "replace"), max_age=SECONDS)
+            except BadData:
+                continue
+            return True
+        return False
+
+    def _key(self) -> str:
+        try:
+            self._redis.set(_KEY, secrets.token_urlsafe(32), ex=KEY_SECONDS, nx=True)
+            kept = self._redis.get(_KEY)
+        except RedisError:
+            return _own_key
+        return kept.decode() if isinstance(kept, bytes) else _own_key
