@@ -122,9 +122,11 @@ def _lettered(text: str, start: int) -> Iterator[Found]:
     if match is not None and (length := _iban_end(match[0])):
         yield start, start + length, "iban"
         return
-    for form, holds in zip(_LETTERS_FIRST, (lambda _text: True, _fiscale), strict=True):
-        if (match := form.match(text, start)) is not None and holds(match[0]):
-            yield *match.span(), "national-id"
+    british, italian = _LETTERS_FIRST
+    if (match := british.match(text, start)) is not None:
+        yield *match.span(), "national-id"
+    if (match := italian.match(text, start)) is not None and _fiscale(match[0]):
+        yield *match.span(), "national-id"
 
 
 def _iban_end(match: str) -> int:
