@@ -22,7 +22,7 @@ def test_an_archive_holds_what_an_export_writes(console: Console, tmp_path: Path
         run.set(memory, "promoted", status="active")
     assert "agent:Maya/Zoë" in console.get("/exports").text
     assert "There is no such scope" in console.get("/exports?name=kitchen").text
-    answer = console.get("/exports/download?scope=agent:Maya/Zo%C3%AB")
+    answer = console.get("/exports/download?scope=agent:Maya/Zo%C3%AB", who="curator")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip")
     assert "filename*=UTF-8''agent-Maya%2FZo%C3%AB.zip" in answer.headers["content-disposition"]
     report = export_scope(console.engine, TENANT, "agent", "Maya/Zoë", tmp_path, append_only=True)
@@ -31,6 +31,12 @@ def test_an_archive_holds_what_an_export_writes(console: Console, tmp_path: Path
     written = {str(path.relative_to(report.folder)): path.read_bytes() for path in report.folder.rglob("*.md")}
     assert {name: found[name] for name in found if name.endswith(".md")} == written
     assert b"Maya lives in Lisbon." in b"".join(written.values())
+
+
+def test_a_viewer_downloads_no_archive(console: Console) -> None:
+    Past(console.engine, tenant=TENANT).say("Maya lives in Lisbon.")
+    assert "/exports/download" not in console.get("/exports").text
+    assert console.get("/exports/download?scope=agent:concierge").status_code == 403
 
 
 def test_i8_a_scope_of_another_tenant_is_not_there(console: Console) -> None:

@@ -116,6 +116,18 @@ def test_many_are_decided_at_once_and_what_changed_meanwhile_stays(console: Cons
     assert dispute.item(items[1]).state == "open"
 
 
+def test_a_question_about_a_contradiction_has_its_five_answers(console: Console, dispute: Dispute) -> None:
+    newer, older = dispute.memory("Maya works at Globex.", days=2), dispute.memory("Maya works at Acme.", days=9)
+    conflict, item = dispute.conflict(newer, older)
+    page = console.get(f"/review/{item}", who="curator").text
+    assert re.findall(r'name="answer" value="([^"]+)"', page) == [
+        f"keep:{newer}", f"keep:{older}", "both", "same", "neither",
+    ]  # fmt: skip
+    sent = console.post(f"/conflicts/{conflict}/decide", who="curator", answer=f"keep:{older}", seen=seen(page)[0])
+    assert sent.status_code == 303
+    assert (dispute.status(newer), dispute.state(conflict)[0]) == (("archived", "rejected"), "resolved")
+
+
 def test_questions_are_listed_by_what_is_at_stake_and_read_on(console: Console, dispute: Dispute) -> None:
     expected = []
     for place, tier in enumerate(("low", "high", "medium") * 10):

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import get_args
 from uuid import UUID
 
+from sqlalchemy import Connection
 from starlette.responses import Response
 
 from slowwave.errors import InvalidMessage, InvalidQuery
@@ -83,33 +84,36 @@ def _decision(chosen: str, seen: dict[UUID, int]) -> Decision:
     raise InvalidMessage("choose one of the answers")
 
 
-def _answers(conflict: ListedConflict) -> dict[str, str]:
-    """The answers of the form, with the words beside them."""
-    return {
+def answers_of(connection: Connection, tenant: str, conflict: ListedConflict) -> list[tuple[str, str, str]]:
+    """The answers to an open conflict: the form's value, the words beside it, what it does. None if it is decided."""
+    if conflict.status != "open":
+        return []
+    words = {
         f"keep:{conflict.newer.id}": "The later statement holds",
         f"keep:{conflict.older.id}": "The earlier statement holds",
         "both": "Both hold: there is no contradiction",
         "same": "Both say the same: make them one",
         "neither": "Neither holds",
     }
+    names = {conflict.newer.id: "the later statement", conflict.older.id: "the earlier statement"}
+    decisions = {answer: _decision(answer, {}) for answer in words}
+    effects = what_answers_do(connection, tenant, "conflict", conflict.id, decisions, names)
+    return [(answer, word, effects.get(answer, "")) for answer, word in words.items()]
 
 
 def _show(visit: Visit, *, chosen: str = "", problem: str | None = None) -> Response:
     number: int = visit.request.path_params["conflict"]
     with visit.reading() as connection:
         conflict = read_conflict(connection, visit.tenant, number)
-        answers = _answers(conflict) if conflict.status == "open" else {}
-        names = {conflict.newer.id: "the later statement", conflict.older.id: "the earlier statement"}
-        decisions = {answer: _decision(answer, {}) for answer in answers}
+        answers = answers_of(connection, visit.tenant, conflict)
         seen = revisions_of(connection, visit.tenant, "conflict", number)
-        effects = what_answers_do(connection, visit.tenant, "conflict", number, decisions, names)
     return visit.page(
         "conflict.html",
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,
         conflict=conflict,
         verdict=conflict.evidence.get("asked"),
-        answers=[(answer, words, effects.get(answer, "")) for answer, words in answers.items()],
+        answers=answers,
         chosen=chosen,
         seen=written(seen),
     )

@@ -68,4 +68,4 @@ def _sent(archive: IO[bytes]) -> Iterator[bytes]:
             yield chunk
 
 
-ROUTES: list[Page] = [reads("/exports", listing), reads("/exports/download", download)]
+ROUTES: list[Page] = [reads("/exports", listing), reads("/exports/download", download, role="curator")]

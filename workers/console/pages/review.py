@@ -25,6 +25,7 @@ from slowwave_server.services.reports.review import (
 from slowwave_server.services.reports.sides import Side
 from slowwave_server.services.review import Contested, Decision, decide_items
 from slowwave_server.workers.console.deciding import read_seen, told, written
+from slowwave_server.workers.console.pages.conflicts import answers_of
 from slowwave_server.workers.console.places import scope_of
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Visit
@@ -132,8 +133,17 @@ def _show(visit: Visit, *, chosen: str = "", into: str = "", problem: str | None
     with visit.reading() as connection:
         found = read_question(connection, visit.tenant, number)
         seen = revisions_of(connection, visit.tenant, "item", number)
+        # A question about one contradiction has the answers of the contradiction's own page.
+        conflict, holds, seen_of_conflict = None, list[tuple[str, str, str]](), ""
+        if found.question.memory is None and len(found.question.conflicts) == 1 and found.question.state == "open":
+            conflict = found.question.conflicts[0]
+            holds = answers_of(connection, visit.tenant, conflict)
+            seen_of_conflict = written(revisions_of(connection, visit.tenant, "conflict", conflict.id))
     return visit.page(
         "question.html",
+        conflict=conflict,
+        holds=holds,
+        seen_of_conflict=seen_of_conflict,
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,
         question=found.question,
