@@ -1,8 +1,8 @@
 """Secrets in a text: where they stand, and of which kind they are.
 
-Four kinds of finder: tokens of well-known forms, numbers with check digits, shapes that hold a login (key files, URLs,
-headers), and words of eight languages that announce a secret. All read a folded text, in which odd spellings are plain,
-and answer places of the source. Every step is linear in the text.
+Five kinds of finder: tokens of well-known forms, numbers with check digits, shapes that hold a login (key files, URLs,
+headers), words of eight languages that announce a secret, and words of its family around a value.
+All read a folded text, in which odd spellings are plain, and answer places of the source. Every step is linear in it.
 
 Must not know: where the text comes from and where it goes.
 """
@@ -10,7 +10,7 @@ Must not know: where the text comes from and where it goes.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from slowwave.redaction import shapes
+from slowwave.redaction import context, shapes
 from slowwave.redaction.announced import announced, words_of
 from slowwave.redaction.folding import SINGLES, Folded, despaced, fold, line_ends
 from slowwave.redaction.numbers import numbers
@@ -56,6 +56,7 @@ def find(text: str, forms: Sequence[Form] = ()) -> list[Found]:
         *_formed(view.text, pieces, forms, digits=digits),
         *shapes.carriers(view.text, low, words),
         *announced(view.text, low, words, digits=digits),
+        *context.near(view.text, low, words, digits=digits),
     ]
     if "\n" in view.text:
         found = [(start, _continued(view.text, start, end), kind) for start, end, kind in found]

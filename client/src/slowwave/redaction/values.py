@@ -14,10 +14,10 @@ _PLAIN = re.compile(rf"[^\s\"`。、{CJK}\ue000]{{1,400}}")
 _QUERY = re.compile(r"[^\s\"'`&#<>;\ue000]{1,400}")
 _TAIL = ".,;:!?)]}>*'"
 _AND = re.compile(rf"\s*(?:[.,;!?)\]}}|*\n。、{CJK}]|$)|\s+{FOLLOW}\b|\s*—")
-_DATE = re.compile(
+DATE = re.compile(
     r"(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:[0-2]?\d|3[01])|\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d(?!\d)|\d{1,2}:\d\d"
 )
-_UNIT = re.compile(rf"\s?(?:%|€|\$|£|{UNITS}\b)", re.IGNORECASE)
+UNIT = re.compile(rf"\s?(?:%|€|\$|£|{UNITS}\b)", re.IGNORECASE)
 _CODE = re.compile(
     r"(?<![A-Za-z0-9_.])(?:[A-Z]-)?(?:\d{4,8}|\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d{2}[ -]\d{2}[ -]\d{2})"
     r"(?![A-Za-z0-9_-]|[.,]\d)"
@@ -45,7 +45,7 @@ _LETTERS = re.compile(r"[^\W\d_'-]+(?:['-][^\W\d_'-]+)*")
 _SYMBOL = re.compile(r"[!@#$%^&*+=?~|]")
 _NAME = re.compile(r"[A-Za-z]+(?:[-_'.][A-Za-z]+)*")
 _PATH = re.compile(
-    r"(?:[a-z]{2,8}:)?/{1,2}\S*|[\w.-]+/[\w./-]*|[\w.+-]+@[\w-]+\.[\w.]+|[\w-]+(?:\.[a-z]{2,4})+|[\w.]+\(.*\)?|<[^>]*>?|\$\{?\w+\}?|\{\{.*|%\w+%?|\*{3,}|x{4,}|\.{2,}"
+    r"(?:[a-z]{2,8}:)?/{1,2}\S*|[\w.-]+/[\w./-]*|[\w.+-]+@[\w-]+\.[\w.]+|[\w-]+(?:\.[a-z]{2,4})+|[\w.]+\(.*\)?|[a-z_]\w*(?:\.\w+)+\[.*|<[^>]*>?|\$\{?\w+\}?|\{\{.*|%\w+%?|\*{3,}|x{4,}|\.{2,}"
 )
 _ORDINARY = re.compile(
     r"v?\d+(?:\.\d+)*[a-z]{0,3}|\d+(?:st|nd|rd|th)|[a-z]\d|\d{1,4}-[a-z]+(?:-[a-z]+)*|[a-z]{2,5}-?\d{1,2}[a-z]?|(?:[a-z]+[+&/|=][a-z]+)+",
@@ -87,7 +87,6 @@ def _token(place: Place) -> tuple[int, int, bool] | None:
     if plain is None:
         return None
     word = plain[0].rstrip(_TAIL)
-    # A comma or semicolon inside a word ends it where a blank or an end follows in the text.
     return (plain.start(), plain.start() + len(word), False) if word else None
 
 
@@ -106,10 +105,10 @@ def _password(place: Place) -> Span | None:
         is_secret = True
     elif word.isdigit():
         sure = place.signed or place.turned or len(word) >= 6
-        is_secret = sure and len(word) >= 4 and not _UNIT.match(place.text, end)
+        is_secret = sure and len(word) >= 4 and not UNIT.match(place.text, end)
     elif not place.signed:
         plain = place.turned and place.changed and word.islower() and _is_plain_secret(place, word, end)
-        is_secret = plain or (_is_mixed(word) and len(word) >= 5)
+        is_secret = plain or (is_mixed(word) and len(word) >= 5)
     else:
         is_secret = _LETTERS.fullmatch(word) is None or _is_plain_secret(place, word, end)
     return (start, end) if is_secret else None
@@ -150,7 +149,7 @@ def _is_phrase(words: list[str]) -> bool:
 
 def _stands_alone(place: Place, word: str, *, quoted: bool) -> bool:
     """Whether a word in front of "is my password" is that password; a plain one begins its sentence."""
-    if _is_mixed(word) or (word.isdigit() and len(word) >= 6):
+    if is_mixed(word) or (word.isdigit() and len(word) >= 6):
         return True
     if place.text[place.at : place.at + 1] in tuple("\"'`"):
         quoted = True
@@ -185,13 +184,13 @@ def _is_no_value(word: str) -> bool:
         low in PROSE
         or not any(map(str.isalnum, word))
         or _PATH.fullmatch(low) is not None
-        or _DATE.match(word) is not None
+        or DATE.match(word) is not None
         or "://" in word
         or "redacted" in low
     )
 
 
-def _is_mixed(word: str) -> bool:
+def is_mixed(word: str) -> bool:
     """Whether a word has letters and, among them, digits or signs that plain words don't have."""
     letters = any(map(str.isalpha, word))
     if not letters or _is_no_value(word) or _ORDINARY.fullmatch(word):
@@ -239,7 +238,7 @@ def _of(
     def read(place: Place) -> Span | None:
         at = place.at + (place.text[place.at : place.at + 1] in tuple("\"'`"))
         match = pattern.match(place.text, at)
-        if match is None or _UNIT.match(place.text, match.end()) or _DATE.match(match[0]) or not holds(match[0], place):
+        if match is None or UNIT.match(place.text, match.end()) or DATE.match(match[0]) or not holds(match[0], place):
             return None
         return match.span()
 

@@ -1,0 +1,176 @@
+"""Secrets that no fixed phrase announces: words of one family stand near a value of a fitting form.
+
+A code that arrives by SMS, the code of a gate, the digits on a card's back, a key of a wifi: people tell of them in any
+order. A family counts how many of its groups of words stand around a value; the form of the value says how many
+must. The words stand in `context.toml`.
+
+Must not know: in which language a text is.
+"""
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from slowwave.redaction.announced import words_of
+from slowwave.redaction.shapes import Found
+from slowwave.redaction.values import DATE, UNIT, is_mixed
+from slowwave.redaction.words import CJK
+
+REACH = 64
+"""Characters before and behind a value in which the words of its family count."""
+VETO = 18
+"""Characters in front of a value in which a word says that it is something else, such as an order's number."""
+_STRONG = 2
+_A = r"(?<![A-Za-z0-9_.,:/$€£+-])"
+_Z = r"(?![A-Za-z0-9_/-]|[.,:]\d|\s?[€$£%°])"
+_WORDS_OF = re.compile(rf"[^\W_{CJK}]+")
+_CJK = re.compile(rf"[{CJK}]")
+_WORD = rf"[^\s\"'`(),:;=<>\ue000。、{CJK}]"
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_INNER = re.compile(r"[!@#$%^&*+=?~_]")
+_NAME = re.compile(
+    r"[a-z]+(?:_[a-z0-9]+)+|[\w.+-]+@[\w.-]+|[\w-]+(?:/[\w-]+)+|\$?[\d.,]+\w{0,3}[+-]?.*|[A-Z\d_]+|\w+[(\[].*"
+)
+"""Words that programs and prose form with signs: names, addresses, alternatives, amounts, constants, calls."""
+
+FORMS: Mapping[str, re.Pattern[str]] = {
+    "six": re.compile(rf"{_A}(?:[A-Z]{{1,2}}-)?(?:\d{{6}}|\d{{3}}[ -]\d{{3}}|\d\d[ -]\d\d[ -]\d\d){_Z}"),
+    "digits": re.compile(rf"{_A}[#*]?(?:\d{{4,8}}|\d{{4}} \d{{4}}|\d\d[ -]\d\d)[#*]?{_Z}"),
+    "four": re.compile(rf"{_A}(?:\d{{4}}|\d\d \d\d){_Z}"),
+    "three": re.compile(rf"{_A}\d{{3}}{_Z}"),
+    "short_mixed": re.compile(rf"{_A}(?=\d{{0,6}}[A-Z])(?=[A-Z]{{0,2}}\d\d)[A-Z0-9]{{4,7}}{_Z}"),
+    "swipe": re.compile(r"(?<![\w-])\d(?:-\d){3,8}(?![\w-])"),
+    "long_digits": re.compile(rf"{_A}\d(?:[ -]?\d){{7,23}}{_Z}"),
+    "passport": re.compile(
+        rf"{_A}(?:[A-Z]{{1,3}} ?\d{{6,8}}|\d{{2}}[A-Z]{{2}}\d{{5}}|\d\d ?\d\d \d{{6}}|\d{{8,9}}){_Z}"
+    ),
+    "card": re.compile(rf"{_A}\d{{4}}(?:[ -]?\d{{4}}){{3}}(?:[ -]?\d{{1,3}})?{_Z}"),
+    "spelled": re.compile(r"(?<![^\W_])[^\W_](?P<s>[.·\-_*/])[^\W_](?:(?P=s)[^\W_]){3,40}(?![^\W_])"),
+    "dashed": re.compile(rf"{_WORD}{{3,20}}(?<=[a-z])(?:[-.][a-z0-9]{{2,12}}){{1,3}}(?<=\d)(?![\w-])"),
+    "mixed": re.compile(rf"{_WORD}{{6,60}}"),
+    "strange": re.compile(rf"{_WORD}{{7,60}}"),
+}
+
+
+_OF_WORDS = frozenset({"mixed", "strange", "dashed"})
+_IN_WORD = re.compile(_WORD)
+
+
+class Family(NamedTuple):
+    """Groups of words that tell of one kind of secret, and how many must stand near each form of it.
+
+    groups, strong: bits of a set of groups. first: the bits of which one has to be there; 0: none.
+    """
+
+    kind: str
+    groups: int
+    strong: int
+    first: int
+    forms: Mapping[str, int]
+
+    def score(self, there: int) -> int:
+        """How many of the groups are there; a strong word counts twice."""
+        if self.first and not self.first & there:
+            return 0
+        return (self.groups & there).bit_count() + (_STRONG if self.strong & there else 0)
+
+
+_DATA = tomllib.loads(files("slowwave.redaction").joinpath("context.toml").read_text("utf-8"))
+_BITS: dict[str, int] = defaultdict(int)
+"""The groups in which each word stands."""
+
+
+def _bit(words: str, place: int) -> int:
+    for word in words.split():
+        _BITS[word] |= 1 << place
+    return 1 << place
+
+
+_GROUPS = {name: _bit(told, place) for place, (name, told) in enumerate(_DATA["groups"].items())}
+_VETO = _bit(_DATA["veto"]["before"], len(_GROUPS))
+
+
+def _family(entry: dict[str, Any], place: int) -> Family:
+    groups = [_GROUPS[name] for name in entry["groups"]]
+    strong = _bit(entry["strong"], place)
+    return Family(entry["kind"], sum(groups), strong, strong | groups[0] if entry.get("must") else 0, entry["forms"])
+
+
+_FAMILIES = tuple(_family(one, place) for place, one in enumerate(_DATA["family"], len(_GROUPS) + 1))
+_ALL = frozenset(_BITS)
+_GLUED_BITS = {word: bits for word, bits in _BITS.items() if _CJK.search(word)}
+
+
+def near(text: str, low: str, words: frozenset[str], *, digits: bool) -> Iterator[Found]:
+    """Values with words of their family around them. low, words: the text in small letters, its words."""
+    there = _there(low, words)
+    signs = digits or _INNER.search(text) is not None
+    seen: dict[str, list[tuple[int, int]]] = {}
+    for family, form, need in _possible(there & ~_VETO):
+        if not (digits or form == "spelled" or (signs and form == "strange")):
+            continue
+        if form not in seen:
+            seen[form] = [*_values(form, text)]
+        for start, end in seen[form]:
+            if _told(family, low, start, end, need):
+                yield start, end, family.kind
+
+
+def _there(low: str, words: frozenset[str]) -> int:
+    """The groups of which a word is in the text; words of Chinese stand inside others."""
+    bits = 0
+    for word in words & _ALL:
+        bits |= _BITS[word]
+    if not low.isascii() and _CJK.search(low):
+        for word, of_word in _GLUED_BITS.items():
+            if word in low:
+                bits |= of_word
+    return bits
+
+
+@lru_cache(maxsize=4096)
+def _possible(there: int) -> tuple[tuple[Family, str, int], ...]:
+    """The families and forms for which these groups are enough."""
+    return tuple(
+        (one, form, need) for one in _FAMILIES for form, need in one.forms.items() if there and one.score(there) >= need
+    )
+
+
+def _told(family: Family, low: str, start: int, end: int, need: int) -> bool:
+    """Whether enough words stand around the value at low[start:end], and none that makes it something else."""
+    before, after = low[max(0, start - REACH) : start], low[end : end + REACH]
+    close = before[-VETO:]
+    if _there(close, frozenset(_WORDS_OF.findall(close)[-2:])) & _VETO:
+        return False
+    around = f"{before} \n {after}"
+    return family.score(_there(around, words_of(around))) >= need
+
+
+def _values(form: str, text: str) -> Iterator[tuple[int, int]]:
+    for match in FORMS[form].finditer(text):
+        start, word = match.start(), match[0]
+        if form in _OF_WORDS:
+            if start and _IN_WORD.match(text, start - 1):
+                continue  # the rest of a word too long for a password
+            start += len(word) - len(word.lstrip("*_-"))
+            word = word.strip("*_").rstrip(".,?-").lstrip("-")
+            if not _is_password(word, strange=form == "strange"):
+                continue
+        elif DATE.match(word) or _YEAR.fullmatch(word) or UNIT.match(text, match.end()):
+            continue
+        yield start, start + len(word)
+
+
+def _is_password(word: str, *, strange: bool) -> bool:
+    """Whether a word mixes letters with digits or signs; a strange one has a sign inside, or digits between letters."""
+    letters, digits = sum(map(str.isalpha, word)), sum(map(str.isdigit, word))
+    if letters < 3 or not is_mixed(word) or _NAME.fullmatch(word) or (word.isupper() and digits < 2):
+        return False
+    if not strange:
+        return digits >= 1 and not word[:1].isdigit()
+    signs = _INNER.search(word[1:-1]) is not None
+    return signs or (digits >= 1 and letters >= 5 and re.search(r"[a-z]", word) is not None and not word[:1].isdigit())
