@@ -29,6 +29,7 @@ SPELLINGS = (
     "look-alike letters",
     "letter-spaced",
 )
+PASSING = "told in passing"
 _WORDS_BEFORE = {"en": 1, "de": 1, "fr": 1, "es": 1, "pt": 1, "it": 2, "ru": 1}
 _ALIKE = str.maketrans("aceopxyABCEHKMOPTX", "асеорхуАВСЕНКМОРТХ")  # noqa: RUF001 (letters of another script)
 _CUT = 6
@@ -80,16 +81,20 @@ def cases(half: str, seed: int) -> Iterator[Case]:
 
     Values of the two halves differ too: they come from other seeds.
     """
-    wordings, names = load("wordings.toml"), load("names.toml")
+    wordings, names, passing = load("wordings.toml"), load("names.toml"), load("passing.toml")
+    first = 0 if half == "fit" else 1
     for kind in kinds():
         for language in LANGUAGES:
             random = Random(f"{seed} {half} {kind.id} {language}")
             told = wordings[language]
-            chosen = told[kind.group][0 if half == "fit" else 1 :: 2]
+            chosen = told[kind.group][first::2]
             for wording in chosen:
                 value = value_of(kind.form, random)
                 text = _filled(wording, kind, names, language, value)
                 yield Case(kind.id, kind.core, language, "plain", text, value)
+            for wording in passing[language].get(kind.id, [])[first::2]:
+                value = value_of(kind.form, random)
+                yield Case(kind.id, False, language, PASSING, wording.format(value=value), value)
             for spelling in SPELLINGS:
                 value = value_of(kind.form, random)
                 shown = _spelled(spelling, random.choice(chosen), kind, names, language, value, told["and"])

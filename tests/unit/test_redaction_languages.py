@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof.redaction.__main__ import main
-from proof.redaction.cases import LANGUAGES, SPELLINGS, Case, cases, kinds, left
+from proof.redaction.cases import LANGUAGES, PASSING, SPELLINGS, Case, cases, kinds, left
 from proof.redaction.measure import measure_alarms, measure_recall
 from proof.redaction.ordinary import hard
 from slowwave.redaction import find, replace
@@ -34,6 +34,45 @@ def test_core_kinds_are_found_in_each_language(held: list[Case], language: str) 
     assert measure_recall(mine, lambda text: redact(text).text).rate("core", "core") >= 0.95
 
 
+def test_secrets_told_in_passing_are_found(held: list[Case]) -> None:
+    mine = [case for case in held if case.spelling == PASSING]
+    assert {case.language for case in mine} == {*LANGUAGES}
+    assert measure_recall(mine, lambda text: redact(text).text).rate("all", "all") >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("The shed opens with Harrow-7-Pine, mind the step", "Harrow-7-Pine"),
+        ("smbclient //nas/scans -U scanner%Toner4all -c ls", "Toner4all"),
+        ("jdbc:oracle:thin:stock/crate9box@db.example.org:1521/XE", "crate9box"),
+        ("the account at the library is ida@example.org / Heron_Marsh5", "Heron_Marsh5"),
+        ("log in with ida and then Copper7kettle", "Copper7kettle"),
+        ("the pass, without the dots: k.e.s.t.r.e.l.4", "k.e.s.t.r.e.l.4"),
+        ("das Handy geht mit dem Muster 1-2-5-8-9 auf", "1-2-5-8-9"),
+        ("если банк спросит, рябина и якорь это те самые слова", "рябина и якорь"),
+    ],
+)
+def test_what_stands_around_a_secret_tells_of_it(text: str, secret: str) -> None:
+    assert secret not in redact(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "senha = os.environ['SENHA_LOJA']",
+        "const pw = process.env.SHOP_PASSWORD;",
+        "The museum got a new door in 2021 and the gate opens at 07:30.",
+        "Room 4417 is behind the second door, press 2 for the lift.",
+        "The wifi in flight LH2048 costs 12 euros.",
+        "Type 250 g of flour into the app on your phone.",
+        "Das Tor war früher 1200 mm breit, jetzt sind es 1450 mm.",
+    ],
+)
+def test_words_of_a_family_alone_redact_nothing(text: str) -> None:
+    assert redact(text).text == text
+
+
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_hostile_spellings_hide_no_secret(held: list[Case], spelling: str) -> None:
     mine = [case for case in held if case.spelling == spelling]
@@ -48,7 +87,7 @@ def test_hard_ordinary_sentences_are_left_alone() -> None:
 def test_no_kind_and_no_spelling_is_missing_from_the_measure(held: list[Case]) -> None:
     assert len(kinds()) >= 80
     assert {case.kind for case in held} == {kind.id for kind in kinds()}
-    assert {case.spelling for case in held} == {"plain", *SPELLINGS}
+    assert {case.spelling for case in held} == {"plain", PASSING, *SPELLINGS}
 
 
 def test_a_half_leak_is_a_leak() -> None:

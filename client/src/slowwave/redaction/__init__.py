@@ -14,6 +14,7 @@ from slowwave.redaction import context, shapes
 from slowwave.redaction.announced import announced, words_of
 from slowwave.redaction.folding import SINGLES, Folded, despaced, fold, line_ends
 from slowwave.redaction.numbers import numbers
+from slowwave.redaction.pairs import pairs
 from slowwave.redaction.shapes import MAX_TOKEN, Found
 from slowwave.redaction.tokens import FORMS, Form
 
@@ -57,6 +58,7 @@ def find(text: str, forms: Sequence[Form] = ()) -> list[Found]:
         *shapes.carriers(view.text, low, words),
         *announced(view.text, low, words, digits=digits),
         *context.near(view.text, low, words, digits=digits),
+        *pairs(view.text, low, words),
     ]
     if "\n" in view.text:
         found = [(start, _continued(view.text, start, end), kind) for start, end, kind in found]

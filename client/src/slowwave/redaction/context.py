@@ -25,15 +25,16 @@ REACH = 64
 VETO = 18
 """Characters in front of a value in which a word says that it is something else, such as an order's number."""
 _STRONG = 2
-_A = r"(?<![A-Za-z0-9_.,:/$€£+-])"
+_A = r"(?<![A-Za-z0-9_.,/$€£+-])(?<!\d:)"
 _Z = r"(?![A-Za-z0-9_/-]|[.,:]\d|\s?[€$£%°])"
 _WORDS_OF = re.compile(rf"[^\W_{CJK}]+")
 _CJK = re.compile(rf"[{CJK}]")
 _WORD = rf"[^\s\"'`(),:;=<>\ue000。、{CJK}]"
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _INNER = re.compile(r"[!@#$%^&*+=?~_]")
+_JOINED = re.compile(r"[A-Z][a-z]+(?:_[A-Za-z0-9]+)+")
 _NAME = re.compile(
-    r"[a-z]+(?:_[a-z0-9]+)+|[\w.+-]+@[\w.-]+|[\w-]+(?:/[\w-]+)+|\$?[\d.,]+\w{0,3}[+-]?.*|[A-Z\d_]+|\w+[(\[].*"
+    r"[a-z]+(?:_[a-z0-9]+)+|[\w.+-]+@[\w-]+\.[\w.]+|[\w-]+(?:/[\w-]+)+|\$?[\d.,]+\w{0,3}[+-]?.*|[A-Z\d_]+|\w+[(\[].*"
 )
 """Words that programs and prose form with signs: names, addresses, alternatives, amounts, constants, calls."""
 
@@ -57,6 +58,10 @@ FORMS: Mapping[str, re.Pattern[str]] = {
 
 
 _OF_WORDS = frozenset({"mixed", "strange", "dashed"})
+_NUMBERS = frozenset({"six", "digits", "four", "three", "short_mixed", "long_digits"})
+_QUIET = frozenset({"strange", "spelled"})
+"""Forms of which a value may have no digit, but then a sign inside."""
+_SIGN = re.compile(r"[!@#$%^&*+=?~_]\S|\w[.·/-]\w[.·/-]\w")
 _IN_WORD = re.compile(_WORD)
 
 
@@ -107,16 +112,14 @@ _GLUED_BITS = {word: bits for word, bits in _BITS.items() if _CJK.search(word)}
 
 def near(text: str, low: str, words: frozenset[str], *, digits: bool) -> Iterator[Found]:
     """Values with words of their family around them. low, words: the text in small letters, its words."""
-    there = _there(low, words)
-    signs = digits or _INNER.search(text) is not None
+    if low.isascii() and _ALL.isdisjoint(words):
+        return
     seen: dict[str, list[tuple[int, int]]] = {}
-    for family, form, need in _possible(there & ~_VETO):
-        if not (digits or form == "spelled" or (signs and form == "strange")):
-            continue
+    for family, form, need in _possible(_there(low, words) & ~_VETO, digits=digits):
         if form not in seen:
-            seen[form] = [*_values(form, text)]
+            seen[form] = [*_values(form, text)] if digits or _SIGN.search(text) else []
         for start, end in seen[form]:
-            if _told(family, low, start, end, need):
+            if not (form in _NUMBERS and _is_vetoed(low, start)) and _told(family, low, start, end, need):
                 yield start, end, family.kind
 
 
@@ -133,20 +136,25 @@ def _there(low: str, words: frozenset[str]) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _possible(there: int) -> tuple[tuple[Family, str, int], ...]:
-    """The families and forms for which these groups are enough."""
+def _possible(there: int, *, digits: bool) -> tuple[tuple[Family, str, int], ...]:
+    """The families and forms for which these groups are enough. digits: whether the text has any."""
     return tuple(
-        (one, form, need) for one in _FAMILIES for form, need in one.forms.items() if there and one.score(there) >= need
+        (one, form, need)
+        for one in _FAMILIES
+        for form, need in one.forms.items()
+        if there and one.score(there) >= need and (digits or form in _QUIET)
     )
 
 
+def _is_vetoed(low: str, start: int) -> bool:
+    """Whether a word right before a number says that it is something else."""
+    close = low[max(0, start - VETO) : start]
+    return _there(close, frozenset(_WORDS_OF.findall(close)[-2:])) & _VETO != 0
+
+
 def _told(family: Family, low: str, start: int, end: int, need: int) -> bool:
-    """Whether enough words stand around the value at low[start:end], and none that makes it something else."""
-    before, after = low[max(0, start - REACH) : start], low[end : end + REACH]
-    close = before[-VETO:]
-    if _there(close, frozenset(_WORDS_OF.findall(close)[-2:])) & _VETO:
-        return False
-    around = f"{before} \n {after}"
+    """Whether enough words stand around the value at low[start:end]."""
+    around = f"{low[max(0, start - REACH) : start]} \n {low[end : end + REACH]}"
     return family.score(_there(around, words_of(around))) >= need
 
 
@@ -168,7 +176,12 @@ def _values(form: str, text: str) -> Iterator[tuple[int, int]]:
 def _is_password(word: str, *, strange: bool) -> bool:
     """Whether a word mixes letters with digits or signs; a strange one has a sign inside, or digits between letters."""
     letters, digits = sum(map(str.isalpha, word)), sum(map(str.isdigit, word))
-    if letters < 3 or not is_mixed(word) or _NAME.fullmatch(word) or (word.isupper() and digits < 2):
+    if (
+        letters < 3
+        or not (is_mixed(word) or (strange and _JOINED.fullmatch(word)))
+        or _NAME.fullmatch(word)
+        or (word.isupper() and digits < 2)
+    ):
         return False
     if not strange:
         return digits >= 1 and not word[:1].isdigit()
