@@ -86,7 +86,7 @@ def add_up(run: int, undone: int, parts: Sequence[UndoReport], refused: Sequence
 
 def _restored(counts: Mapping[str, int], *, again: bool) -> str:
     restored, aliases, removed = counts["restored"], counts["aliases"], counts["removed"]
-    state = "as that run left them" if again else "as before"
+    state = f"as that run left {'it' if restored + aliases == 1 else 'them'}" if again else "as before"
     parts = []
     if restored or not aliases:
         parts.append(f"{count_words(restored, 'memory', 'memories')} {state}")

@@ -103,6 +103,7 @@ def test_each_staged_failure_is_an_alert_and_what_the_doctor_says(
             assert _asked_within(collector) == {"run/slowwave.flush_session"}
             watch.shell("remember", "iris", "Jonas's favourite fruit is a pear.", "--importance", "0.9")
             assert "working (run" in watch.shell("consolidate", "iris")
+            own_valkey.client.config_set("maxmemory", "1gb")  # as compose.yaml gives it a limit
             _each_expression_gives_a_result(watch)
 
             own_valkey.stop()
