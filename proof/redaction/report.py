@@ -22,7 +22,12 @@ if no six characters in a row of it are left. The sentences and forms stand in
 """
 COUNTS = """{} kinds, {:,} sentences held out, {:,} for fitting. *Core* are the kinds that people name most: passwords,
 cards, IBANs, PINs, codes, seed phrases, keys without a prefix. One author wrote both halves, so real wordings will do
-worse than these.
+worse than these. The wordings "told in passing" were mended on both halves.
+"""
+INDEPENDENT = """{:,} sentences by a second writer, who had seen neither the rules nor the wordings above, and types as
+people do: often with no announcing word at all. **{:.0%} of the secrets were found.** This is the figure to expect in
+conversations; the bar above does not stand over it. As many more by the same writer were at hand when the rules were
+fitted; they are not counted here.
 """
 ORDINARY = """Ordinary sentences in which nothing is a secret: turns of public data sets, which the repository does not
 hold, and hard sentences of this project (order numbers, commits, UUIDs, ISBNs, prices, reservations, phones). The rules
@@ -43,14 +48,26 @@ _LANGUAGES = {
 }
 
 
-def page(machine: str, held: Recall, fit: Recall, alarms: Sequence[Alarms], kinds: Sequence[Kind], bars: str) -> str:
-    """The whole page in Markdown."""
+def page(
+    machine: str,
+    held: Recall,
+    fit: Recall,
+    others: Recall,
+    alarms: Sequence[Alarms],
+    kinds: Sequence[Kind],
+    bars: str,
+) -> str:
+    """The whole page in Markdown. others: of a second writer's sentences."""
     count = held.told["all", "all"]
     parts = [
         HEAD,
         f"Machine: {machine}.\n\n{bars}\n",
         COUNTS.format(len(kinds), count, fit.told["all", "all"]),
         _table("| | held out | core, held out | fitted on |\n| --- | ---: | ---: | ---: |", _totals(held, fit)),
+        "## Sentences of a second writer\n",
+        INDEPENDENT.format(others.told["all", "all"], others.rate("all", "all")),
+        _table("| kind | found | of |\n| --- | ---: | ---: |", _shares(others, "kind")),
+        _table("| language | found | of |\n| --- | ---: | ---: |", _shares(others, "language")),
         "## By language\n",
         _table("| language | all kinds | core kinds |\n| --- | ---: | ---: |", _languages(held)),
         "## By spelling\n",
@@ -73,6 +90,11 @@ def _table(head: str, rows: Iterable[str]) -> str:
 def _totals(held: Recall, fit: Recall) -> Iterable[str]:
     core, fitted = held.rate("core", "core"), fit.rate("all", "all")
     yield f"| found | {held.rate('all', 'all'):.1%} | {core:.1%} | {fitted:.1%} |"
+
+
+def _shares(recall: Recall, grouping: str) -> Iterable[str]:
+    for name in sorted(recall.names(grouping)):
+        yield f"| {_LANGUAGES.get(name, name)} | {recall.found[grouping, name]} | {recall.told[grouping, name]} |"
 
 
 def _languages(held: Recall) -> Iterable[str]:
