@@ -23,6 +23,7 @@ from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.console.app import make_app
+from slowwave_server.workers.console.proxies import BehindProxies, read_proxies
 
 BACKLOG = 128
 CONNECTIONS = 10
@@ -32,7 +33,7 @@ LARGEST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """Where and how. behind_proxy: addresses of a proxy that speaks https to browsers, as uvicorn reads them."""
+    """Where and how. behind_proxy: addresses and networks of a proxy that speaks https to browsers, between commas."""
 
     host: str
     port: int
@@ -54,27 +55,14 @@ class Serving:
         """This, where it can be. Raises InvalidSettings: passwords don't go over a network as they are typed."""
         if (self.tls_cert is None) != (self.tls_key is None):
             raise InvalidSettings("https needs both: --tls-cert and --tls-key")
-        for address in () if self.behind_proxy is None else self.behind_proxy.split(","):
-            _check_proxy(address.strip())
+        if self.behind_proxy is not None:
+            read_proxies(self.behind_proxy)
         if not self.secure and not is_loopback(self.host):
             raise InvalidSettings(
                 f"on {self.host} others could read passwords on their way: give --tls-cert and --tls-key, or"
                 " --behind-proxy with the address of a proxy that speaks https, or listen on 127.0.0.1"
             )
         return self
-
-
-def _check_proxy(address: str) -> None:
-    """Raise InvalidSettings unless it is an address or a network: a proxy names the address that is throttled."""
-    try:
-        every = ipaddress.ip_network(address, strict=False).prefixlen == 0
-    except ValueError:
-        every = True
-    if every:
-        raise InvalidSettings(
-            f"--behind-proxy must name the proxy by its address or network, such as 192.0.2.1 or 172.16.0.0/12, got"
-            f" {address!r:.60}: whoever may say for whom it asks goes round the limit of failed logins"
-        )
 
 
 def serve(
@@ -117,15 +105,15 @@ def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
 
 def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
     return uvicorn.Config(
-        app,
+        app if wanted.behind_proxy is None else BehindProxies(app, read_proxies(wanted.behind_proxy)),
         log_level="warning",
         access_log=False,
         lifespan="off",
         server_header=False,
         ssl_certfile=wanted.tls_cert,
         ssl_keyfile=wanted.tls_key,
-        proxy_headers=wanted.behind_proxy is not None,
-        forwarded_allow_ips=wanted.behind_proxy,
+        # Of a chain that it trusts throughout, uvicorn takes the first entry, which a client can choose.
+        proxy_headers=False,
         timeout_graceful_shutdown=10,
     )
 

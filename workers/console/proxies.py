@@ -1,0 +1,70 @@
+"""Where a request comes from if a proxy stands before the console: the address that this proxy itself wrote down.
+
+Of `X-Forwarded-For` only the last entry counts: the named proxy added it. All entries before it are what the client
+sent, so that nobody chooses the address by which failed logins are counted.
+
+Must not know: pages, logins.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from slowwave.errors import InvalidSettings
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+HEADER = b"x-forwarded-for"
+
+
+def read_proxies(given: str) -> tuple[Network, ...]:
+    """The addresses and networks between commas. Raises InvalidSettings for anything else, and for all addresses."""
+    return tuple(_read(one.strip()) for one in given.split(","))
+
+
+def _read(one: str) -> Network:
+    try:
+        network = ipaddress.ip_network(one, strict=False)
+    except ValueError:
+        network = None
+    if network is None or network.prefixlen == 0:
+        raise InvalidSettings(
+            "--behind-proxy must name the proxy by its address or network, such as 192.0.2.1 or 172.16.0.0/12, got"
+            f" {one!r:.60}: whoever may say for whom it asks goes round the limit of failed logins"
+        )
+    return network
+
+
+class BehindProxies:
+    """Tells the application the client that a proxy of these networks names. Others name nobody."""
+
+    def __init__(self, app: ASGIApp, networks: Sequence[Network]) -> None:
+        self._app = app
+        self._networks = networks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        peer = scope.get("client")
+        if scope["type"] == "http" and peer is not None and self._is_proxy(peer[0]):
+            named = [value for name, value in scope["headers"] if name == HEADER]
+            if named and (client := _address(named[-1].decode("latin-1").rpartition(",")[2])) is not None:
+                scope = scope | {"client": (client, 0)}
+        await self._app(scope, receive, send)
+
+    def _is_proxy(self, peer: str) -> bool:
+        address = _address(peer)
+        return address is not None and any(ipaddress.ip_address(address) in network for network in self._networks)
+
+
+def _address(word: str) -> str | None:
+    """The address of `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `::ffff:192.0.2.1`; None: there is none."""
+    word = word.strip()
+    if word.startswith("["):
+        word = word[1:].partition("]")[0]
+    elif word.count(":") == 1:
+        word = word.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(word.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
