@@ -47,7 +47,7 @@ class BehindProxies:
         if scope["type"] == "http" and peer is not None and self._is_proxy(peer[0]):
             named = [value for name, value in scope["headers"] if name == HEADER]
             if named and (client := _address(named[-1].decode("latin-1").rpartition(",")[2])) is not None:
-                scope = scope | {"client": (client, 0)}
+                scope = {**scope, "client": (client, 0)}
         await self._app(scope, receive, send)
 
     def _is_proxy(self, peer: str) -> bool:
