@@ -41,6 +41,7 @@ class Judge:
             self._tokenizer: Any = Tokenizer.from_file(str(path))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=MAX_TOKENS, strategy="only_first")
+        onnxruntime.disable_telemetry_events()  # it would tell its maker of each session
         options = onnxruntime.SessionOptions()
         # Workers share a machine: more threads would wait for each other, and spinning ones take a neighbour's core.
         options.intra_op_num_threads = options.inter_op_num_threads = 1

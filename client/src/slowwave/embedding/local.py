@@ -49,6 +49,7 @@ class LocalEmbedder:
             self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(path))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=MAX_TOKENS)
+        onnxruntime.disable_telemetry_events()  # it would tell its maker of each session
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
