@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from slowwave.errors import InvalidMessage, InvalidQuery
 from slowwave_server.domain.review import ItemState, Tier
+from slowwave_server.services.reports.conflicts import ListedConflict
 from slowwave_server.services.reports.review import (
     Asked,
     ListedQuestion,
@@ -134,16 +135,12 @@ def _show(visit: Visit, *, chosen: str = "", into: str = "", problem: str | None
         found = read_question(connection, visit.tenant, number)
         seen = revisions_of(connection, visit.tenant, "item", number)
         # A question about one contradiction has the answers of the contradiction's own page.
-        conflict, holds, seen_of_conflict = None, list[tuple[str, str, str]](), ""
-        if found.question.memory is None and len(found.question.conflicts) == 1 and found.question.state == "open":
-            conflict = found.question.conflicts[0]
-            holds = answers_of(connection, visit.tenant, conflict)
-            seen_of_conflict = written(revisions_of(connection, visit.tenant, "conflict", conflict.id))
+        conflict = _only_conflict(found.question)
+        holds = [] if conflict is None else answers_of(connection, visit.tenant, conflict)
     return visit.page(
         "question.html",
         conflict=conflict,
         holds=holds,
-        seen_of_conflict=seen_of_conflict,
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,
         question=found.question,
@@ -154,6 +151,12 @@ def _show(visit: Visit, *, chosen: str = "", into: str = "", problem: str | None
         into=into,
         seen=written(seen),
     )
+
+
+def _only_conflict(question: ListedQuestion) -> ListedConflict | None:
+    """The contradiction that an open question is about, if it is about nothing else."""
+    alone = question.state == "open" and question.memory is None and len(question.conflicts) == 1
+    return question.conflicts[0] if alone else None
 
 
 def _sides(question: ListedQuestion) -> dict[UUID, Side]:
