@@ -12,7 +12,7 @@ from slowwave.redaction.folding import COVER
 from slowwave.redaction.phrases import phrase_near
 from slowwave.redaction.shapes import Found
 from slowwave.redaction.values import VALUES, Place, Span
-from slowwave.redaction.words import AHEAD, BEHIND, CJK, NOUNS, Noun, any_of
+from slowwave.redaction.words import AHEAD, BEHIND, CJK, NOUNS, WORD, Noun, any_of
 
 REACH = 200
 """Characters behind an announcing word in which its value begins."""
@@ -39,7 +39,6 @@ _ASSIGN = re.compile(r"\\?[\"'`*]{0,3}\s{0,4}(?::=|=>|->|==?|:)\s{0,4}")
 _GLUED_SIGN = re.compile(rf"[{CJK}]{{0,8}}?\s?{any_of(BEHIND['glued'])}\s?(?=[!-~])|(?<=[{CJK}])\s?(?=[!-~])")
 _WORD = re.compile(rf"[^\s{CJK}。、]+")
 _WORD_START = re.compile(rf"(?<![^\W_{CJK}])[^\W_]")
-_WORDS_OF = re.compile(rf"[^\W_{CJK}]+")
 _BLANKS = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()})
 _LINK = re.compile(
     rf"(?:(?<=\s){any_of(AHEAD['links'])}\s+(?:[^\W\d]{{1,20}}[\s-]+){{0,4}}[^\W\d]{{0,20}}|"
@@ -73,7 +72,7 @@ _QUIET_WORDS = frozenset(
 
 def words_of(low: str) -> frozenset[str]:
     """The words of a text in small letters; Chinese and Japanese have none."""
-    return frozenset(low.translate(_BLANKS).split() if low.isascii() else _WORDS_OF.findall(low))
+    return frozenset(low.translate(_BLANKS).split() if low.isascii() else WORD.findall(low))
 
 
 def announced(text: str, low: str, words: frozenset[str], *, digits: bool) -> Iterator[Found]:

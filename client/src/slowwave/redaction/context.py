@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from slowwave.redaction.announced import words_of
 from slowwave.redaction.shapes import Found
 from slowwave.redaction.values import DATE, UNIT, is_mixed
-from slowwave.redaction.words import CJK
+from slowwave.redaction.words import CJK, WORD
 
 REACH = 64
 """Characters before and behind a value in which the words of its family count."""
@@ -27,7 +27,6 @@ VETO = 18
 _STRONG = 2
 _A = r"(?<![A-Za-z0-9_.,/$€£+-])(?<!\d:)"
 _Z = r"(?![A-Za-z0-9_/-]|[.,:]\d|\s?[€$£%°])"
-_WORDS_OF = re.compile(rf"[^\W_{CJK}]+")
 _CJK = re.compile(rf"[{CJK}]")
 _WORD = rf"[^\s\"'`(),:;=<>\ue000。、{CJK}]"
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -149,7 +148,7 @@ def _possible(there: int, *, digits: bool) -> tuple[tuple[Family, str, int], ...
 def _is_vetoed(low: str, start: int) -> bool:
     """Whether a word right before a number says that it is something else."""
     close = low[max(0, start - VETO) : start]
-    return _there(close, frozenset(_WORDS_OF.findall(close)[-2:])) & _VETO != 0
+    return _there(close, frozenset(WORD.findall(close)[-2:])) & _VETO != 0
 
 
 def _told(family: Family, low: str, start: int, end: int, need: int) -> bool:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 CJK = "\u3040-\u30ff\u3400-\u9fff"
 """Chinese and Japanese, whose words stand without blanks: a set of characters for a regular expression."""
+WORD = re.compile(rf"[^\W_{CJK}]+")
+"""A word, but of Chinese and Japanese."""
 _BOUNDS = {r"\<": rf"(?<![^\W_{CJK}])", r"\>": rf"(?![^\W_{CJK}])"}
 
 
