@@ -13,7 +13,8 @@ their next run. With `no_repeat` none does.
 Must not know: the kinds of passes, the caller.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -67,6 +68,13 @@ class _Asked(NamedTuple):
     no_repeat: bool
 
 
+@contextmanager
+def _transaction(engine: Engine) -> Iterator[Connection]:
+    """One transaction, even if the engine is in autocommit mode."""
+    with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
+        yield connection
+
+
 def _parts(connection: Connection, tenant: str, run_id: int) -> list[int]:
     """The runs that this one started in the tenant's scopes and that stand, the newest first."""
     query = (
@@ -83,11 +91,7 @@ def _parts(connection: Connection, tenant: str, run_id: int) -> list[int]:
 
 
 def _undo_one(asked: _Asked, run_id: int, part_of: int | None = None) -> UndoReport:
-    # One transaction, even if the engine is in autocommit mode.
-    with (
-        asked.engine.connect().execution_options(isolation_level="READ COMMITTED") as connection,
-        connection.begin(),
-    ):
+    with _transaction(asked.engine) as connection:
         try:
             undoing = Undoing(connection, asked.tenant, by=asked.by, now=asked.now, no_repeat=asked.no_repeat)
             return undo_run(undoing, run_id, part_of=part_of)
@@ -97,7 +101,7 @@ def _undo_one(asked: _Asked, run_id: int, part_of: int | None = None) -> UndoRep
 
 
 def _undo_parts(asked: _Asked, parts: Sequence[int], empty: Collection[int]) -> UndoReport:
-    with asked.engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
+    with _transaction(asked.engine) as connection:
         target = lock_run(connection, asked.tenant, asked.run)
         own = start_run(
             connection,
@@ -116,7 +120,7 @@ def _undo_parts(asked: _Asked, parts: Sequence[int], empty: Collection[int]) -> 
         except CannotUndo as reason:
             refused.append(str(reason))
     report = add_up(own.id, asked.run, done, refused, again=target.undoes is not None)
-    with asked.engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
+    with _transaction(asked.engine) as connection:
         _finish(connection, target, own, report, empty, asked.now)
     if not done:
         raise CannotUndo(refused[0])
