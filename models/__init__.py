@@ -5,6 +5,7 @@ Must not know: Celery, Redis, and what the rows are used for.
 
 from slowwave_server.models.aliases import AliasChange, AliasPair, AliasSource
 from slowwave_server.models.answers import WindowAnswer
+from slowwave_server.models.audit import AuditEntry
 from slowwave_server.models.base import SCHEMA, Base
 from slowwave_server.models.console import ConsoleSession, ConsoleUser
 from slowwave_server.models.consolidation import (
@@ -39,6 +40,7 @@ __all__ = [
     "AliasChange",
     "AliasPair",
     "AliasSource",
+    "AuditEntry",
     "Base",
     "CommonTerm",
     "ConsoleSession",

@@ -155,6 +155,15 @@ def check_password(engine: Engine, name: str, password: str, *, passwords: Passw
     return User(row.name, role_of(row.role), tuple(row.tenants))
 
 
+def find_user(connection: Connection, name: str) -> User | None:
+    """The person of this name; None if nobody has it."""
+    if "\0" in name:
+        return None
+    query = select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants).where(ConsoleUser.name == name)
+    row = connection.execute(query).first()
+    return None if row is None else User(row.name, role_of(row.role), tuple(row.tenants))
+
+
 def tenants_of(connection: Connection, user: User) -> list[str]:
     """The tenants that a person may look at; of one who sees all, those that have an agent, at most TENANTS_LISTED."""
     if user.tenants != (EVERY_TENANT,):

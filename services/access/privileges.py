@@ -50,8 +50,10 @@ CONSOLE_WRITES: Mapping[str, str] = {
     "outbox": "INSERT, UPDATE",
     "aliases": "INSERT, UPDATE",
     "alias_changes": "INSERT",
+    "audit_log": "INSERT",
 }
-"""What deciding a question or a conflict writes, and correcting a memory or a name, as a run that can be undone.
+"""What deciding a question or a conflict writes, and correcting a memory or a name, as a run that can be undone; and
+what is noted of logins and exports.
 
 Everything else a console only reads.
 """

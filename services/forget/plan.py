@@ -22,6 +22,7 @@ LEFT = {
     "llm_usage": "names, and what calls cost",
     "maintenance_jobs": "schedules, and how many of what a job's last run came to",
     "logins": "names of logins, and whose tenant each belongs to",
+    "audit_log": "names of people, of scopes that they exported and ids of memories that they revealed; for 365 days",
     "console_users": "names of people, what each may do, and a digest of a password",
     "console_sessions": "who is logged in, and until when",
     "rebuilds": "names of extractors, and times; what they made goes with its session",

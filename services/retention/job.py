@@ -1,5 +1,5 @@
-"""The maintenance job `retention`: old events, open work that nobody speaks of any more, old calls of models, old logs
-of sessions on this host, and the partitions that events lie in.
+"""The maintenance job `retention`: old events, open work that nobody speaks of any more, old calls of models, old rows
+of the audit log, old logs of sessions on this host, and the partitions that events lie in.
 
 Must not know: when the job is due, Celery.
 """
@@ -7,7 +7,9 @@ Must not know: when the job is due, Celery.
 from collections.abc import Mapping
 from datetime import datetime
 
+from slowwave.settings_of_models import Retention
 from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.access.audit_log import remove_old_acts
 from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
 from slowwave_server.services.retention.calls import CallRemoval, remove_old_answers, remove_old_calls
 from slowwave_server.services.retention.events import Removal, remove_old_events
@@ -29,6 +31,7 @@ def run_retention(context: JobContext) -> JobOutcome:
     )
     calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     answers = 0 if context.dry_run else remove_old_answers(context.engine, now=now)
+    acts = remove_old_acts(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     tasks = expire_work(
         context.engine,
         rules.task_days,
@@ -48,13 +51,13 @@ def run_retention(context: JobContext) -> JobOutcome:
         "tasks_expired": tasks,
         "calls": calls.calls,
         "answers": answers,
+        "audit_rows": acts,
         "partitions_made": kept_room.made,
         "partitions_emptied": kept_room.emptied,
         "logs": logs.files,
         "log_bytes": logs.bytes,
     }
-    kept = rules.event_days == 0, rules.session_log_days == 0
-    summary = _summary(removal, calls, logs, kept, tasks, dry_run=context.dry_run)
+    summary = _summary(rules, removal, calls, logs, tasks, acts, dry_run=context.dry_run)
     return JobOutcome(summary, stats, "completed" if removal.done and calls.done else "stopped")
 
 
@@ -67,21 +70,34 @@ def _remove_logs(context: JobContext, now: datetime) -> CleanUp:
 
 
 def _summary(
-    removal: Removal, calls: CallRemoval, logs: CleanUp, kept: tuple[bool, bool], tasks: int, *, dry_run: bool
+    rules: Retention,
+    removal: Removal,
+    calls: CallRemoval,
+    logs: CleanUp,
+    tasks: int,
+    acts: int,
+    *,
+    dry_run: bool,
 ) -> str:
     would = " would go" if dry_run else " removed"
     events = f"{count_words(removal.events, 'event')} of {count_words(removal.days, 'day')}{would}"
-    parts = ["events are kept for ever (memory.retention.event_days is 0)" if kept[0] else events]
+    parts = ["events are kept for ever (memory.retention.event_days is 0)" if rules.event_days == 0 else events]
     if removal.busy:
         parts.append(f"{count_words(removal.busy, 'session')} in use left to the next run")
     if tasks:
         parts.append(f"{count_words(tasks, 'open task')}{' would expire' if dry_run else ' expired'}")
     if calls.calls:
         parts.append(f"{count_words(calls.calls, 'call')} of models{would}")
+    if acts:
+        parts.append(f"{count_words(acts, 'row')} of the audit log{would}")
     if not (removal.done and calls.done):
         parts.append("out of time, the next run goes on")
     files = f"{count_words(logs.files, 'session log')}{would}"
-    parts.append("session logs are kept for ever (memory.retention.session_log_days is 0)" if kept[1] else files)
+    parts.append(
+        "session logs are kept for ever (memory.retention.session_log_days is 0)"
+        if rules.session_log_days == 0
+        else files
+    )
     return "; ".join(parts)
 
 

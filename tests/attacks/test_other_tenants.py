@@ -306,6 +306,7 @@ OF_THE_INSTALLATION = {
     "console-users list": "as add",
     "console-users password": "as add",
     "console-users remove": "as add",
+    "audit": "is for the operator of the installation; tests/attacks/test_console_audit.py looks at its walls",
     "exporter": "serves figures of the installation, and tells no name but the tenant's where it is told to",
     "roles apply": "for the owner of the database",
     "roles add": "as apply",

@@ -23,6 +23,7 @@ from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.settings import Settings
 from slowwave_server.domain.console_roles import UserRole, may
+from slowwave_server.services.access.audit_log import Noted
 from slowwave_server.services.access.console_sessions import Login
 from slowwave_server.services.access.console_users import User, tenants_of
 from slowwave_server.workers.console.desk import Desk
@@ -142,6 +143,11 @@ class Visit:
         """A transaction, committed at the end of the block: for a service that takes a connection."""
         with self.engine.begin() as connection, self._held():
             yield connection
+
+    @property
+    def noted(self) -> Noted:
+        """What every row of the audit log says of this visit."""
+        return {"tenant": self.tenant, "via": "console", "now": self.now}
 
     @contextmanager
     def _held(self) -> Iterator[None]:

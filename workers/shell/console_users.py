@@ -4,14 +4,19 @@ Must not know: how a password is kept, SQL.
 """
 
 import sys
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from slowwave_server.workers.shell.options import OPERATE, Json
 from slowwave_server.workers.shell.output import console, print_json, print_rows, styled
 from slowwave_server.workers.shell.sentences import FOUND
-from slowwave_server.workers.shell.state import shell_of
+from slowwave_server.workers.shell.state import Shell, operator, shell_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
 
 users = typer.Typer(no_args_is_help=True, help="People who may use the console, each with a role.")
 
@@ -53,6 +58,7 @@ def add(
     with shell.connection() as connection:
         password = _password(password_stdin=password_stdin)
         add_user(connection, name, role, tenants, password, passwords=Passwords())
+        _note(shell, connection, f"{name} was added as {role}", tenants)
         connection.commit()
     if as_json:
         print_json({"name": name, "role": role, "tenants": tenants})
@@ -64,10 +70,14 @@ def add(
 @users.command()
 def remove(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Remove a person and end their logins. What they decided keeps their name. Exit 1 if there is none."""
-    from slowwave_server.services.access.console_users import remove_user
+    from slowwave_server.services.access.console_users import find_user, remove_user
 
-    with shell_of(context).connection() as connection:
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        user = find_user(connection, name)
         gone = remove_user(connection, name)
+        if user is not None:
+            _note(shell, connection, f"{name}, a {user.role}, was removed", user.tenants)
         connection.commit()
     _told(name, "removed", gone, f"{name} can't log in any more.", as_json=as_json)
 
@@ -77,12 +87,14 @@ def password(
     context: typer.Context, name: Name, *, password_stdin: PasswordStdin = False, as_json: Json = False
 ) -> None:
     """Give a person another password and end their logins. Exit 1 if there is none."""
-    from slowwave_server.services.access.console_users import Passwords, set_password
+    from slowwave_server.services.access.console_users import Passwords, find_user, set_password
 
     shell = shell_of(context)
     with shell.connection() as connection:
         wanted = _password(password_stdin=password_stdin)
         found = set_password(connection, name, wanted, now=shell.now(), passwords=Passwords())
+        if (user := find_user(connection, name)) is not None:
+            _note(shell, connection, f"{name} was given another password", user.tenants)
         connection.commit()
     _told(name, "changed", found, f"{name} has another password; all logins of theirs have ended.", as_json=as_json)
 
@@ -112,6 +124,16 @@ def list_users(context: typer.Context, *, as_json: Json = False) -> None:
         print_rows(console(), [("name", "role", "tenants", "password of", ""), *rows])
     else:
         console().print("Nobody may use the console yet: `slowwave console-users add` adds somebody.", soft_wrap=True)
+
+
+def _note(shell: Shell, connection: "Connection", what: str, tenants: "Sequence[str]") -> None:
+    """A row of the audit log for each tenant of the person; of one who sees all, a row of no tenant."""
+    from slowwave_server.domain.console_roles import EVERY_TENANT
+    from slowwave_server.services.access.audit_log import note_act
+
+    for tenant in dict.fromkeys(tenants):
+        whose = None if tenant == EVERY_TENANT else tenant
+        note_act(connection, "role", operator(), what, tenant=whose, via="shell", now=shell.now())
 
 
 def _password(*, password_stdin: bool) -> str:

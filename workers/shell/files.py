@@ -50,7 +50,7 @@ def export(
     Files that would be the same are not touched, and what people wrote into them stays. Exit 1 if a scope could not be
     exported because somebody edited lines of ours since.
     """
-    from slowwave_server.services.memory_files.export import EditedLines, export_scope, scopes_of
+    from slowwave_server.services.memory_files.export import EditedLines, scopes_of
 
     if len(names) != (1 if every else 2):
         raise typer.BadParameter("give SCOPE and DIR, or --all and DIR")
@@ -58,16 +58,13 @@ def export(
     folder = _folder(shell, Path(names[-1]))
     with shell.connection() as connection:
         scopes = scopes_of(connection, shell.tenant) if every else [_scope(names[0])]
-    append_only = shell.settings.memory.auto_flush.curation.append_only
     reports: list[ExportReport] = []
     refused: list[str] = []
     for kind, name in scopes:
         try:
-            report = export_scope(shell.engine, shell.tenant, kind, name, folder, append_only=append_only, force=force)
+            reports.append(_exported(shell, kind, name, folder, force=force))
         except EditedLines as edited:
             refused.append(str(edited))
-        else:
-            reports.append(report)
     for sentence in refused:
         complain(sentence)
     if as_json:
@@ -123,6 +120,18 @@ def _scope(scope: str) -> tuple[str, str]:
     if not colon or kind not in KINDS:
         kind, name = "agent", scope
     return kind, check_name(kind, name)
+
+
+def _exported(shell: Shell, kind: str, name: str, folder: Path, *, force: bool) -> "ExportReport":
+    from slowwave_server.services.access.audit_log import note_act
+    from slowwave_server.services.memory_files.export import export_scope
+
+    append_only = shell.settings.memory.auto_flush.curation.append_only
+    report = export_scope(shell.engine, shell.tenant, kind, name, folder, append_only=append_only, force=force)
+    what = f"the memory of {kind}:{name}"
+    with shell.engine.begin() as connection:
+        note_act(connection, "export", operator(), what, tenant=shell.tenant, via="shell", now=shell.now())
+    return report
 
 
 def _folder(shell: Shell, folder: Path) -> Path:

@@ -9,6 +9,7 @@ import typer
 
 from slowwave_server.workers.shell import (
     agents,
+    audit,
     basics,
     budget,
     compare,
@@ -113,6 +114,7 @@ for _module in (
     roles,
     console,
     console_users,
+    audit,
 ):
     _module.register(app)
 

@@ -94,11 +94,13 @@ def explain(
     memory: MemoryId,
     *,
     reveal: Annotated[
-        bool, typer.Option("--reveal", help="Show secrets in what was said, too: for operators; a log line records it.")
+        bool,
+        typer.Option("--reveal", help="Show secrets in what was said: for operators, and recorded in the audit log."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Tell the whole life of a memory: what was said, what spoke for keeping it, every change, all that it touches."""
+    from slowwave_server.services.access.audit_log import note_act
     from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
     from slowwave_server.services.reports.explain import explain_memory
     from slowwave_server.workers.shell.life import print_life
@@ -113,6 +115,10 @@ def explain(
             except RevealRefused as refused:
                 raise typer.BadParameter(str(refused), param_hint="--reveal") from refused
         found = explain_memory(connection, shell.tenant, which, reveal=reveal)
+        if reveal:
+            what = f"what was said for memory {which}"
+            note_act(connection, "reveal", operator(), what, tenant=shell.tenant, via="shell", now=shell.now())
+            connection.commit()
     if as_json:
         print_json(found)
     else:

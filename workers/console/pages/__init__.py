@@ -6,6 +6,7 @@ Must not know: what a page shows.
 from slowwave_server.workers.console.desk import Link
 from slowwave_server.workers.console.pages import (
     agents,
+    audit,
     budgets,
     conflicts,
     days,
@@ -26,7 +27,7 @@ from slowwave_server.workers.console.pages import (
 from slowwave_server.workers.console.routing import Page
 
 _KNOWLEDGE = (memories, life, conflicts, review, graph, names)
-_WORK = (days, runs, budgets, set_aside, maintenance, forget, exports)
+_WORK = (days, runs, budgets, set_aside, maintenance, forget, exports, audit)
 _ALL = (front, agents, recall, login, *_KNOWLEDGE, *_WORK)
 PAGES: tuple[Page, ...] = tuple(page for module in _ALL for page in module.ROUTES)
 """Every route of the console, in the order in which they are tried."""
@@ -48,5 +49,6 @@ _WANTED = (
     Link("Set aside", "/set-aside"),
     Link("Maintenance", "/maintenance"),
     Link("Exports", "/exports"),
+    Link("Audit log", "/audit"),
 )
 NAVIGATION = tuple(link for link in _WANTED if link.path in {page.path for page in PAGES})

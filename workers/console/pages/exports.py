@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
 
+from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.memory_files.export import export_scope, scopes_of
 from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.workers.console.routing import Page, reads
@@ -48,6 +49,8 @@ def download(visit: Visit) -> Response:
     curation = visit.settings.memory.auto_flush.curation
     with TemporaryDirectory(prefix="slowwave-export-") as folder:
         report = export_scope(visit.engine, visit.tenant, kind, name, Path(folder), append_only=curation.append_only)
+        with visit.writing() as connection:
+            note_act(connection, "export", visit.user.name, f"the memory of {kind}:{name}", **visit.noted)
         archive = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed when it has been sent)
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
             for path in sorted(one for one in report.folder.rglob("*") if one.is_file()):

@@ -10,17 +10,37 @@ from uuid import UUID
 from starlette.responses import Response
 
 from slowwave.errors import InvalidMessage
+from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
+from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, explain_memory
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.spans import Held, Spans, draw_spans
-from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.console.visit import Trouble, Visit
 from slowwave_server.workers.shell.diff import difference
 
 
 def show(visit: Visit) -> Response:
     """The whole life of a memory."""
     return _show(visit)
+
+
+def reveal(visit: Visit) -> Response:
+    """The same with the secrets in what was said, this once, and noted in the person's name."""
+    memory = _memory(visit)
+    what = f"what was said for memory {memory}"
+    with visit.writing() as connection:
+        try:
+            check_reveal(connection, what, visit.user.name)
+        except RevealRefused:
+            raise Trouble(
+                HTTPStatus.FORBIDDEN,
+                "The login of this console may not reveal secrets",
+                "ask whoever runs this installation: `slowwave explain MEMORY --reveal` shows them to the owner",
+            ) from None
+        found = explain_memory(connection, visit.tenant, memory, reveal=True)
+        note_act(connection, "reveal", visit.user.name, what, **visit.noted)
+    return _page(visit, found, revealed=True)
 
 
 def say_otherwise(visit: Visit) -> Response:
@@ -66,11 +86,23 @@ def _seen(visit: Visit) -> int:
 def _show(visit: Visit, *, typed: str | None = None, refused: Exception | None = None) -> Response:
     with visit.reading() as connection:
         memory = explain_memory(connection, visit.tenant, _memory(visit))
+    return _page(visit, memory, typed=typed, refused=refused)
+
+
+def _page(
+    visit: Visit,
+    memory: Explanation,
+    *,
+    typed: str | None = None,
+    refused: Exception | None = None,
+    revealed: bool = False,
+) -> Response:
     return visit.page(
         "life.html",
         status_code=HTTPStatus.OK if refused is None else HTTPStatus.CONFLICT,
         problem=None if refused is None else f"Nothing was changed: {refused}",
         memory=memory,
+        revealed=revealed,
         typed=memory.content if typed is None else typed,
         changeable=memory.status != "archived" and memory.valid_to is None,
         changes=[(change, _lines(change)) for change in memory.changes],
@@ -114,6 +146,7 @@ def _chain(memory: Explanation, visit: Visit) -> Spans | None:
 
 ROUTES: list[Page] = [
     reads("/memories/{memory:uuid}", show),
+    changes("/memories/{memory:uuid}/reveal", reveal, role="operator"),
     changes("/memories/{memory:uuid}/correct", say_otherwise, role="curator"),
     changes("/memories/{memory:uuid}/archive", archive, role="curator"),
 ]

@@ -10,8 +10,16 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
+from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.access.console_sessions import Login, choose_tenant, close_session, open_session
-from slowwave_server.services.access.console_users import Passwords, User, anybody, check_password, tenants_of
+from slowwave_server.services.access.console_users import (
+    Passwords,
+    User,
+    anybody,
+    check_password,
+    find_user,
+    tenants_of,
+)
 from slowwave_server.services.access.login_failures import LoginFailures
 from slowwave_server.workers.console.login_forms import COOKIE as BEFORE
 from slowwave_server.workers.console.login_forms import LoginForms
@@ -63,7 +71,7 @@ def log_in(visit: Visit) -> Response:
     if not _is_own_form(visit):
         return _form(visit, status=HTTPStatus.FORBIDDEN, name=name, problem=FOREIGN, cure="send it once more")
     failures = LoginFailures(visit.desk.redis)
-    attempt = failures.begin(name, visit.request.client.host if visit.request.client else "")
+    attempt = failures.begin(name, _address(visit))
     if attempt.wait_seconds > 0:
         told = {"problem": "Too many logins failed", "cure": f"try again in {round(attempt.wait_seconds)} s"}
         return _form(visit, status=HTTPStatus.TOO_MANY_REQUESTS, name=name, **told)
@@ -72,6 +80,7 @@ def log_in(visit: Visit) -> Response:
     login = None if user is None else _open(visit, user, lasts)
     if login is None:
         failures.failed(attempt)
+        _note_failure(visit, name, attempt.address)
         return _form(visit, status=HTTPStatus.UNAUTHORIZED, name=name, problem="Name or password is wrong")
     failures.succeeded(attempt)
     response = visit.go(_next(visit.field("next")))
@@ -100,7 +109,23 @@ def _open(visit: Visit, user: User, lasts: timedelta) -> Login | None:
             return None
         if before := visit.request.cookies.get(visit.desk.cookie(COOKIE)):
             close_session(connection, before)
+        what = f"as {user.role}, from {_address(visit)}"
+        note_act(connection, "login", user.name, what, tenant=tenant, via="console", now=visit.now)
         return open_session(connection, user, tenant, now=visit.now, lasts=lasts)
+
+
+def _note_failure(visit: Visit, name: str, address: str) -> None:
+    """Leave a row. A name that nobody has is not kept: it may be a password that was typed into the wrong field."""
+    with visit.writing() as connection:
+        user = find_user(connection, name)
+        own = visit.desk.settings.tenant
+        tenant = None if user is None else own if user.sees(own) else user.tenants[0]
+        actor = None if user is None else user.name
+        note_act(connection, "failed login", actor, f"from {address}", tenant=tenant, via="console", now=visit.now)
+
+
+def _address(visit: Visit) -> str:
+    return visit.request.client.host if visit.request.client else "an unknown address"
 
 
 def _set_cookie(visit: Visit, response: Response, name: str, value: str, *, max_age: int | None = None) -> None:

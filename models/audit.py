@@ -1,0 +1,31 @@
+"""Who did what that changes no memory: logins, exports, secrets that were revealed, roles that were given.
+
+Must not know: who reads it.
+"""
+
+from sqlalchemy import CheckConstraint, Index, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from slowwave_server.models.base import Base, BigId, CreatedAt
+
+
+class AuditEntry(Base):
+    """One act. tenant: None for what belongs to no single one. actor: None for a login with an unknown name, which may
+    be somebody's password. via: where it was done.
+    """
+
+    __tablename__ = "audit_log"
+    __table_args__ = (
+        CheckConstraint("action IN ('login', 'failed login', 'export', 'reveal', 'role')", name="action"),
+        CheckConstraint("via IN ('console', 'shell')", name="via"),
+        Index("audit_log_tenant_idx", "tenant", "id"),
+        Index("audit_log_done_idx", "done_at"),
+    )
+
+    id: Mapped[BigId]
+    done_at: Mapped[CreatedAt]
+    tenant: Mapped[str | None] = mapped_column(Text, server_default=text("slowwave.current_tenant()"))
+    action: Mapped[str]
+    actor: Mapped[str | None]
+    via: Mapped[str]
+    what: Mapped[str]
