@@ -132,7 +132,7 @@ def test_a_conflict_decided_in_the_browser_changes_what_an_agent_is_told_and_und
     log_in(page, "operator")
     page.goto("/conflicts")
     page.get_by_role("link", name=f"Conflict {conflict}").click()
-    page.get_by_label("The earlier statement holds", exact=True).check()
+    page.get_by_label("Keep older: the earlier statement holds", exact=True).check()
     page.get_by_role("button", name="Decide").click()
     page.get_by_role("status").get_by_text("can be undone").wait_for()
     assert told() == {"Maya works at Acme."}

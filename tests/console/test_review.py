@@ -123,6 +123,10 @@ def test_a_question_about_a_contradiction_has_its_five_answers(console: Console,
     assert re.findall(r'name="answer" value="([^"]+)"', page) == [
         f"keep:{newer}", f"keep:{older}", "both", "same", "neither",
     ]  # fmt: skip
+    for words in ("Keep newer", "Keep older", "Keep both", "Merge", "Keep neither"):
+        assert f"{words}: " in page
+    listed = console.get("/review", who="curator").text
+    assert ('type="checkbox"' in listed, f"Answer question {item}" in listed) == (False, True), "no reject of many"
     sent = console.post(f"/conflicts/{conflict}/decide", who="curator", answer=f"keep:{older}", seen=seen(page)[0])
     assert sent.status_code == 303
     assert (dispute.status(newer), dispute.state(conflict)[0]) == (("archived", "rejected"), "resolved")

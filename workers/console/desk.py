@@ -14,15 +14,17 @@ from sqlalchemy import Connection, Engine
 
 from slowwave import Memory
 from slowwave.settings import Settings
+from slowwave_server.domain.console_roles import UserRole
 from slowwave_server.workers.console.watch import Watch
 from slowwave_server.workers.shell.state import Shell
 
 
 class Link(NamedTuple):
-    """One entry of the navigation."""
+    """One entry of the navigation. role: who may not open it sees no entry."""
 
     title: str
     path: str
+    role: UserRole = "viewer"
 
 
 @dataclass(frozen=True, slots=True)

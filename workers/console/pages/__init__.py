@@ -49,6 +49,6 @@ _WANTED = (
     Link("Set aside", "/set-aside"),
     Link("Maintenance", "/maintenance"),
     Link("Exports", "/exports"),
-    Link("Audit log", "/audit"),
+    Link("Audit log", "/audit", "operator"),
 )
 NAVIGATION = tuple(link for link in _WANTED if link.path in {page.path for page in PAGES})

@@ -89,11 +89,11 @@ def answers_of(connection: Connection, tenant: str, conflict: ListedConflict) ->
     if conflict.status != "open":
         return []
     words = {
-        f"keep:{conflict.newer.id}": "The later statement holds",
-        f"keep:{conflict.older.id}": "The earlier statement holds",
-        "both": "Both hold: there is no contradiction",
-        "same": "Both say the same: make them one",
-        "neither": "Neither holds",
+        f"keep:{conflict.newer.id}": "Keep newer: the later statement holds",
+        f"keep:{conflict.older.id}": "Keep older: the earlier statement holds",
+        "both": "Keep both: there is no contradiction",
+        "same": "Merge: both say the same, make them one",
+        "neither": "Keep neither: none of the two holds",
     }
     names = {conflict.newer.id: "the later statement", conflict.older.id: "the earlier statement"}
     decisions = {answer: _decision(answer, {}) for answer in words}
