@@ -76,6 +76,7 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "time_zone": some("Europe/Berlin", "UTC", "Mars/Base"), "timezone": some("Europe/Berlin", "UTC", "Mars/Base"),
     "llm_command": argument_words, "role": some("worker", "producer", "console"),
     "login": some("fuzz_maya", "fuzz_jonas", "pg_x"), "part": some("worker", "producer", "sender", "flower"),
+    "action": some("login", "role", "reveal", "nothing"),
     "alias": argument_words, "around": counts, "min_relevance": some("0", "0.5", "1", "nan", "-1"),
 }  # fmt: skip
 """What a parameter of that name takes, wrong one time in twelve."""
