@@ -30,6 +30,7 @@ from typing import Any
 from kombu.transport import redis, virtual
 from redis.exceptions import NoPermissionError, OutOfMemoryError, RedisError, ResponseError
 
+from slowwave.coordination.key_kinds import kind_of
 from slowwave.coordination.keys import QUEUES
 from slowwave.coordination.set_aside import MendingRedis, is_wrong_type, set_aside_wrong
 from slowwave_server.workers.admission import Inadmissible, admit
@@ -189,7 +190,9 @@ class Channel(redis.Channel):
             with self.conn_or_acquire() as client:
                 named = this._q_for_pri  # noqa: SLF001 - as above
                 lists = [named(queue, step) for queue in this.active_queues for step in this.priority_steps]
-                if not set_aside_wrong(client, lists) and any(client.type(name) not in _READABLE for name in lists):
+                # Another key may become wrong meanwhile: the next read finds it. What has no kind nobody sets aside.
+                unknown = [name for name in lists if kind_of(name) is None]
+                if not set_aside_wrong(client, lists) and any(client.type(name) not in _READABLE for name in unknown):
                     raise
         raise Empty
 

@@ -105,6 +105,16 @@ def test_a_key_of_a_wrong_type_stops_no_worker(
         assert (key, found) in {(one.key, one.found) for one in known_aside(own_valkey.client)}
 
 
+def test_keys_that_change_type_all_the_time_stop_no_worker(
+    worker: Program, own_valkey: OwnValkey, memory: Memory, look: Engine
+) -> None:
+    """A worker that looks why it could not read finds another key wrong than the one that it stumbled over."""
+    for key in QUEUES * 60:
+        spoil(own_valkey, key)
+        set_aside_wrong(own_valkey.client, [key])
+    goes_on(worker, memory, look)
+
+
 def test_a_lock_without_an_end_does_not_stop_redelivery(worker: Program, own_valkey: OwnValkey, look: Engine) -> None:
     """Whoever may write it could else keep what a dead worker held from ever coming back."""
     message = forged(kwargs=turn("held", "I was held by a worker that died."))
