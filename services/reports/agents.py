@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from slowwave_server.models import Agent, Scope, Session
 from slowwave_server.services.reports.names import find_agent
+from slowwave_server.services.reports.reach import Reach
 
 SESSIONS_COUNTED = 1_000
 """Of an agent with more sessions, so many are counted."""
@@ -43,8 +44,10 @@ class ListedSession:
     dirty_since: datetime | None
 
 
-def list_agents(connection: Connection, tenant: str, *, after: str | None = None, limit: int = 50) -> list[ListedAgent]:
-    """Agents by name, beginning after `after`; without those that were forgotten."""
+def list_agents(
+    connection: Connection, tenant: str, *, reach: Reach | None = None, after: str | None = None, limit: int = 50
+) -> list[ListedAgent]:
+    """Agents by name, beginning after `after`; without those that were forgotten. reach: None for all."""
     some = select(Session.id).where(Session.agent_id == Agent.id).limit(SESSIONS_COUNTED).correlate(Agent).subquery()
     waiting = (
         select(Session.dirty_since)
@@ -68,6 +71,8 @@ def list_agents(connection: Connection, tenant: str, *, after: str | None = None
         .order_by(Agent.name)
         .limit(limit)
     )
+    if reach is not None:
+        query = query.where(reach.agents_condition(Agent.name))
     if after is not None:
         query = query.where(Agent.name > after)
     return [ListedAgent(*row) for row in connection.execute(query)]

@@ -191,7 +191,7 @@ def _instant(moment: Moment | None, zone: ZoneInfo) -> datetime | None:
 def _with_sources(
     connection: Connection, tenant: str, rows: Sequence[Mapping[str, Any]], then: Then
 ) -> list[ListedMemory]:
-    counts, sources = _sources(connection, tenant, [row["id"] for row in rows])
+    counts, sources = sources_of(connection, tenant, [row["id"] for row in rows])
     events = {row["id"]: then.sources[row["id"]] for row in rows if row["id"] in then.sources}
     names = _sessions(connection, tenant, {session_id for pairs in events.values() for session_id, _ in pairs})
     for memory, pairs in events.items():
@@ -221,7 +221,7 @@ def _sessions(connection: Connection, tenant: str, sessions: Collection[int]) ->
     return {row.id: (row.agent, row.session) for row in connection.execute(query)} if sessions else {}
 
 
-def _sources(
+def sources_of(
     connection: Connection, tenant: str, memories: Sequence[UUID]
 ) -> tuple[dict[UUID, int], dict[UUID, list[Source]]]:
     """How many sources each memory has, and the first SOURCES_SHOWN of them."""

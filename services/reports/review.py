@@ -16,6 +16,7 @@ from slowwave_server.models import MemoryConflict, ReviewItem, Scope
 from slowwave_server.models.consolidation import GRAVER_FIRST
 from slowwave_server.services.reports.conflicts import ListedConflict, read_conflicts
 from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.reach import Reach
 from slowwave_server.services.reports.sides import Side, read_sides
 from slowwave_server.services.review import Decision, answer_to
 from slowwave_server.services.review_cases import Case, Kind, conflict_case, item_case, revisions, scopes_of
@@ -60,12 +61,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which questions: of a scope ("agent", name) and so on, a tier, a state (None: any), asked before a moment."""
+    """Which questions: of a scope ("agent", name) and so on, a tier, a state (None: any), asked before a moment, about
+    scopes within reach (None: all).
+    """
 
     scope: tuple[str, str] | None = None
     tier: Tier | None = None
     state: ItemState | None = "open"
     before: datetime | None = None
+    reach: Reach | None = None
 
 
 Place = tuple[Tier, datetime, int]
@@ -92,9 +96,10 @@ def question_numbers(connection: Connection, tenant: str, asked: Asked, *, limit
     return list(connection.execute(_chosen(select(ReviewItem.id), tenant, _where(asked), limit)).scalars())
 
 
-def read_question(connection: Connection, tenant: str, item: int) -> Question:
-    """One question of `tenant` and what its answers would do. Raises UnknownName."""
-    found = _read(connection, tenant, [ReviewItem.id == item], 1)
+def read_question(connection: Connection, tenant: str, item: int, *, reach: Reach | None = None) -> Question:
+    """One question of `tenant` and what its answers would do. Raises UnknownName, also for one out of reach."""
+    mine = [ReviewItem.id == item, *([] if reach is None else [reach.scopes_condition()])]
+    found = _read(connection, tenant, mine, 1)
     if not found:
         raise UnknownName(f"tenant {tenant!r} has no question {item}; `slowwave review list` lists them")
     (question,) = found
@@ -152,6 +157,8 @@ def _where(asked: Asked) -> list[ColumnElement[bool]]:
         wanted.append(ReviewItem.state == asked.state)
     if asked.before is not None:
         wanted.append(ReviewItem.created_at <= asked.before)
+    if asked.reach is not None:
+        wanted.append(asked.reach.scopes_condition())
     return wanted
 
 

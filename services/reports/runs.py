@@ -30,6 +30,7 @@ from slowwave_server.models import (
 )
 from slowwave_server.services.reports.file_lines import files_among
 from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.reach import Reach
 from slowwave_server.services.runs import RunKind
 
 EVIDENCE_SHOWN = 5
@@ -82,14 +83,15 @@ def list_runs(
     *,
     scope: tuple[str, str] | None = None,
     kind: RunKind | None = None,
+    reach: Reach | None = None,
     before: int | None = None,
     limit: int = 20,
 ) -> list[RunLine]:
     """The newest runs that the tenant may see. scope: ("agent", name) and so on: only those that worked on it.
 
-    before: only those older than this one, by number.
+    reach: only those over scopes within it; None for all. before: only those older than this one, by number.
     """
-    query = _runs(tenant)
+    query = _runs(tenant, reach)
     if before is not None:
         query = query.where(MaintenanceRun.id < before)
     if kind is not None:
@@ -100,9 +102,19 @@ def list_runs(
     return [_line(row) for row in rows]
 
 
-def read_run(connection: Connection, tenant: str, run_id: int, *, after: int = 0, limit: int = 200) -> RunStory:
-    """One run with its first `limit` changes, or the first after those that were read. Raises UnknownName."""
-    row = connection.execute(_runs(tenant).where(MaintenanceRun.id == run_id)).first()
+def read_run(
+    connection: Connection,
+    tenant: str,
+    run_id: int,
+    *,
+    reach: Reach | None = None,
+    after: int = 0,
+    limit: int = 200,
+) -> RunStory:
+    """One run with its first `limit` changes, or the first after those that were read. Raises UnknownName, also for a
+    run out of reach.
+    """
+    row = connection.execute(_runs(tenant, reach).where(MaintenanceRun.id == run_id)).first()
     if row is None:
         raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
     mine = _changes(tenant, run_id)
@@ -147,7 +159,7 @@ def _parts(connection: Connection, tenant: str, run_id: int) -> tuple[int, ...]:
     return tuple(connection.execute(query).scalars())
 
 
-def _runs(tenant: str) -> Select[*tuple[Any, ...]]:
+def _runs(tenant: str, reach: Reach | None = None) -> Select[*tuple[Any, ...]]:
     scope = case((Scope.id.is_(None), None), else_=func.concat(Scope.kind, ":", Scope.name))
     return (
         select(
@@ -167,8 +179,15 @@ def _runs(tenant: str) -> Select[*tuple[Any, ...]]:
             MaintenanceRun.part_of,
         )
         .join(Scope, Scope.id == MaintenanceRun.scope_id, isouter=True)
-        .where(or_(Scope.tenant == tenant, MaintenanceRun.scope_id.is_(None)))
+        .where(_is_seen(tenant, reach))
     )
+
+
+def _is_seen(tenant: str, reach: Reach | None) -> ColumnElement[bool]:
+    """A run over no single scope is the installation's: whoever sees all of the tenant sees it."""
+    if reach is None or reach.is_all:
+        return or_(Scope.tenant == tenant, MaintenanceRun.scope_id.is_(None))
+    return and_(Scope.tenant == tenant, reach.scopes_condition())
 
 
 def _worked_on(tenant: str, kind: str, name: str) -> ColumnElement[bool]:

@@ -1,0 +1,113 @@
+"""Memories as programs read them: every field, the places where each was said, and what became of it.
+
+Must not know: HTTP, who asks; how memories are listed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, select
+
+from slowwave_server.models import Memory, Scope
+from slowwave_server.services.reports.memories import ListedMemory, Source, sources_of
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.reach import Reach
+
+_NOW = (
+    Memory.id,
+    Memory.type,
+    Memory.status,
+    Memory.content,
+    Memory.confidence,
+    Memory.importance,
+    Memory.trust,
+    Memory.valid_from,
+    Memory.valid_to,
+    Memory.recorded_at,
+    Memory.superseded_by,
+    Memory.merged_into,
+    Memory.archive_reason,
+    Memory.revision,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of `source_count`.
+
+    confidence and importance: 0..1. valid_to is None while it holds. As it was known at another time, what came later
+    is None: recorded_at of a memory that is gone, superseded_by, merged_into, archive_reason and revision.
+    """
+
+    id: UUID
+    scope: str
+    type: str
+    status: str
+    content: str
+    confidence: float
+    importance: float
+    trust: str
+    valid_from: datetime
+    valid_to: datetime | None
+    recorded_at: datetime | None
+    superseded_by: UUID | None
+    merged_into: UUID | None
+    archive_reason: str | None
+    revision: int | None
+    source_count: int
+    sources: tuple[Source, ...]
+
+
+def read_record(connection: Connection, tenant: str, memory: UUID, reach: Reach) -> Record:
+    """One memory of `tenant` within reach, archived ones too. Raises UnknownName, which says the same of all others."""
+    found = _current(connection, tenant, [memory], reach)
+    if not found:
+        raise UnknownName(f"there is no memory {memory}")
+    return found[memory]
+
+
+def as_records(
+    connection: Connection, tenant: str, scope: str, listed: Sequence[ListedMemory], *, then: bool
+) -> list[Record]:
+    """Memories of one scope that were listed. then: as they were known at another time."""
+    current = _current(connection, tenant, [one.id for one in listed])
+    if not then:
+        return [current[one.id] for one in listed if one.id in current]
+    return [_as_known(one, scope, current.get(one.id)) for one in listed]
+
+
+def _current(
+    connection: Connection, tenant: str, memories: Sequence[UUID], reach: Reach | None = None
+) -> dict[UUID, Record]:
+    scope = Scope.kind.concat(":").concat(Scope.name).label("scope")
+    query = select(*_NOW, scope).join(Scope, Scope.id == Memory.scope_id)
+    query = query.where(Scope.tenant == tenant, Memory.id.in_(memories))
+    if reach is not None:
+        query = query.where(reach.scopes_condition())
+    rows = connection.execute(query).mappings().all()
+    counts, sources = sources_of(connection, tenant, [row["id"] for row in rows])
+    return {row["id"]: Record(**row, source_count=counts[row["id"]], sources=tuple(sources[row["id"]])) for row in rows}
+
+
+def _as_known(listed: ListedMemory, scope: str, current: Record | None) -> Record:
+    return Record(
+        id=listed.id,
+        scope=scope,
+        type=listed.type,
+        status=listed.status,
+        content=listed.content,
+        confidence=listed.confidence,
+        importance=listed.importance,
+        trust=listed.trust,
+        valid_from=listed.valid_from,
+        valid_to=listed.valid_to,
+        recorded_at=None if current is None else current.recorded_at,
+        superseded_by=None,
+        merged_into=None,
+        archive_reason=None,
+        revision=None,
+        source_count=listed.source_count,
+        sources=listed.sources,
+    )
