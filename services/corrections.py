@@ -1,4 +1,5 @@
-"""What a person does to one memory that they look at: say it in other words, or take it out of answers.
+"""What a person does to one memory that they look at: say it in other words or as another type, or take it out of
+answers.
 
 Each is a run of its own, so that it can be explained and undone (I6). It is about the memory as the person saw it: one
 that has changed since is left as it is, and they are told (mistake 26). It does to memories what the same edit of a
@@ -17,9 +18,11 @@ from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 
 from slowwave.errors import InvalidMessage, SlowwaveError
+from slowwave.memory_types import MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS
 from slowwave.storable import clean_text
 from slowwave_server.domain.changes import ChangeLine
+from slowwave_server.domain.redaction import redact
 from slowwave_server.models import Memory, Scope
 from slowwave_server.services.memory_changes import Author, changes_of_run
 from slowwave_server.services.memory_files.hand_effects import HandEffects
@@ -29,6 +32,8 @@ from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_
 
 PLACE = "corrections"
 """Where such words are noted to have been written, as those of memory files are by their file."""
+REASON_CHARACTERS = 500
+"""So much of a reason is kept."""
 ATTEMPTS = 3
 # A deadlock; the scope of a memory that is being forgotten.
 _AGAIN = frozenset({"40P01", "23503"})
@@ -48,34 +53,68 @@ class Correction:
 
 
 def correct(
-    engine: Engine, tenant: str, memory: UUID, words: str, *, revision: int | None, by: str, now: datetime
+    engine: Engine,
+    tenant: str,
+    memory: UUID,
+    words: str | None,
+    *,
+    type: MemoryType | None = None,  # noqa: A002 (the column's name, as everywhere)
+    revision: int | None,
+    reason: str | None = None,
+    by: str,
+    now: datetime,
 ) -> Correction:
     """Say a memory of `tenant` in other words, by hand: these take its place, with its dates and its importance.
 
-    revision: as the person saw it; None: whatever it says by now. Raises UnknownName, CannotCorrect, InvalidMessage.
+    words: None leaves them as they are. type: None leaves it as it is. revision: as the person saw it; None: whatever
+    it says by now. reason: why, which the run's summary tells. Raises UnknownName, CannotCorrect, InvalidMessage.
     """
-    said = " ".join(clean_text(words).split())
-    if not said:
-        raise InvalidMessage("words: say what is to be remembered instead; to have it forgotten, forget it")
-    if len(said) > MAX_CONTENT_CHARACTERS:
-        raise InvalidMessage(f"words: at most {MAX_CONTENT_CHARACTERS:,} characters, these are {len(said):,}")
+    said = None if words is None else _checked(words)
+    if said is None and type is None:
+        raise InvalidMessage("give content or type: a correction changes one of them at least")
 
     def change(effects: HandEffects, row: Any) -> UUID:
-        if row.content == said:
+        wanted = (row.content if said is None else said, row.type if type is None else type)
+        if wanted == (row.content, row.type):
             raise CannotCorrect(f"memory {memory} says just that")
-        return effects.corrected(memory, said, PLACE)
+        return effects.corrected(memory, *wanted, PLACE)
 
-    return _in_a_run(engine, tenant, memory, revision, change, "a memory in other words", by=by, now=now)
+    summary = _summary("a memory of another type" if said is None else "a memory in other words", reason)
+    return _in_a_run(engine, tenant, memory, revision, change, summary, by=by, now=now)
 
 
-def withdraw(engine: Engine, tenant: str, memory: UUID, *, revision: int | None, by: str, now: datetime) -> Correction:
+def withdraw(
+    engine: Engine,
+    tenant: str,
+    memory: UUID,
+    *,
+    revision: int | None,
+    reason: str | None = None,
+    by: str,
+    now: datetime,
+) -> Correction:
     """Archive a memory of `tenant`: it is in no answer any more, and stays readable. Otherwise as correct()."""
 
     def change(effects: HandEffects, _: Any) -> UUID:
         effects.withdrawn(memory)
         return memory
 
-    return _in_a_run(engine, tenant, memory, revision, change, "a memory archived by hand", by=by, now=now)
+    summary = _summary("a memory archived by hand", reason)
+    return _in_a_run(engine, tenant, memory, revision, change, summary, by=by, now=now)
+
+
+def _checked(words: str) -> str:
+    said = " ".join(clean_text(words).split())
+    if not said:
+        raise InvalidMessage("words: say what is to be remembered instead; to have it forgotten, forget it")
+    if len(said) > MAX_CONTENT_CHARACTERS:
+        raise InvalidMessage(f"words: at most {MAX_CONTENT_CHARACTERS:,} characters, these are {len(said):,}")
+    return said
+
+
+def _summary(what: str, reason: str | None) -> str:
+    why = "" if reason is None else " ".join(clean_text(reason).split())[:REASON_CHARACTERS]
+    return f"{what}: {redact(why).text}" if why else what
 
 
 def _in_a_run(
@@ -114,7 +153,7 @@ def _look(connection: Connection, tenant: str, memory: UUID, revision: int | Non
     if scope_id is not None:
         lock_scopes(connection, [scope_id])
         mine = (Memory.scope_id == scope_id, Memory.id == memory)
-        columns = (Memory.scope_id, Memory.content, Memory.status, Memory.valid_to, Memory.revision)
+        columns = (Memory.scope_id, Memory.content, Memory.type, Memory.status, Memory.valid_to, Memory.revision)
         row = connection.execute(select(*columns).where(*mine).with_for_update()).first()
     if row is None:
         raise UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memories AGENT` lists them")

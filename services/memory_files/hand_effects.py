@@ -8,7 +8,7 @@ Must not know: files, and how an edit was noticed.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -77,13 +77,15 @@ class HandEffects:
         self._archive(row, {"archive_reason": REMOVED}, REMOVED)
         self.counts["removed"] += 1
 
-    def corrected(self, memory: UUID, words: str, place: str) -> UUID:
-        """A memory in other words, by somebody who knows it as it stands: answers what says it from here on.
+    def corrected(self, memory: UUID, words: str, kind: str, place: str) -> UUID:
+        """A memory in these words and of this type, by somebody who knows it as it stands: answers what says it from
+        here on.
 
         place: where that was written. The caller has locked the memory, which is not archived.
         """
         row = self._lock(memory)
-        became, _ = self._keep(self._instead_of(row, words, place, active=row.status == "active"), EDITED)
+        written = replace(self._instead_of(row, words, place, active=row.status == "active"), type=kind)
+        became, _ = self._keep(written, EDITED)
         if became != memory:
             self._replace(row, became)
         self.counts["edited"] += 1

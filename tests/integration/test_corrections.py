@@ -147,3 +147,27 @@ def test_i8_the_consoles_role_may_correct_within_its_tenant(engine: Engine, data
             withdraw(desk, "globex", theirs, revision=None, by="Priya", now=LATER)
     assert other.status(theirs) == ("inbox", None)
     assert gone.memory == done.memory
+
+
+def test_i6_another_type_is_a_correction_that_undo_takes_back(dispute: Dispute) -> None:
+    memory = dispute.memory("Maya prefers tea.", type="fact")
+    before = dispute.dump()
+    done = correct(
+        dispute.engine,
+        "default",
+        memory,
+        None,
+        type="preference",
+        revision=0,
+        reason="a taste",
+        by="key:desk",
+        now=LATER,
+    )
+    kind = dispute.sql("SELECT type, content FROM slowwave.memories WHERE id = :id", id=done.memory)[0]
+    assert tuple(kind) == ("preference", "Maya prefers tea.")
+    run = dispute.sql("SELECT summary, started_by FROM slowwave.maintenance_runs WHERE id = :run", run=done.run)[0]
+    assert tuple(run) == ("a memory of another type: a taste", "key:desk")
+    with pytest.raises(InvalidMessage, match="give content or type"):
+        correct(dispute.engine, "default", memory, None, revision=None, by="Priya", now=LATER)
+    undo(dispute.engine, "default", done.run, by="Priya", now=LATER)
+    assert dispute.dump()[0] == before[0]
