@@ -48,7 +48,7 @@ def test_help_lists_the_commands_by_topic() -> None:
 
 def test_help_answers_without_loading_the_heavy_libraries() -> None:
     heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis")
-    code = f"import sys, slowwave_server.workers.shell; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, slowwave_server.workers.shell.main; print([name for name in {heavy} if name in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
 

@@ -1,0 +1,84 @@
+"""The rollout file of Codex: a line an item of the conversation; an item is known by the place where its line begins.
+
+Codex only appends to a rollout, so that place never changes.
+
+Must not know: files, what becomes of messages.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from slowwave.hosts.texts import cut, is_recalled
+
+# What Codex itself puts into the user's messages.
+_NOTES = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions instructions>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "<skill>",
+    "<INSTRUCTIONS>",
+    "# AGENTS.md instructions",
+)
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_RESULTS = ("function_call_output", "custom_tool_call_output")
+
+
+def message_of(line: Mapping[str, Any], begin: int, session: str) -> dict[str, Any] | None:
+    """The message of a line; None for a line that holds nothing that was said or done."""
+    item = line.get("payload")
+    if line.get("type") != "response_item" or not isinstance(item, Mapping):
+        return None
+    kind = item.get("type")
+    if kind == "message":
+        made = _spoken(item)
+    elif kind in _CALLS:
+        made = _call(item)
+    else:
+        made = _result(item) if kind in _RESULTS else None
+    if made is None:
+        return None
+    made["key"] = f"codex:{session}:{begin}"
+    return made | ({"at": line["timestamp"]} if isinstance(line.get("timestamp"), str) else {})
+
+
+def _spoken(item: Mapping[str, Any]) -> dict[str, Any] | None:
+    role, parts = item.get("role"), item.get("content")
+    if role not in {"user", "assistant"} or not isinstance(parts, list):
+        return None
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    said = [text for text in texts if isinstance(text, str) and not is_recalled(text)]
+    if role == "user":
+        said = [text for text in said if not text.lstrip().startswith(_NOTES)]
+    text = "\n".join(said)
+    return {"role": role, "content": cut(text)} if text.strip() else None
+
+
+def _call(item: Mapping[str, Any]) -> dict[str, Any] | None:
+    asked = next((item[name] for name in ("arguments", "input", "action") if item.get(name) is not None), None)
+    name = item.get("name") or "shell"
+    call = {"id": _text(item.get("call_id")), "function": {"name": name, "arguments": asked}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]} if isinstance(name, str) else None
+
+
+def _result(item: Mapping[str, Any]) -> dict[str, Any]:
+    output, failed = item.get("output"), False
+    if isinstance(output, str) and output.startswith("{"):
+        with suppress(ValueError, RecursionError):
+            output = json.loads(output)
+    if isinstance(output, Mapping):
+        details = output.get("metadata")
+        code = details.get("exit_code") if isinstance(details, Mapping) else None
+        failed = output.get("success") is False or (isinstance(code, int) and code != 0)
+        output = next((output[name] for name in ("output", "content") if output.get(name) is not None), "")
+    if isinstance(output, list):
+        output = "\n".join(_text(part.get("text")) for part in output if isinstance(part, Mapping))
+    text = output if isinstance(output, str) else json.dumps(output)
+    return {"role": "tool", "content": cut(text), "tool_call_id": _text(item.get("call_id")), "is_error": failed}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

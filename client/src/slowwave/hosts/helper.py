@@ -1,0 +1,187 @@
+"""The process behind the hooks of one person's hosts: it answers their questions and empties their inbox.
+
+A hook starts it where none runs; it ends by itself after an hour without a hook. One helper holds the lock of its
+folder; a second one that finds it taken ends at once.
+
+Must not know: hosts' events and files, SQL.
+"""
+
+import fcntl
+import json
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slowwave.hosts import places
+
+if TYPE_CHECKING:
+    from slowwave.hosts.contexts import Contexts
+    from slowwave.hosts.recording import Recorder
+
+log = logging.getLogger("slowwave.hosts")
+
+IDLE_SECONDS = 3600.0
+LOOK_SECONDS = 5.0
+DRAIN_WAIT_SECONDS = 0.1
+"""How long a question waits for what is being recorded: the last words of the session before."""
+REST_SECONDS = 5.0
+"""After a failure nothing is read for so long: servers that are away cost one prompt a wait, not each."""
+MAX_REQUEST_BYTES = 1_000_000
+MAX_CONVERSATIONS = 16
+
+
+class Helper:
+    """The work of a helper; `idle_seconds`: it ends after so long without a hook."""
+
+    def __init__(self, contexts: "Contexts", recorder: "Recorder", inbox: Path, idle_seconds: float) -> None:
+        self._contexts = contexts
+        self._recorder = recorder
+        self._inbox = inbox
+        self._idle_seconds = idle_seconds
+        self._heard = time.monotonic()
+        self._rests_until = float("-inf")
+        self._draining = threading.Lock()
+        self._asking = threading.Lock()
+        self._wake = threading.Event()
+        self._rooms = threading.BoundedSemaphore(MAX_CONVERSATIONS)
+
+    def serve(self, listener: socket.socket) -> None:
+        """Answer until nobody has asked for `idle_seconds`."""
+        threading.Thread(target=self._drain_for_ever, daemon=True).start()
+        listener.settimeout(LOOK_SECONDS)
+        while time.monotonic() - self._heard < self._idle_seconds or self._waiting():
+            try:
+                connection, _ = listener.accept()
+            except TimeoutError:
+                continue
+            self._heard = time.monotonic()
+            if self._rooms.acquire(blocking=False):
+                threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+            else:
+                connection.close()
+
+    def drain(self) -> None:
+        """Record what lies in the inbox, the oldest first. A file that can't be used is removed. Raises SpoolFull."""
+        from slowwave.errors import SpoolFull  # noqa: PLC0415 (loaded by then)
+
+        for path in self._waiting():
+            try:
+                self._recorder.record(json.loads(path.read_bytes()))
+            except (SpoolFull, OSError):
+                raise
+            except Exception:
+                log.exception("%s can't be used", path.name)
+            path.unlink()
+
+    def _waiting(self) -> list[Path]:
+        """Whole files: one that is still being written has a name with a dot in front."""
+        return sorted(path for path in self._inbox.glob("*.json") if not path.name.startswith("."))
+
+    def _drain_for_ever(self) -> None:
+        while True:
+            try:
+                with self._draining:
+                    self.drain()
+            except Exception:
+                # A full disk, most likely: the files stay, and the next round tries them again.
+                log.exception("what waits in the inbox was not recorded")
+            self._wake.wait(LOOK_SECONDS)
+            self._wake.clear()
+
+    def _talk(self, connection: socket.socket) -> None:
+        with ExitStack() as ends, connection, suppress(OSError, ValueError, LookupError, TypeError):
+            ends.callback(self._rooms.release)
+            connection.settimeout(LOOK_SECONDS)
+            data = b""
+            while not data.endswith(b"\n") and len(data) < MAX_REQUEST_BYTES:
+                if not (part := connection.recv(65_536)):
+                    return
+                data += part
+            request = json.loads(data)
+            if request["kind"] == "wake":
+                self._wake.set()
+                return
+            text, ids = self._answer(request)
+            connection.sendall(json.dumps({"text": text}).encode() + b"\n")
+            with self._asking:
+                self._contexts.delivered(request, ids)
+
+    def _answer(self, request: dict[str, Any]) -> tuple[str, set[str]]:
+        from slowwave.errors import SlowwaveError  # noqa: PLC0415 (loaded by then)
+
+        if self._waiting():
+            self._wake.set()
+            if self._draining.acquire(timeout=DRAIN_WAIT_SECONDS):
+                try:
+                    self.drain()
+                finally:
+                    self._draining.release()
+        if time.monotonic() < self._rests_until:
+            raise ValueError("the servers are away")
+        try:
+            return self._contexts.answer(request)
+        except SlowwaveError as error:
+            self._rests_until = time.monotonic() + REST_SECONDS
+            log.warning("no context: %s", error)
+            raise ValueError("no context") from None
+
+
+def main(place: str, *, idle_seconds: float = IDLE_SECONDS) -> None:
+    """Serve the hooks of a folder until nobody asks any more; at once if another helper does."""
+    os.chdir(place)
+    lock = os.open(places.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    os.truncate(lock, 0)
+    os.write(lock, str(os.getpid()).encode())
+    Path(places.SOCKET).unlink(missing_ok=True)
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        # Before the imports, which take a second: who asks meanwhile waits in the queue of the socket.
+        listener.bind(places.SOCKET)
+        listener.listen(64)
+        try:
+            _serve(listener, idle_seconds)
+        finally:
+            Path(places.SOCKET).unlink(missing_ok=True)
+
+
+def _serve(listener: socket.socket, idle_seconds: float) -> None:
+    from slowwave.errors import InvalidSettings  # noqa: PLC0415 (as above)
+
+    try:
+        from slowwave.hosts.contexts import Contexts  # noqa: PLC0415
+        from slowwave.hosts.recording import Recorder, forget_old_marks  # noqa: PLC0415
+        from slowwave.memory import Memory  # noqa: PLC0415
+
+        memory = Memory.from_env()
+    except InvalidSettings as error:
+        Path(places.UNUSABLE).write_text(f"{error}\n", encoding="utf-8")
+        log.error("the settings can't be used: %s", error)  # noqa: TRY400 (the sentence says it all)
+        return
+    Path(places.UNUSABLE).unlink(missing_ok=True)
+    _adopt()
+    sessions = Path(places.SESSIONS)
+    forget_old_marks(sessions)
+    with memory:
+        Helper(Contexts(memory), Recorder(memory, sessions), Path(places.INBOX), idle_seconds).serve(listener)
+
+
+def _adopt() -> None:
+    """Take over what lies in folders whose settings could not be used: they are mended, which made them other ones."""
+    for unusable in Path.cwd().parent.glob(f"*/{places.UNUSABLE}"):
+        for job in (unusable.parent / places.INBOX).glob("*.json"):
+            with suppress(OSError):
+                job.rename(Path(places.INBOX, job.name))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,137 @@
+"""Record what hosts hand over and what is new in their conversation files.
+
+An event has the host's own id for its key, so the same message is recorded once however often a hook runs. Events say
+since when they wait: what was said before its agent was forgotten stays forgotten.
+
+Must not know: sockets, hosts' events.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from slowwave.capture import Entry, Trigger
+from slowwave.errors import InvalidMessage, InvalidName, Refused, shown
+from slowwave.event_json import EventJson
+from slowwave.hosts import claude_code, codex, opencode
+from slowwave.hosts.transcripts import Mark, new_lines
+from slowwave.memory import Memory
+from slowwave.messages import turn_events
+from slowwave.spool import replace_file
+
+log = logging.getLogger(__name__)
+
+BATCH_MESSAGES = 50
+BATCH_CHARACTERS = 500_000
+MAX_MARKS = 5000
+"""Conversations whose place is remembered; an older one is read again from its beginning, and adds nothing."""
+
+Reader = Callable[[Mapping[str, Any], int, str], dict[str, Any] | None]
+_READERS: Mapping[str, Reader] = {"claude-code": claude_code.message_of, "codex": codex.message_of}
+
+
+class Recorder:
+    """Records requests of the kind "record". folder: where it keeps how far each file was read."""
+
+    def __init__(self, memory: Memory, folder: Path) -> None:
+        self._memory = memory
+        self._folder = folder
+
+    def record(self, request: Mapping[str, Any]) -> None:
+        """Record all of a request. Raises SpoolFull, and KeyError or TypeError for one of another form."""
+        reader = _READERS.get(request["host"])
+        path = request.get("transcript")
+        if path and reader is not None:
+            self._read_on(request, path, reader)
+        if given := request.get("messages"):
+            # Only OpenCode has messages of its own form; those of Cursor are made by the hook.
+            plain = [opencode.messages_of(one) for one in given] if request["host"] == "opencode" else [given]
+            messages = [message for several in plain for message in several]
+            for begin in range(0, len(messages), BATCH_MESSAGES):
+                self._send(request, messages[begin : begin + BATCH_MESSAGES])
+        if trigger := request.get("trigger"):
+            self._store(request, [], trigger)
+        if request.get("boost"):
+            self._memory.prompt_arrived(request["agent"], request["session"])
+
+    def _read_on(self, request: Mapping[str, Any], path: str, reader: Reader) -> None:
+        name = blake2b(f"{request['agent']}\0{request['session']}\0{path}".encode(errors="replace"), digest_size=12)
+        file = self._folder / f"{name.hexdigest()}.json"
+        batch: list[dict[str, Any]] = []
+        characters, mark = 0, None
+        try:
+            for line, mark in new_lines(path, _read_mark(file)):
+                message = None if line.content is None else reader(line.content, line.begin, request["session"])
+                if message is not None:
+                    batch.append(message)
+                    characters += line.end - line.begin
+                if len(batch) >= BATCH_MESSAGES or characters >= BATCH_CHARACTERS:
+                    self._send(request, batch)
+                    _keep_mark(file, mark)
+                    batch, characters = [], 0
+        except OSError as error:
+            log.warning("the conversation in %s can't be read: %s", shown(path), error)
+        if batch:
+            self._send(request, batch)
+        if mark is not None:
+            _keep_mark(file, mark)
+
+    def _send(self, request: Mapping[str, Any], messages: list[dict[str, Any]]) -> None:
+        details = {"host": request["host"]} | ({"branch": request["branch"]} if request.get("branch") else {})
+        tools = self._memory.store.settings.memory.tools
+        whole = [{**message, "metadata": details} for message in messages]
+        try:
+            events, _ = turn_events(whole, "-", tools)
+        except (InvalidMessage, InvalidName):
+            events = [event for one in whole for event in _alone(one, tools)]
+        if events:
+            self._store(request, events, None)
+
+    def _store(self, request: Mapping[str, Any], events: list[EventJson], trigger: Trigger | None) -> None:
+        now = datetime.now(UTC).isoformat()
+        for event in events:
+            event["taken"] = min(event.setdefault("at", request.get("taken", now)), now)
+        entry = Entry(self._memory.tenant, request["agent"], request["session"], events, None, trigger)
+        try:
+            captured, _ = self._memory.store.record(entry)
+        except Refused as error:
+            log.error("events of %s are refused: %s", entry.ref, error)  # noqa: TRY400 (the sentence says it all)
+            return
+        if captured is not None and captured.problem:
+            log.error("events of %s are refused: %s", entry.ref, captured.problem)
+
+
+def _alone(message: dict[str, Any], tools: Any) -> Iterator[EventJson]:
+    """The events of one message of several; none of one that can't be recorded, which must not hold up the others."""
+    try:
+        yield from turn_events([message], "-", tools)[0]
+    except (InvalidMessage, InvalidName) as error:
+        log.warning("a message is left out: %s", error)
+
+
+def _read_mark(file: Path) -> Mark | None:
+    try:
+        number, offset = json.loads(file.read_bytes())
+    except (OSError, ValueError, TypeError):
+        return None
+    return Mark(number, offset) if type(number) is int and type(offset) is int and offset >= 0 else None
+
+
+def _keep_mark(file: Path, mark: Mark) -> None:
+    try:
+        replace_file(file, json.dumps(list(mark)).encode())
+    except OSError as error:
+        log.warning("the place in a conversation can't be kept, it will be read again: %s", error)
+
+
+def forget_old_marks(folder: Path) -> None:
+    """Keep the newest MAX_MARKS."""
+    with suppress(OSError):
+        found = sorted((path.stat().st_mtime, path) for path in folder.iterdir())
+        for _, path in found[:-MAX_MARKS]:
+            path.unlink()

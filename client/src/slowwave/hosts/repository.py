@@ -1,0 +1,116 @@
+"""Whose memory a folder's conversations belong to: the agent is the repository, by its remote or by its folder's name.
+
+    remote "origin" is git@github.com:acme/shop.git     github.com/acme/shop
+    a repository without that remote, in /home/me/shop  shop
+    no repository, in /home/me/notes                    notes
+
+Branches share one memory unless they are told apart: then each branch is an agent of its own, as in "acme/shop@main".
+The files of git are read directly: to start git would take longer than all of the hook.
+
+Must not know: hosts, settings.
+"""
+
+# pathlib takes longer to import than all of the hook's own modules.
+# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120, PTH123
+
+import os
+from typing import NamedTuple
+
+MAX_NAME_CHARACTERS = 200
+_MAX_FILE_BYTES = 262_144
+_MAX_PARENTS = 64
+_HEADS = "ref: refs/heads/"
+
+
+class Repository(NamedTuple):
+    """A folder's repository: the name of its agent, and the branch that is checked out (None: no branch)."""
+
+    name: str
+    branch: str | None
+
+    def agent(self, *, apart: bool) -> str:
+        """The name of the agent; apart: each branch has one of its own."""
+        name = self.name
+        if apart and self.branch:
+            branch = self.branch[: MAX_NAME_CHARACTERS // 2]
+            name = f"{name[: MAX_NAME_CHARACTERS - len(branch) - 1]}@{branch}"
+        return name
+
+
+def repository_of(folder: str) -> Repository:
+    """Look at a folder and those above it. Never raises: a folder that can't be read has its own name."""
+    top, git = _find(folder)
+    if git is None:
+        return Repository(_clean(os.path.basename(top)) or "home", None)
+    own, shared = git, _shared(git)
+    name = _remote_name(_read(os.path.join(shared, "config")))
+    if not name:
+        # A worktree has the name of the repository that it belongs to.
+        name = os.path.basename(os.path.dirname(shared) if os.path.basename(shared) == ".git" else shared)
+    head = _read(os.path.join(own, "HEAD")).strip()
+    branch = _clean(head.removeprefix(_HEADS)) if head.startswith(_HEADS) else None
+    return Repository(_clean(name) or "home", branch or None)
+
+
+def _find(folder: str) -> tuple[str, str | None]:
+    """The top of the repository and the folder that git keeps for it; the folder itself where there is none."""
+    top = os.path.abspath(folder)
+    at = top
+    for _ in range(_MAX_PARENTS):
+        marker = os.path.join(at, ".git")
+        if os.path.isdir(marker):
+            return at, marker
+        if os.path.isfile(marker):
+            pointed = _read(marker).strip().removeprefix("gitdir:").strip()
+            return at, os.path.normpath(os.path.join(at, pointed))
+        above = os.path.dirname(at)
+        if above == at:
+            break
+        at = above
+    return top, None
+
+
+def _shared(git: str) -> str:
+    """The folder that holds the configuration: of a worktree, that of the main working tree."""
+    common = _read(os.path.join(git, "commondir")).strip()
+    return os.path.normpath(os.path.join(git, common)) if common else git
+
+
+def _remote_name(config: str) -> str:
+    """HOST/PATH of the remote "origin"; "" where there is none."""
+    inside = False
+    for raw in config.splitlines():
+        line = raw.strip()
+        if line.startswith("["):
+            inside = line.replace(" ", "").lower() == '[remote"origin"]'
+        elif inside and line.lower().replace(" ", "").startswith("url="):
+            return name_of_url(line.partition("=")[2].strip().strip('"'))
+    return ""
+
+
+def name_of_url(url: str) -> str:
+    """The name of a remote's URL, without scheme, login, port and ".git": "github.com/acme/shop"."""
+    scheme, found, rest = url.partition("://")
+    if found:
+        host, _, path = rest.partition("/")
+        host = host.rpartition("@")[2].partition(":")[0]
+        if scheme == "file":
+            return os.path.basename(path.rstrip("/").removesuffix(".git"))
+    elif ":" in url and "/" not in url.partition(":")[0]:
+        host, _, path = url.partition(":")
+        host = host.rpartition("@")[2]
+    else:
+        return os.path.basename(url.rstrip("/").removesuffix(".git"))
+    return f"{host.lower()}/{path.strip('/').removesuffix('.git')}".strip("/")
+
+
+def _clean(name: str) -> str:
+    return "".join(character for character in name if character.isprintable())[:MAX_NAME_CHARACTERS]
+
+
+def _read(file: str) -> str:
+    try:
+        with open(file, "rb") as opened:
+            return opened.read(_MAX_FILE_BYTES).decode(errors="replace")
+    except OSError:
+        return ""

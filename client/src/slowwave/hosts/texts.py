@@ -1,0 +1,19 @@
+"""Texts on their way from a host to the memory.
+
+Must not know: hosts.
+"""
+
+from slowwave.messages import MAX_CONTENT_CHARACTERS
+from slowwave.notice import NOTICE
+
+_CUT = " […]"
+
+
+def cut(text: str) -> str:
+    """The text, shortened to what one event may hold."""
+    return text if len(text) <= MAX_CONTENT_CHARACTERS else text[: MAX_CONTENT_CHARACTERS - len(_CUT)] + _CUT
+
+
+def is_recalled(text: str) -> bool:
+    """Whether the text came from the memory itself: it must not become evidence for itself."""
+    return NOTICE in text
