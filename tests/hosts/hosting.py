@@ -47,16 +47,6 @@ class Home:
             command, input=data, capture_output=True, check=False, env=self.environment, cwd=self.repository
         )
 
-    def begin(self, host: str, event: str, payload: Any, *options: str) -> "subprocess.Popen[bytes]":
-        """Begin a hook beside others."""
-        command = [*SLOWWAVE, "hook", host, event, *options]
-        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        running = subprocess.Popen(command, env=self.environment, cwd=self.repository, **pipes)
-        assert running.stdin is not None
-        running.stdin.write(json.dumps(payload).encode())
-        running.stdin.close()
-        return running
-
     def places(self) -> list[Path]:
         root = self.folder / ".local/state/slowwave/hosts"
         return sorted(root.iterdir()) if root.is_dir() else []

@@ -63,7 +63,8 @@ def place_of(environment: Mapping[str, str], settings: Mapping[str, str]) -> str
 
 
 def make_place(place: str) -> None:
-    """Make the folder of a helper. Raises OSError."""
+    """Make the folder of a helper, which no one else may enter. Raises OSError."""
+    os.makedirs(place, mode=0o700, exist_ok=True)
     os.makedirs(os.path.join(place, INBOX), mode=0o700, exist_ok=True)
     os.makedirs(os.path.join(place, SESSIONS), mode=0o700, exist_ok=True)
 

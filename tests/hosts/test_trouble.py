@@ -1,0 +1,129 @@
+"""Whatever is away, broken or hostile: the host gets exit code 0 and output that it can parse, and no turn is lost."""
+
+import json
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from slowwave.spool import spooled
+from tests.capturing import contents, rows
+from tests.hosts.hosting import ClaudeCode, Home, context_in, wait_for
+
+pytestmark = pytest.mark.servers
+
+EVENTS = {
+    "claude-code": ("SessionStart", "UserPromptSubmit", "Stop", "PostToolUse", "PreCompact", "SessionEnd", "Unheard"),
+    "codex": ("SessionStart", "UserPromptSubmit", "Stop", "PostToolUse", "PreCompact", "SessionEnd", "notify"),
+    "cursor": ("sessionStart", "beforeSubmitPrompt", "afterAgentResponse", "postToolUse", "stop", "sessionEnd"),
+    "opencode": ("prompt", "messages"),
+}
+ODD = [
+    b"",
+    b"null",
+    b"[1]",
+    b"{",
+    b"\xff\xfe",
+    b'{"session_id": 7, "prompt": {"a": []}}',
+    b'{"session_id": "a\\u0000b", "transcript_path": "/dev/zero"}',
+    b'{"session_id": "s", "transcript_path": "/nowhere/\\ud800", "cwd": "/x\\u0000"}',
+    b'{"conversation_id": "s", "workspace_roots": ["\\ud800"], "text": "\\ud800", "prompt": "\\ud800"}',
+    b'{"sessionID": "s", "directory": "", "messages": [{"info": {"id": "\\ud800", "role": "user"}, "parts": [1, {}]}]}',
+    b"[" * 100_000,
+    b'{"session_id": "s", "prompt": "' + b"x" * 20_000_000 + b'"}',
+]
+
+
+@pytest.mark.parametrize("host", EVENTS)
+def test_odd_input_never_breaks_a_host(lonely_home: Home, host: str) -> None:
+    for event in EVENTS[host]:
+        for payload in ODD:
+            done = lonely_home.hook(host, event, payload, "--wait", "0")
+            assert done.returncode == 0, (event, payload[:60])
+            assert not done.stdout or isinstance(json.loads(done.stdout), dict), (event, payload[:60])
+            assert len(done.stderr) < 1000
+
+
+def test_wrong_words_end_with_code_zero(lonely_home: Home) -> None:
+    for words in (("nobody", "Stop"), ("claude-code", "Stop", "--wait", "soon"), ("claude-code", "Stop", "--agent")):
+        done = lonely_home.hook(words[0], words[1], {}, *words[2:])
+        assert (done.returncode, done.stdout) == (0, b"")
+        assert b"usage: slowwave hook HOST EVENT" in done.stderr
+
+
+def test_turn_lies_in_the_spool_while_servers_are_away(lonely_home: Home) -> None:
+    session = ClaudeCode(lonely_home, "monday")
+    assert context_in(session.run("SessionStart", source="startup")) == ""
+    assert context_in(session.run("UserPromptSubmit", prompt="I like tea.")) == ""
+    session.turn("I like tea.", "Noted.")
+    assert context_in(session.run("Stop")) == ""
+    spool = Path(lonely_home.settings["SLOWWAVE_SPOOL"])
+    wait_for(lambda: spooled(spool).files, "the turn is in the spool")
+    wait_for(lambda: not lonely_home.inbox(), "the inbox is empty")
+    assert "I like tea." in "".join(file.read_text() for file in spool.glob("*.jsonl"))
+
+
+def test_unusable_settings_keep_the_turn_until_mended(database_url: str, valkey_url: str, tmp_path: Path) -> None:
+    right = {
+        "SLOWWAVE_DATABASE_URL": database_url,
+        "SLOWWAVE_BROKER_URL": valkey_url,
+        "SLOWWAVE_SPOOL": str(tmp_path / "spool"),
+    }
+    home = Home(tmp_path / "home", right | {"SLOWWAVE_NO_SUCH_SETTING": "1"})
+    session = ClaudeCode(home, "monday")
+    session.turn("I like tea.", "Noted.")
+    session.run("Stop")
+    wait_for(lambda: any((place / "unusable").is_file() for place in home.places()), "the helper has given up")
+    assert len(home.inbox()) == 1
+    home.settings = right
+    session.run("UserPromptSubmit", prompt="And coffee?")
+    wait_for(lambda: contents(database_url, "monday") == ["I like tea.", "Noted."], "the turn is recorded")
+    home.close()
+
+
+def test_two_hooks_at_once_start_one_helper_and_record_once(home: Home, database_url: str) -> None:
+    session = ClaudeCode(home, "monday")
+    session.turn("I like tea.", "Noted.")
+    with ThreadPoolExecutor(6) as pool:
+        for done in pool.map(lambda _: session.run("Stop"), range(6)):
+            assert (done.stdout, done.returncode) == (b"", 0)
+    wait_for(lambda: contents(database_url, "monday") and not home.inbox(), "the turn is recorded")
+    assert contents(database_url, "monday") == ["I like tea.", "Noted."]
+    assert len(home.helpers()) == 1
+    assert rows(database_url, "SELECT last_seq FROM slowwave.sessions") == [(2,)]
+
+
+def test_mute_helper_costs_no_more_than_the_wait(lonely_home: Home) -> None:
+    session = ClaudeCode(lonely_home, "monday")
+    session.run("Stop")
+    wait_for(lonely_home.helpers, "the helper runs")
+    (helper,) = lonely_home.helpers()
+    os.kill(helper, signal.SIGSTOP)  # it stands still, and the kernel still takes connections
+    try:
+        began = time.monotonic()
+        assert context_in(session.run("UserPromptSubmit", prompt="Hello?")) == ""
+        assert time.monotonic() - began < 10
+    finally:
+        os.kill(helper, signal.SIGCONT)
+
+
+def test_transcript_that_is_a_pipe_holds_nothing_up(home: Home, database_url: str) -> None:
+    session = ClaudeCode(home, "monday")
+    os.mkfifo(session.transcript)
+    session.run("Stop")
+    other = ClaudeCode(home, "tuesday")
+    other.turn("I like tea.", "Noted.")
+    other.run("Stop")
+    wait_for(lambda: contents(database_url, "tuesday"), "the other turn is recorded")
+
+
+def test_files_of_the_hooks_are_private(lonely_home: Home) -> None:
+    session = ClaudeCode(lonely_home, "monday")
+    session.turn("I like tea.", "Noted.")
+    session.run("Stop")
+    wait_for(lambda: lonely_home.helpers() and not lonely_home.inbox(), "the inbox is empty")
+    for place in lonely_home.places():
+        assert place.stat().st_mode & 0o077 == 0
