@@ -30,6 +30,12 @@ _ROLE = text(
 )
 
 
+_MEMBERSHIPS = text(
+    "SELECT g.rolname FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid JOIN pg_roles r ON r.oid = m.member"
+    " WHERE r.rolname = :login AND g.rolname = ANY (:groups) ORDER BY 1"
+)
+
+
 class LoginRefused(SlowwaveError):
     """This login can't be what was asked for; the message says why."""
 
@@ -89,7 +95,7 @@ def remove_login(connection: Connection, login: str) -> bool:
     gone = connection.execute(delete(Login).where(Login.login == login)).rowcount or login in exporters(connection)
     if gone and connection.execute(_ROLE, {"login": login}).first() is not None:
         database = connection.execute(text("SELECT current_database()")).scalar_one()
-        for group in _groups(connection):
+        for group in _groups_of(connection, login):
             _run(connection, sql.SQL("REVOKE {} FROM {}"), sql.Identifier(group), sql.Identifier(login))
         template = sql.SQL("REVOKE CONNECT ON DATABASE {} FROM {}")
         _run(connection, template, sql.Identifier(database), sql.Identifier(login))
@@ -134,16 +140,17 @@ def _prepare_exporter(connection: Connection, login: str) -> None:
 def _join(connection: Connection, login: str, group: str, *, made: bool) -> None:
     """Be in this group and in no other, and get into this database."""
     who = sql.Identifier(login)
-    for other in _groups(connection):
-        if other != group and not made:
+    for other in [] if made else _groups_of(connection, login):
+        if other != group:
             _run(connection, sql.SQL("REVOKE {} FROM {}"), sql.Identifier(other), who)
     _run(connection, sql.SQL("GRANT {} TO {}"), sql.Identifier(group), who)
     database = connection.execute(text("SELECT current_database()")).scalar_one()
     _run(connection, sql.SQL("GRANT CONNECT ON DATABASE {} TO {}"), sql.Identifier(database), who)
 
 
-def _groups(connection: Connection) -> list[str]:
-    return [*GROUPS.values(), *([EXPORTER] if has_group(connection) else [])]
+def _groups_of(connection: Connection, login: str) -> list[str]:
+    """The groups of ours that a login is in: an owner who is no superuser may have no say over the others."""
+    return list(connection.execute(_MEMBERSHIPS, {"login": login, "groups": [*GROUPS.values(), EXPORTER]}).scalars())
 
 
 def _register(connection: Connection, login: str, role: str, tenant: str | None) -> None:

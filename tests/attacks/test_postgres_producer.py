@@ -18,6 +18,7 @@ from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.access.bounds import CONNECTIONS, lacking_bounds
+from slowwave_server.services.access.figures import EXPORTER
 from slowwave_server.services.access.grants import apply_grants
 from slowwave_server.services.access.logins import add_login
 from slowwave_server.services.access.privileges import GROUPS
@@ -156,9 +157,10 @@ def test_an_owner_who_is_no_superuser_limits_connections(postgres_url: str) -> N
     url = postgres_url.replace("/postgres?", f"/{owner}?")
     with psycopg.connect(postgres_url, autocommit=True) as server:
         server.execute(f"CREATE ROLE {owner} LOGIN CREATEROLE")
-        for group in GROUPS.values():
+        for group in (*GROUPS.values(), EXPORTER):
             create = f"CREATE ROLE {group} NOLOGIN"
             server.execute(f"DO $$ BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+        for group in GROUPS.values():
             server.execute(f"GRANT {group} TO {owner} WITH ADMIN TRUE, INHERIT FALSE, SET FALSE")
         server.execute(f"CREATE DATABASE {owner} OWNER {owner}")
         server.execute(f"CREATE ROLE {foreign} LOGIN")
