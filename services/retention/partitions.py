@@ -14,7 +14,8 @@ WIDTH = 1_000_000
 _EXTEND = text("SELECT slowwave.add_event_partitions(:width)")
 _EMPTY = text("SELECT slowwave.truncate_empty_partitions()")
 _ANALYZE = text("SELECT slowwave.analyze_events()")
-_LOCK_NOT_AVAILABLE = "55P03"
+_IN_USE = frozenset({"55P03", "40P01"})
+"""Postgres: lock_not_available, deadlock_detected: a capture holds one partition and waits for another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def keep_partitions(engine: Engine, *, width: int = WIDTH) -> Kept:
         with engine.begin() as connection:
             connection.execute(_ANALYZE)
     except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+        if getattr(error.orig, "sqlstate", None) not in _IN_USE:
             raise
         return Kept(made, emptied, busy=True)
     return Kept(made, emptied)
