@@ -9,6 +9,11 @@
     ├── ScopeConflict        a session that writes to one scope was told to write to another
     ├── Refused              Postgres refuses the data for good
     ├── StoreUnavailable     Postgres can't be reached or can't work; what was to be recorded waits in the spool
+    ├── NotAllowed           this login or API key may not do that
+    ├── NotFound             a memory, agent or conversation that is not there (also a LookupError)
+    ├── CannotChange         a memory that was changed meanwhile, or that can't be changed as it is
+    ├── NotAnswered          no worker answered in time; the request goes on
+    ├── RateLimited          too many calls; the error says when to call again
     ├── WasForgotten         what waited was forgotten before it arrived
     ├── EmbeddingFailed      no vectors were made (in slowwave.embedding; a search then goes by words alone)
     └── SpoolFull            the spool can't be written either: nothing was recorded
@@ -65,6 +70,34 @@ class Refused(SlowwaveError):
 
 class StoreUnavailable(SlowwaveError):
     """Postgres can't be reached, or can't work as it is; the text says why, and what became of the events."""
+
+
+class NotAllowed(SlowwaveError):
+    """This login of Postgres, or this API key, may not do that; the text says which one may."""
+
+
+class NotFound(SlowwaveError, LookupError):
+    """There is no such memory, or it belongs to somebody else: both answer the same."""
+
+
+class CannotChange(SlowwaveError):
+    """The memory was changed after it was read, or can't be changed as it is; the text says which."""
+
+
+class NotAnswered(SlowwaveError):
+    """No worker answered in time. `request` is the id of the request, which a worker carries out when one runs."""
+
+    def __init__(self, message: str, request: str) -> None:
+        super().__init__(message)
+        self.request = request
+
+
+class RateLimited(SlowwaveError):
+    """Too many calls, or a quota is used up. `retry_after`: seconds until the next call may succeed."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class WasForgotten(SlowwaveError):

@@ -3,15 +3,17 @@
 Must not know: how events are stored, spooled or flushed; celery.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
+from datetime import datetime
+from typing import Any, NamedTuple, Self
 
 from slowwave.capture import Entry, Trigger, about_of
 from slowwave.errors import InvalidMessage, ScopeConflict, shown
 from slowwave.event_json import EventJson
 from slowwave.identity import check_name
+from slowwave.memory_curation import CuratingMemory
+from slowwave.memory_reads import ReadingMemory
 from slowwave.memory_types import MemoryType
 from slowwave.messages import TASK_EVENTS, Message, TaskEvent, check_key, check_run, message_events, turn_events
 from slowwave.postgres import Statement
@@ -19,9 +21,6 @@ from slowwave.settings import Settings, load_settings
 from slowwave.spool import spooled
 from slowwave.store import Mode, Store, Stored
 from slowwave.working import Noted, WorkingStats, note, read_stats, scope_of
-
-if TYPE_CHECKING:
-    from slowwave.recall import Chosen, Context, Format, Hit, Order
 
 _DIRTY = Statement(
     b"slowwave_dirty",
@@ -66,7 +65,7 @@ class Status:
     rejected_files: int
 
 
-class Memory:
+class Memory(ReadingMemory, CuratingMemory):
     """The memory of one tenant's agents. Any number of threads may share one; a forked child may go on using it.
 
     mode: "durable" (a hook returns after the commit) or "background" (it returns at once, a thread commits in batches;
@@ -213,44 +212,6 @@ class Memory:
         """What became of all that was noted there, and what the cycles did. Raises InvalidName, StoreUnavailable."""
         kind, name = scope_of(agent, scope)
         return self.store.postgres.read(lambda connection: read_stats(connection, self.tenant, kind, name))
-
-    def search(
-        self,
-        agent: str,
-        query: str,
-        limit: int = 10,
-        *,
-        scopes: Sequence[str] = (),
-        include_review: bool = False,
-        now: datetime | None = None,
-        order: "Order" = "auto",
-        **chosen: "Unpack[Chosen]",
-    ) -> "list[Hit]":
-        """Find what answers the query, asked `now`; see `slowwave.recall.search`. Raises StoreUnavailable."""
-        from slowwave import reading  # noqa: PLC0415 (writers need none of it)
-
-        options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "order": order}
-        options["now"] = now or datetime.now(UTC)
-        return reading.search(self.store.source(), self.tenant, agent, query, **options, **chosen)
-
-    def context(
-        self,
-        agent: str,
-        session: str | None = None,
-        query: str | None = None,
-        days: int | None = None,
-        *,
-        scopes: Sequence[str] = (),
-        max_tokens: int | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-        format: "Format" = "markdown",  # noqa: A002 (the word that callers know)
-    ) -> "Context":
-        """See `slowwave.recall.context`; days: `autoload_summary_days` of the settings. Raises StoreUnavailable."""
-        from slowwave import reading  # noqa: PLC0415 (as above)
-
-        options: dict[str, Any] = {"session": session, "query": query, "scopes": scopes, "days": days}
-        options |= {"max_tokens": max_tokens, "count_tokens": count_tokens, "format": format}
-        return reading.context(self.store.source(), self.tenant, agent, now=datetime.now(UTC), **options)
 
     def status(self) -> Status:
         """How things stand. Raises StoreUnavailable and, for the queues, redis' own errors."""

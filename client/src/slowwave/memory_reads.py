@@ -1,0 +1,152 @@
+"""The part of `Memory` that reads: search, context, and memories by list and by id.
+
+Must not know: how rows are found and ranked.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Unpack
+from uuid import UUID
+
+from slowwave.memory_bound import BoundMemory
+from slowwave.memory_types import MemoryType
+
+if TYPE_CHECKING:
+    from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, MemoryStatus
+    from slowwave.recall import Chosen, Context, Format, Hit, Order
+
+
+class ReadingMemory(BoundMemory):
+    """Answers what an agent knows. Needs the login of a producer, a console or a worker."""
+
+    def search(
+        self,
+        agent: str,
+        query: str,
+        limit: int = 10,
+        *,
+        scopes: Sequence[str] = (),
+        include_review: bool = False,
+        now: datetime | None = None,
+        order: "Order" = "auto",
+        **chosen: "Unpack[Chosen]",
+    ) -> "list[Hit]":
+        """Find what answers the query, asked `now`; see `slowwave.recall.search`. Raises StoreUnavailable."""
+        from slowwave import reading  # noqa: PLC0415 (writers need none of it)
+
+        options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "order": order}
+        options["now"] = now or datetime.now(UTC)
+        return reading.search(self.store.source(), self.tenant, agent, query, **options, **chosen)
+
+    def context(
+        self,
+        agent: str,
+        session: str | None = None,
+        query: str | None = None,
+        days: int | None = None,
+        *,
+        scopes: Sequence[str] = (),
+        max_tokens: int | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        format: "Format" = "markdown",  # noqa: A002 (the word that callers know)
+    ) -> "Context":
+        """See `slowwave.recall.context`; days: `autoload_summary_days` of the settings. Raises StoreUnavailable."""
+        from slowwave import reading  # noqa: PLC0415 (as above)
+
+        options: dict[str, Any] = {"session": session, "query": query, "scopes": scopes, "days": days}
+        options |= {"max_tokens": max_tokens, "count_tokens": count_tokens, "format": format}
+        return reading.context(self.store.source(), self.tenant, agent, now=datetime.now(UTC), **options)
+
+    def memories(
+        self,
+        agent: str,
+        *,
+        scope: str | None = None,
+        status: "MemoryStatus | None" = None,
+        type: MemoryType | None = None,  # noqa: A002 (the word that callers know)
+        as_of: datetime | date | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> "MemoryPage":
+        """List the memories of one scope, the newest first.
+
+        Args:
+            agent: whose own scope is listed. An unknown agent has no memories.
+            scope: "room:NAME" or "team:NAME", to list that scope instead.
+            status: only memories with this status. By default all but archived ones.
+            type: only memories of this type.
+            as_of: only memories that held at this moment (aware), or at the end of this day in the agent's time zone.
+            limit: the most memories of one page, from 1 to 200.
+            after: the `next` of the page before, to read on.
+
+        Returns:
+            A page: its memories, and `next` if there are more.
+
+        Raises:
+            InvalidName: a name can't be used.
+            InvalidQuery: another argument can't be used.
+            StoreUnavailable: Postgres can't be reached, or this login may not read.
+
+        Example:
+            >>> page = memory.memories("support-bot", type="preference")
+            >>> for one in page:
+            ...     print(one.valid_from.date(), one.content)
+        """
+        from slowwave import record_reading  # noqa: PLC0415 (as above)
+
+        options: dict[str, Any] = {"scope": scope, "status": status, "kind": type, "as_of": as_of}
+        options |= {"limit": limit, "after": after}
+        return self.store.postgres.read(
+            lambda connection: record_reading.list_records(connection, self.tenant, agent, **options)
+        )
+
+    def get(self, id: str | UUID) -> "MemoryRecord":  # noqa: A002 (the word that callers know)
+        """Read one memory, archived ones too.
+
+        Args:
+            id: the whole UUID, as `Hit.id` and `MemoryRecord.id` hold it.
+
+        Returns:
+            The memory with all its fields.
+
+        Raises:
+            NotFound: the tenant has no such memory.
+            InvalidQuery: `id` is no UUID.
+            StoreUnavailable: Postgres can't be reached, or this login may not read.
+
+        Example:
+            >>> memory.get(hit.id).revision
+            3
+        """
+        from slowwave import record_reading  # noqa: PLC0415 (as above)
+
+        asked = record_reading.memory_id(id)
+        return self.store.postgres.read(
+            lambda connection: record_reading.existing_record(connection, self.tenant, asked)
+        )
+
+    def explain(self, id: str | UUID) -> "MemoryExplanation":  # noqa: A002 (as above)
+        """Tell why a memory is there: the events that say it and every change of it. Secrets are masked.
+
+        Args:
+            id: the whole UUID of the memory.
+
+        Returns:
+            The memory, at most 200 events and at most 500 changes, the oldest first.
+
+        Raises:
+            NotFound: the tenant has no such memory.
+            InvalidQuery: `id` is no UUID.
+            StoreUnavailable: Postgres can't be reached, or this login may not read.
+
+        Example:
+            >>> [event.content for event in memory.explain(hit.id).sources]
+            ['Please send invoices to billing@example.com from now on.']
+        """
+        from slowwave import record_reading  # noqa: PLC0415 (as above)
+
+        asked = record_reading.memory_id(id)
+        told = self.store.postgres.read(
+            lambda connection: record_reading.read_explanation(connection, self.tenant, asked)
+        )
+        return record_reading.found(told, asked)
