@@ -27,7 +27,7 @@ from tests.shelling import CliRunner
 pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).parents[2]
-SERVING = {"up", "worker", "demo", "mcp", "maintenance daemon", "exporter", "console"}
+SERVING = {"up", "worker", "demo", "mcp", "hook", "maintenance daemon", "exporter", "console"}
 """Commands that stay: what they are given is always wrong at one place, so that they end."""
 LATE = {"flush", "ingest"}
 """What has asked for its work when the time is up: exit 3."""
@@ -77,6 +77,8 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "llm_command": argument_words, "role": some("worker", "producer", "console"),
     "login": some("fuzz_maya", "fuzz_jonas", "pg_x"), "part": some("worker", "producer", "sender", "flower"),
     "action": some("login", "role", "reveal", "nothing"),
+    "host": some("claude-code", "codex", "opencode", "cursor"), "branches": some("shared", "apart"), "wait": counts,
+    "words": argument_words,
     "alias": argument_words, "around": counts, "min_relevance": some("0", "0.5", "1", "nan", "-1"),
 }  # fmt: skip
 """What a parameter of that name takes, wrong one time in twelve."""
@@ -143,7 +145,8 @@ def place(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPa
     variables = {"DATABASE_URL": module_database, "BROKER_URL": valkey_url, "SPOOL": str(folder / "spool")}
     variables["MEMORY__FILES__ROOT"] = str(folder / "files")
     with chdir(folder):
-        place = Place({f"SLOWWAVE_{name}": value for name, value in variables.items()} | {"NO_COLOR": "1"})
+        plain = {"NO_COLOR": "1", "HOME": str(folder / "home")}
+        place = Place({f"SLOWWAVE_{name}": value for name, value in variables.items()} | plain)
         assert place("import", "atlas", "in").exit_code == 0
         assert place("ingest", "notes.jsonl").exit_code == FOUND
         place.memory = rows(module_database, "SELECT id::text FROM slowwave.memories ORDER BY id")[0][0]

@@ -15,6 +15,7 @@ from slowwave_server.workers.shell import (
     compare,
     config,
     conflicts,
+    connect,
     console,
     console_users,
     consolidate,
@@ -80,6 +81,7 @@ def slowwave(
 for _module in (
     running,
     worker,
+    connect,
     ingest,
     recall,
     mcp,

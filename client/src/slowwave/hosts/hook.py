@@ -43,6 +43,12 @@ class Call(NamedTuple):
 
 def main(words: Sequence[str] | None = None) -> None:
     """Answer one event, and end the process with exit code 0."""
+    run(words)
+    os._exit(0)
+
+
+def run(words: Sequence[str] | None = None) -> None:
+    """Answer one event. Never raises."""
     line = ""
     try:
         call = parse(sys.argv[1:] if words is None else words)
@@ -62,7 +68,6 @@ def main(words: Sequence[str] | None = None) -> None:
             sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(0)
 
 
 def parse(words: Sequence[str]) -> Call | None:
@@ -76,7 +81,7 @@ def parse(words: Sequence[str]) -> Call | None:
                 return None
             options[name] = given[place + 1]
             del given[place : place + 2]
-    if len(given) < 2 or given[0] not in protocols.HOSTS:  # noqa: PLR2004 (host and event)
+    if len(given) != 2 or given[0] not in protocols.HOSTS:  # noqa: PLR2004 (host and event)
         return None
     try:
         wait = min(MAX_ANSWER_SECONDS, max(0.0, float(options.get("--wait", ANSWER_SECONDS))))
