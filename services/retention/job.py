@@ -1,5 +1,5 @@
 """The maintenance job `retention`: old events, open work that nobody speaks of any more, old calls of models, old rows
-of the audit log, old logs of sessions on this host, and the partitions that events lie in.
+of the audit log, answered requests, old logs of sessions on this host, and the partitions that events lie in.
 
 Must not know: when the job is due, Celery.
 """
@@ -11,6 +11,7 @@ from slowwave.settings_of_models import Retention
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.access.audit_log import remove_old_acts
 from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
+from slowwave_server.services.requests import remove_old_requests
 from slowwave_server.services.retention.calls import CallRemoval, remove_old_answers, remove_old_calls
 from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.partitions import Kept, keep_partitions
@@ -31,6 +32,7 @@ def run_retention(context: JobContext) -> JobOutcome:
     )
     calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     answers = 0 if context.dry_run else remove_old_answers(context.engine, now=now)
+    requests = 0 if context.dry_run else remove_old_requests(context.engine, now=now)
     acts = remove_old_acts(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     tasks = expire_work(
         context.engine,
@@ -51,6 +53,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         "tasks_expired": tasks,
         "calls": calls.calls,
         "answers": answers,
+        "requests": requests,
         "audit_rows": acts,
         "partitions_made": kept_room.made,
         "partitions_emptied": kept_room.emptied,

@@ -39,6 +39,8 @@ SYNC_FILES = "slowwave.sync_files"
 CURATE_SCOPE = "slowwave.curate_scope"
 LOG_EVENTS = "slowwave.log_events"
 INDEX_VECTORS = "slowwave.index_vectors"
+ANSWER_REQUEST = "slowwave.answer_request"
+SWEEP_REQUESTS = "slowwave.sweep_requests"
 
 MAX_CONTENT_CHARACTERS = 100_000
 MAX_MESSAGES = 100

@@ -1,0 +1,18 @@
+"""Waking a worker that is to answer a request. Raises redis' own errors, which lose nothing but time: a sweep follows.
+
+Must not know: what is asked, Celery, Postgres.
+"""
+
+from uuid import UUID
+
+from redis import Redis
+
+from slowwave.coordination.queue_messages import envelope, new_id, publish
+from slowwave.messages import ANSWER_REQUEST
+
+REQUEST_QUEUE = "maintenance"
+
+
+def wake_request(redis: Redis, request: UUID | str) -> None:
+    """Send the message that names a row of slowwave.requests. A message too many changes nothing."""
+    publish(redis, REQUEST_QUEUE, envelope(ANSWER_REQUEST, [str(request)], {}, REQUEST_QUEUE, task_id=new_id()))

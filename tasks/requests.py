@@ -1,0 +1,68 @@
+"""Queue `maintenance`: requests that wait for a worker, and the sweep that offers those whose message was lost.
+
+A message names a row of slowwave.requests and nothing else: tenant and arguments come from the row.
+
+Must not know: what a request asks, who may ask it.
+"""
+
+import logging
+from typing import Any
+from uuid import UUID
+
+from celery import shared_task
+from pydantic import BaseModel, ConfigDict
+
+from slowwave.coordination.request_queue import REQUEST_QUEUE, wake_request
+from slowwave.messages import ANSWER_REQUEST, SWEEP_REQUESTS
+from slowwave_server.services.request_work import RequestWork
+from slowwave_server.services.requests import answer_request, overdue_requests
+from slowwave_server.tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+REQUEST_SECONDS = 3600
+"""A forget of an agent with years of conversations takes minutes, and longer than that only if something is wrong."""
+MOST_OFFERED = 100
+
+
+class AnswerRequest(BaseModel):
+    """What `slowwave.answer_request` takes: the id of a row of slowwave.requests."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    request: UUID
+
+
+@shared_task(
+    name=ANSWER_REQUEST,
+    base=SlowwaveTask,
+    bind=True,
+    soft_time_limit=REQUEST_SECONDS,
+    time_limit=REQUEST_SECONDS + 60,
+)
+def answer(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+    """Carry out one request and write down what came of it; a message too many changes nothing."""
+    asked = self.parse(AnswerRequest, args, kwargs)
+    if asked is None:
+        return None
+    runtime = self.runtime
+    work = RequestWork(runtime.engine, runtime.redis, runtime.settings, runtime.clock)
+    state = answer_request(runtime.engine, asked.request, work, runtime.clock)
+    if state is not None:
+        log.info("request %s: %s", asked.request, state)
+    return state
+
+
+@shared_task(name=SWEEP_REQUESTS, base=SlowwaveTask, bind=True)
+def sweep_requests(self: SlowwaveTask) -> None:
+    """Offer requests again whose message or worker was lost."""
+    runtime = self.runtime
+    room = min(MOST_OFFERED, runtime.room_in(REQUEST_QUEUE))
+    if room <= 0:
+        return
+    with runtime.engine.connect() as connection:
+        requests = overdue_requests(connection, runtime.clock(), limit=room)
+    for request in requests:
+        wake_request(runtime.redis, request)
+    if requests:
+        log.info("requests: %d were offered again", len(requests))
