@@ -40,7 +40,8 @@ class Captured(NamedTuple):
 class Entry:
     """One call to record: events of one session, in their order. What queues, the spool and the statements carry.
 
-    about: what a new session is made with: {scope_kind, scope_name, room_id, thread_id}, None for nothing of these.
+    about: what a new session is made with: {scope_kind, scope_name, room_id, thread_id}, None for nothing of these. by:
+    for whom it was taken, where one process records for several; only what waits on the disk says so.
     """
 
     tenant: str
@@ -49,6 +50,7 @@ class Entry:
     events: list[EventJson]
     about: dict[str, str] | None = None
     trigger: Trigger | None = None
+    by: str | None = None
 
     @property
     def ref(self) -> SessionRef:
@@ -62,7 +64,8 @@ class Entry:
 
     def to_json(self) -> dict[str, Any]:
         fields = {"tenant": self.tenant, "agent": self.agent, "session": self.session, "events": self.events}
-        return fields | {"about": self.about, "trigger": self.trigger}
+        fields |= {"about": self.about, "trigger": self.trigger}
+        return fields if self.by is None else fields | {"by": self.by}
 
 
 def about_of(scope: str | None, room_id: str | None, thread_id: str | None) -> dict[str, str] | None:

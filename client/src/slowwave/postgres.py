@@ -57,8 +57,12 @@ class Statement:
     sql: bytes
 
 
-class _Link:
-    """One connection, and the statements that it knows."""
+class NotPermitted(StoreUnavailable):
+    """Postgres answers, and this login may not do that."""
+
+
+class Link:
+    """One connection, and the statements that it knows. entered: for whom whoever is told of a loan has it work."""
 
     def __init__(self, url: str, answer_seconds: float) -> None:
         self.connection = ImpatientConnection.connect(url, autocommit=True)
@@ -69,6 +73,7 @@ class _Link:
         except psycopg.Error:
             self.connection.close()
             raise
+        self.entered: str | None = None
         self._known: set[bytes] = set()
         self._socket = select.poll()
         self._socket.register(self.connection.pgconn.socket)
@@ -139,18 +144,27 @@ class Postgres:
     """Up to eight connections to `url`, each used by one thread at a time. Nothing is sent before the first call.
 
     setting: what a URL that can't be read is called. answer_seconds: after so long without a sign of life a statement
-    is given up, and its connection with it.
+    is given up, and its connection with it. lent: is called with each connection before a caller has it; what it raises
+    goes to the caller.
     """
 
-    def __init__(self, url: str, setting: str = "database_url", *, answer_seconds: float = ANSWER_SECONDS) -> None:
+    def __init__(
+        self,
+        url: str,
+        setting: str = "database_url",
+        *,
+        answer_seconds: float = ANSWER_SECONDS,
+        lent: Callable[[Link], None] | None = None,
+    ) -> None:
         self._answer_seconds = answer_seconds
+        self._lent = lent
         try:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError as error:
             raise InvalidSettings(f"{setting} can't be read: {error}") from None
         # What the URL says of these wins.
         self._url = make_conninfo(url, **{key: value for key, value in _SETTINGS.items() if key not in given})
-        self._idle: list[_Link] = []
+        self._idle: list[Link] = []
         self._lock = threading.Lock()
         self._room = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self._closed = False
@@ -224,19 +238,21 @@ class Postgres:
             link.connection.close()
 
     @contextmanager
-    def _link(self, *, fresh: bool = False) -> Iterator[_Link]:
+    def _link(self, *, fresh: bool = False) -> Iterator[Link]:
         if not self._room.acquire(timeout=WAIT_SECONDS):
             raise StoreUnavailable(f"all {MAX_CONNECTIONS} connections have been busy for {WAIT_SECONDS:g} s")
-        link: _Link | None = None
+        link: Link | None = None
         try:
             link = self._take(fresh=fresh)
+            if self._lent is not None:
+                self._lent(link)
             yield link
         finally:
             if link is not None:
                 self._give_back(link)
             self._room.release()
 
-    def _take(self, *, fresh: bool) -> _Link:
+    def _take(self, *, fresh: bool) -> Link:
         with self._lock:
             # After a break the other idle connections are most likely broken too: they go with it.
             broken, self._idle = (self._idle, []) if fresh else ([], self._idle)
@@ -248,11 +264,11 @@ class Postgres:
                 return link
             link.connection.close()
         try:
-            return _Link(self._url, self._answer_seconds)
+            return Link(self._url, self._answer_seconds)
         except psycopg.Error as error:
             raise _verdict(error) from error
 
-    def _give_back(self, link: _Link) -> None:
+    def _give_back(self, link: Link) -> None:
         with self._lock:
             if link.usable and not self._closed:
                 self._idle.append(link)
@@ -274,5 +290,5 @@ def _verdict(error: psycopg.Error) -> SlowwaveError:
     if code in _NOT_MIGRATED:
         return StoreUnavailable(f"the database lacks Slowwave's tables or functions, run `slowwave migrate`: {text}")
     if code == _NOT_ALLOWED:
-        return StoreUnavailable(f"this login may not do that; `slowwave roles list` shows whose tenant it is: {text}")
+        return NotPermitted(f"this login may not do that; `slowwave roles list` shows whose tenant it is: {text}")
     return StoreUnavailable(f"Postgres can't be used: {text}")

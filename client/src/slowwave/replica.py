@@ -18,7 +18,7 @@ from psycopg import Connection
 
 from slowwave.errors import StoreUnavailable
 from slowwave.offers import Complaints
-from slowwave.postgres import Postgres
+from slowwave.postgres import Link, Postgres
 
 LOOK_SECONDS = 5.0
 REST_SECONDS = 30.0
@@ -36,12 +36,20 @@ T = TypeVar("T")
 class Reads:
     """Reads on the replica of `url`, or on `primary`. Any number of threads may share one.
 
-    url: empty for no replica. Raises InvalidSettings for one of no use. Nothing is sent before the first read.
+    url: empty for no replica. Raises InvalidSettings for one of no use. Nothing is sent before the first read. lent: as
+    `Postgres` takes it.
     """
 
-    def __init__(self, primary: Postgres, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        primary: Postgres,
+        url: str,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        lent: Callable[[Link], None] | None = None,
+    ) -> None:
         self._primary = primary
-        self._replica = Postgres(url, "read_database_url") if url else None
+        self._replica = Postgres(url, "read_database_url", lent=lent) if url else None
         self._clock = clock
         self._complaints = Complaints(clock)
         self._lock = threading.Lock()

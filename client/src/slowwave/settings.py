@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from slowwave.errors import InvalidSettings
 from slowwave.plain_errors import plain_problems
-from slowwave.settings_of_models import Agno, Console, Embeddings, Llm, Mem0, Retention, Section, Tools
+from slowwave.settings_of_models import Agno, Console, Embeddings, Gateway, Llm, Mem0, Retention, Section, Tools
 
 __all__ = [
     "Agno",
@@ -186,8 +186,7 @@ class Settings(Section):
     nothing; broker_url: redis://…, rediss://… or sentinel://…;sentinel://…; broker_master: what sentinels call the
     master; broker_ca: a file of the authorities that the certificate of a rediss:// broker may be of; spool: the folder
     in which events wait while Postgres can't be reached; tenant: whose agents these are; tracing: whether hooks and
-    tasks are spans of OpenTelemetry; log_format: how workers, beat and the console write their logs; liveness_file:
-    what a worker or beat touches while it lives.
+    tasks are spans of OpenTelemetry; log_format: of all processes; liveness_file: what a worker or beat touches.
     """
 
     database_url: str = "postgresql://slowwave@localhost:5432/slowwave"
@@ -202,6 +201,7 @@ class Settings(Section):
     log_format: Literal["text", "json"] = "text"
     memory: MemorySettings = MemorySettings()
     console: Console = Console()
+    gateway: Gateway = Gateway()
 
 
 def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, Any]:

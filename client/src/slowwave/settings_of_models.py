@@ -93,6 +93,24 @@ class Retention(Section):
     task_days: int = Field(30, ge=0, le=36_500)
 
 
+class Gateway(Section):
+    """Slowwave over HTTP: bounds of one request, of one key and of one tenant. Rates and quotas of 0: no bound.
+
+    A bucket holds `burst` requests and fills at `requests_per_second`. cors_origins: of browsers that may ask, between
+    commas; none unless set. access_log: whether each request is a line of the log.
+    """
+
+    max_body_bytes: int = Field(1_048_576, ge=1024, le=67_108_864)
+    body_seconds: float = Field(10, gt=0, le=600)
+    requests_per_second: float = Field(100, ge=0, le=1_000_000)
+    burst: int = Field(200, ge=1, le=1_000_000)
+    tenant_requests_per_second: float = Field(500, ge=0, le=1_000_000)
+    tenant_burst: int = Field(1000, ge=1, le=1_000_000)
+    tenant_events_per_day: int = Field(0, ge=0)
+    cors_origins: str = ""
+    access_log: bool = False
+
+
 class Console(Section):
     """Pages for people. session_hours: how long a login lasts; flower_url: where people reach Flower, or nothing."""
 

@@ -21,10 +21,11 @@ from slowwave.embedding import Embedders
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.identity import SessionRef
 from slowwave.offers import Complaints, Offers
-from slowwave.postgres import Postgres, Statement
+from slowwave.postgres import NotPermitted, Postgres, Statement
 from slowwave.replica import Reads
 from slowwave.settings import Settings
 from slowwave.spool import Spool, spooled
+from slowwave.spooled_for import Acting, RecorderFor
 from slowwave.spooled_notes import Recorder
 from slowwave.tracing import hook_span, switch_on
 
@@ -53,6 +54,7 @@ class Store:
     durable: `record` returns after the commit. background: it returns at once, a thread commits in batches.
     raise_errors: say so with StoreUnavailable when something had to go to the spool.
     queue: the flush queue to offer to; None connects to the broker of the settings when there is something to offer.
+    acting: for whom this process works at the moment, where it works for several, as a gateway does.
     """
 
     def __init__(
@@ -62,8 +64,10 @@ class Store:
         mode: Mode = "durable",
         raise_errors: bool = False,
         queue: "FlushQueue | None" = None,
+        acting: Acting | None = None,
     ) -> None:
         self.settings = settings
+        self._acting = acting
         self.embedders = Embedders(settings.memory.embeddings)
         self._mode = mode
         self._raise_errors = raise_errors
@@ -76,13 +80,15 @@ class Store:
 
     def _open(self) -> None:
         settings = self.settings
-        self.postgres = Postgres(settings.database_url)
-        self._reads = Reads(self.postgres, settings.read_database_url)
+        lent = None if self._acting is None else self._acting.enter
+        self.postgres = Postgres(settings.database_url, lent=lent)
+        self._reads = Reads(self.postgres, settings.read_database_url, lent=lent)
         self.offers = Offers(settings, self._queue)
         self.capture = Capture(self.postgres, settings.memory)
         self._spool = Spool(settings.spool, settings.database_url)
         recorder = Recorder(self.capture, self.postgres, settings.memory)
-        self._writer = Writer(recorder, self._spool, self._offer_due)
+        deliverer = recorder if self._acting is None else RecorderFor(recorder, self._acting)
+        self._writer = Writer(deliverer, self._spool, self._offer_due)
         self._mem0: Mem0Connection | None = None
         self._questions: Questions | None = None
         self._closed = False
@@ -139,6 +145,8 @@ class Store:
             try:
                 captured = self.capture.one(entry)
             except StoreUnavailable as error:
+                if self._acting is not None and isinstance(error, NotPermitted):
+                    raise  # whoever this is for may not any more: waiting does not change that
                 self._spool_away(entry, error)
                 return None, "spool"
             if captured.due:
@@ -152,6 +160,8 @@ class Store:
         if self._closed:
             raise SlowwaveError("this memory is closed")
         entry.stamp(_now())
+        if self._acting is not None:
+            entry.by = self._acting.current()
         self._writer.store([entry])
         self._complaints.say("what was said or noted waits in %s: %s", self._spool.folder, error)
 

@@ -66,6 +66,17 @@ def flush_span(ref: SessionRef, trace: str | None) -> AbstractContextManager[Any
     return _spanned(_tracer, _FLUSH_SPAN, "CONSUMER", about, asked_in)
 
 
+def request_span(name: str, trace: str | None, request_id: str) -> AbstractContextManager[Any]:
+    """The span of one request over HTTP. trace: the traceparent that came with it. Errors as above."""
+    if _tracer is None:
+        return _NO_SPAN
+    from opentelemetry.context import Context  # noqa: PLC0415 (as above)
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415 (as above)
+
+    asked_in = TraceContextTextMapPropagator().extract({HEADER: trace} if trace else {}, Context())
+    return _spanned(_tracer, name, "SERVER", {"slowwave.request_id": request_id}, asked_in)
+
+
 def model_span(model: str, purpose: str) -> AbstractContextManager[Any]:
     """The span of one call of a model, as OpenTelemetry names these. Errors as above."""
     if _tracer is None:

@@ -1,0 +1,89 @@
+"""The gateway as an application: its routes, and what stands around every one of them.
+
+Must not know: any single route, how it is served.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from fastapi import APIRouter, FastAPI
+from redis import Redis
+from sqlalchemy import Engine
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+
+from slowwave import Memory
+from slowwave.settings import Settings
+from slowwave.version import VERSION
+from slowwave_server.workers.gateway.addresses import WithSlashes
+from slowwave_server.workers.gateway.gate import Gate
+from slowwave_server.workers.gateway.idempotency import Answers
+from slowwave_server.workers.gateway.keys import Keys
+from slowwave_server.workers.gateway.limits import Limits
+from slowwave_server.workers.gateway.openapi import describe
+from slowwave_server.workers.gateway.problems import problem_of
+from slowwave_server.workers.gateway.readiness import Readiness
+from slowwave_server.workers.gateway.request_ids import HEADER, Identified, request_id_of
+from slowwave_server.workers.gateway.routes import ROUTERS
+from slowwave_server.workers.gateway.walls import guard
+
+GZIP_BYTES = 1000
+METHODS = ["GET", "POST", "PATCH", "DELETE"]
+READ_BY_BROWSERS = [HEADER, "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "Location"]
+SENT_BY_BROWSERS = ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", HEADER]
+
+
+def make_gateway(
+    settings: Settings,
+    engine: Engine,
+    redis: Redis,
+    clock: Callable[[], datetime],
+    memory: Memory,
+    *,
+    routers: Sequence[APIRouter] = ROUTERS,
+) -> FastAPI:
+    """The gateway over these servers, as its own login reaches them. clock: answers an aware time.
+
+    memory: its store has `walls.Walls` for whom it acts; from here on the connections of `engine` do, too.
+    """
+    guard(engine)
+    app = FastAPI(
+        title="Slowwave", version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
+    )
+    app.state.gate = Gate(
+        settings,
+        engine,
+        redis,
+        clock,
+        memory,
+        Keys(engine),
+        Limits(redis, settings.gateway),
+        Answers(redis),
+        Readiness(engine),
+    )
+    for router in routers:
+        app.include_router(router)
+    app.state.document = json.dumps(describe(app), ensure_ascii=False, indent=2) + "\n"
+    app.add_exception_handler(HTTPException, _unrouted)
+    # The last one added is the first that a request meets.
+    app.add_middleware(WithSlashes)
+    app.add_middleware(GZipMiddleware, minimum_size=GZIP_BYTES, compresslevel=5)
+    origins = [origin.strip() for origin in settings.gateway.cors_origins.split(",") if origin.strip()]
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=METHODS,
+            allow_headers=SENT_BY_BROWSERS,
+            expose_headers=READ_BY_BROWSERS,
+        )
+    app.add_middleware(Identified, told=settings.gateway.access_log)
+    return app
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    return problem_of(error, None, request.method).response(request_id_of(request.scope))

@@ -1,0 +1,84 @@
+"""Who asks: the key of a request, and what it may do.
+
+Postgres keeps tenants apart. Agents, scopes and rights of a key are kept here.
+
+Must not know: HTTP, how a key is stored.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import UUID
+
+from slowwave.errors import SlowwaveError
+from slowwave.identity import check_name, shared_scope
+from slowwave_server.services.reports.reach import Reach
+
+Right = Literal["record", "read", "decide", "forget", "administer"]
+
+
+class NotThere(SlowwaveError):
+    """What was asked for does not exist, or the key does not reach it: the caller is not told which."""
+
+
+class RightMissing(SlowwaveError):
+    """The key does not have the right that this route needs."""
+
+    def __init__(self, *rights: Right) -> None:
+        super().__init__(f"this key does not have the right {' or '.join(map(repr, rights))}")
+        self.rights = rights
+
+
+def nothing(what: str, name: object) -> NotThere:
+    """The answer for a thing ("memory") that is not there, and for one that the key does not reach."""
+    return NotThere(f"there is no {what} {str(name)[:200]!r} that this key reaches")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One key. prefix: its beginning, which is no secret. digest: what Postgres knows it by."""
+
+    key_id: UUID
+    name: str
+    prefix: str
+    tenant: str
+    agents: tuple[str, ...]
+    scopes: tuple[str, ...]
+    rights: frozenset[str]
+    digest: str = field(repr=False)
+
+    @property
+    def reach(self) -> Reach:
+        """Its agents and scopes."""
+        return Reach(self.agents, self.scopes)
+
+    def may(self, right: Right) -> bool:
+        """Whether it has a right."""
+        return right in self.rights
+
+    def require(self, *rights: Right) -> None:
+        """Raise RightMissing unless it has one of these rights."""
+        if self.rights.isdisjoint(rights):
+            raise RightMissing(*rights)
+
+    def agent(self, name: str) -> str:
+        """The name of an agent that it reaches. Raises NotThere, InvalidName."""
+        if not self.reach.admits_agent(check_name("agent", name)):
+            raise nothing("agent", name)
+        return name
+
+    def scope(self, scope: str) -> str:
+        """A room or team that it reaches, as "room:NAME" or "team:NAME". Raises NotThere, InvalidName."""
+        kind, name = shared_scope(scope)
+        if not self.reach.admits(kind, name):
+            raise nothing(kind, name)
+        return scope
+
+    def all_scopes(self, scopes: Iterable[str]) -> tuple[str, ...]:
+        """Each of these. Raises as `scope` does."""
+        return tuple(self.scope(scope) for scope in scopes)
+
+    def require_place(self, kind: str, name: str, what: str, called: object) -> None:
+        """Raise NotThere about `what` (a memory, a run …) unless the key reaches the scope that it belongs to."""
+        if not self.reach.admits(kind, name):
+            raise nothing(what, called)

@@ -1,0 +1,131 @@
+"""The keys that were seen lately: what each may do, read from Postgres and kept for a moment.
+
+Tenants don't depend on it: Postgres asks about a key with every row. What is kept here saves a question for each
+request, and says who may record while Postgres is away.
+
+Must not know: HTTP beyond one header, routes.
+"""
+
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from hashlib import sha256
+
+from psycopg import Error as DriverError
+from sqlalchemy import Engine, func, select, update
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from slowwave.postgres import NotPermitted
+from slowwave_server.models.api_keys import ApiKey
+from slowwave_server.workers.gateway.caller import Caller
+from slowwave_server.workers.gateway.problems import Problem
+from slowwave_server.workers.gateway.walls import KeyRefused, acting_for
+
+FRESH_SECONDS = 2.0
+"""So long after it was revoked a key may still be answered that it may not do something else, and see nothing."""
+AWAY_SECONDS = 900.0
+"""While Postgres is away, a key counts that was good so long ago: what it records waits in the spool."""
+USED_SECONDS = 60.0
+"""How exactly a key says when it was used last."""
+MOST = 10_000
+_FIELDS = select(ApiKey.id, ApiKey.name, ApiKey.prefix, ApiKey.tenant, ApiKey.agents, ApiKey.scopes, ApiKey.rights)
+_FORM = re.compile(r"(?i:bearer) +(sw_[a-z2-7]{8}_[A-Za-z0-9_-]{43})")
+
+
+def digest_of(authorization: str | None) -> str:
+    """The digest of the key in a header `Authorization: Bearer sw_…`. Raises Problem, KeyRefused."""
+    if authorization is None:
+        raise Problem(
+            401,
+            "key-missing",
+            "this path needs a key",
+            cure="send the header `Authorization: Bearer sw_…`; `slowwave keys add` makes a key",
+            headers={"WWW-Authenticate": 'Bearer realm="slowwave"'},
+        )
+    found = _FORM.fullmatch(authorization.strip())
+    if found is None:
+        raise KeyRefused
+    return sha256(found[1].encode()).hexdigest()
+
+
+class Keys:
+    """Callers by the digests of their keys. steady: a clock that only goes forward, in seconds."""
+
+    def __init__(self, engine: Engine, steady: Callable[[], float] = time.monotonic) -> None:
+        self._engine = engine
+        self._steady = steady
+        self._lock = threading.Lock()
+        self._seen: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
+        self._used: dict[str, float] = {}
+
+    def caller(self, digest: str) -> Caller:
+        """Who asks with this key. Raises KeyRefused, and what SQLAlchemy raises for a server that is away."""
+        now = self._steady()
+        with self._lock:
+            seen = self._seen.get(digest)
+        if seen is not None and now - seen[0] < FRESH_SECONDS:
+            return seen[1]
+        try:
+            caller = self._read(digest, now)
+        except (OperationalError, InterfaceError):
+            if seen is None or now - seen[0] > AWAY_SECONDS:
+                raise
+            return seen[1]
+        except KeyRefused:
+            self._drop(digest)
+            raise
+        self._keep(digest, now, caller)
+        return caller
+
+    def recheck(self, caller: Caller, error: Exception) -> Exception:
+        """The error of a request; if Postgres refused it because the key does not hold any more: KeyRefused."""
+        refused = isinstance(error, NotPermitted) or getattr(_driver(error), "sqlstate", None) == "42501"
+        if not refused:
+            return error
+        self._drop(caller.digest)
+        try:
+            self.caller(caller.digest)
+        except KeyRefused as gone:
+            return gone
+        except DBAPIError:
+            pass
+        return error
+
+    def _read(self, digest: str, now: float) -> Caller:
+        with acting_for(digest, again=True), self._engine.begin() as connection:
+            found = connection.execute(_FIELDS.where(ApiKey.digest == bytes.fromhex(digest))).first()
+            if found is None:  # revoked since it was entered
+                raise KeyRefused
+            if now - self._used.get(digest, float("-inf")) >= USED_SECONDS:
+                used = func.clock_timestamp()
+                connection.execute(update(ApiKey).where(ApiKey.id == found.id).values(last_used_at=used))
+                self._used[digest] = now
+        return Caller(
+            found.id,
+            found.name,
+            found.prefix,
+            found.tenant,
+            tuple(found.agents),
+            tuple(found.scopes),
+            frozenset(found.rights),
+            digest,
+        )
+
+    def _keep(self, digest: str, now: float, caller: Caller) -> None:
+        with self._lock:
+            self._seen[digest] = (now, caller)
+            self._seen.move_to_end(digest)
+            while len(self._seen) > MOST:
+                gone, _ = self._seen.popitem(last=False)
+                self._used.pop(gone, None)
+
+    def _drop(self, digest: str) -> None:
+        with self._lock:
+            self._seen.pop(digest, None)
+            self._used.pop(digest, None)
+
+
+def _driver(error: Exception) -> object:
+    return error if isinstance(error, DriverError) else getattr(error, "orig", None)

@@ -1,0 +1,124 @@
+"""How often a key and a tenant may ask, and how much a tenant may record a day: counted in Redis, for all gateways.
+
+Counted by key, never by address: neither a proxy nor many hosts go round it. While Redis is away nothing is counted.
+
+Must not know: routes, how a key is stored.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from importlib.resources import files
+from urllib.parse import quote
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from slowwave.offers import Complaints
+from slowwave.settings_of_models import Gateway
+from slowwave_server.workers.gateway.caller import Caller
+from slowwave_server.workers.gateway.problems import Problem
+
+PREFIX = "slowwave:gateway:"
+REST_SECONDS = 5.0
+"""After a failure nothing is asked of Redis for so long: one that hangs costs one request a wait, not each."""
+DAY_SECONDS = 86_400
+
+
+class Limits:
+    """Takes a token for each request. steady: a clock that only goes forward, in seconds."""
+
+    def __init__(self, redis: Redis, rules: Gateway, steady: Callable[[], float] = time.monotonic) -> None:
+        self._redis = redis
+        self._rules = rules
+        self._steady = steady
+        self._take = redis.register_script((files(__package__) / "limits.lua").read_text("utf-8"))
+        self._rates = (
+            *(rules.requests_per_second, rules.burst),
+            *(rules.tenant_requests_per_second, rules.tenant_burst),
+        )
+        self._counts = rules.requests_per_second > 0 or rules.tenant_requests_per_second > 0
+        self._rests_until = float("-inf")
+        self._complaints = Complaints()
+
+    def take(self, caller: Caller) -> dict[str, str]:
+        """Take a token of the key and of its tenant; answer the headers that tell. Raises Problem."""
+        if not self._counts or self._steady() < self._rests_until:
+            return {}
+        buckets = [f"{PREFIX}rate:key:{caller.key_id}", f"{PREFIX}rate:tenant:{quote(caller.tenant, safe='')}"]
+        try:
+            allowed, *found = self._take(keys=buckets, args=self._rates)
+        except RedisError as error:
+            self._failed(error)
+            return {}
+        headers = self._headers(found)
+        if not allowed:
+            raise _too_many(found, headers)
+        return headers
+
+    def _headers(self, found: list[int]) -> dict[str, str]:
+        """Of the bucket that has less left."""
+        bounded = [(left, full, most) for left, full, most in self._bounded(found)]
+        left, full, most = min(bounded)
+        return {
+            "RateLimit-Limit": str(most),
+            "RateLimit-Remaining": str(left),
+            "RateLimit-Reset": str(math.ceil(full / 1e6)),
+        }
+
+    def _bounded(self, found: list[int]) -> list[tuple[int, int, int]]:
+        rules = self._rules
+        rates = ((rules.requests_per_second, rules.burst), (rules.tenant_requests_per_second, rules.tenant_burst))
+        return [(found[3 * place], found[3 * place + 1], most) for place, (rate, most) in enumerate(rates) if rate > 0]
+
+    def check_quota(self, caller: Caller, now: datetime) -> None:
+        """Raise Problem if the tenant has recorded as many events today (UTC) as it may."""
+        most = self._rules.tenant_events_per_day
+        if not most or self._steady() < self._rests_until:
+            return
+        try:
+            recorded = int(self._redis.get(_quota_key(caller.tenant, now)) or 0)
+        except RedisError as error:
+            self._failed(error)
+            return
+        if recorded >= most:
+            tomorrow = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+            seconds = math.ceil((tomorrow - now).total_seconds())
+            detail = f"the tenant has recorded {recorded:,} events today (UTC), and may record {most:,}"
+            raise Problem(
+                429, "quota-used", detail, title="The daily quota is used up", headers={"Retry-After": str(seconds)}
+            )
+
+    def count(self, caller: Caller, events: int, now: datetime) -> None:
+        """Count events that were recorded."""
+        if not self._rules.tenant_events_per_day or not events or self._steady() < self._rests_until:
+            return
+        key = _quota_key(caller.tenant, now)
+        try:
+            with self._redis.pipeline(transaction=False) as pipeline:
+                pipeline.incrby(key, events)
+                pipeline.expire(key, 2 * DAY_SECONDS)
+                pipeline.execute()
+        except RedisError as error:
+            self._failed(error)
+
+    def _failed(self, error: RedisError) -> None:
+        self._rests_until = self._steady() + REST_SECONDS
+        self._complaints.say("requests are not counted, the broker can't be asked: %s", error)
+
+
+def _quota_key(tenant: str, now: datetime) -> str:
+    return f"{PREFIX}events:{quote(tenant, safe='')}:{now:%Y-%m-%d}"
+
+
+def _too_many(found: list[int], headers: dict[str, str]) -> Problem:
+    seconds = max(1, math.ceil(max(found[2], found[5]) / 1e6))
+    whose = "this key" if found[2] >= found[5] else "this key's tenant"
+    return Problem(
+        429,
+        "too-many-requests",
+        f"{whose} has asked more often than it may; ask again in {seconds} s",
+        title="Too many requests",
+        headers=headers | {"Retry-After": str(seconds)},
+    )

@@ -1,0 +1,79 @@
+"""The OpenAPI document: what FastAPI makes of the routes, and what holds for all of them.
+
+Must not know: any single route.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from slowwave_server.workers.gateway.routing import CHANGES, GatewayRoute
+from slowwave_server.workers.gateway.schemas.problem import Mistake, Problem
+
+VERSION = "3.1.0"
+_PROBLEM: dict[str, Any] = {
+    "description": "What was wrong, and what to do.",
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+_KEY = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A key of this installation, `sw_…`: `slowwave keys add` makes one, and shows it once.",
+}
+_REPEATED = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[ -~]+$"},
+    "description": "Makes a repetition of this request harmless.",
+}
+_DESCRIPTION = (
+    "Long-term memory of AI agents: record what is said, read what is known. Every answer carries `X-Request-Id`;"
+    " every error is `application/problem+json`."
+)
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The document of an application."""
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        openapi_version=VERSION,
+        description=_DESCRIPTION,
+        routes=app.routes,
+    )
+    for route, operation in _operations(app, document):
+        operation["responses"] = _answers(operation["responses"])
+        if route.needs is None:
+            continue
+        operation["security"] = [{"key": []}]
+        operation["x-slowwave-rights"] = list(route.needs.rights)
+        if CHANGES & (route.methods or set()) and route.needs.rights != ("read",):
+            operation.setdefault("parameters", []).append(_REPEATED)
+    components = document.setdefault("components", {})
+    schemas: dict[str, Any] = components.setdefault("schemas", {})
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    form = "#/components/schemas/{model}"
+    schemas["Mistake"] = Mistake.model_json_schema(ref_template=form)
+    schemas["Problem"] = Problem.model_json_schema(ref_template=form) | {}
+    schemas["Problem"].pop("$defs", None)
+    components["schemas"] = dict(sorted(schemas.items()))
+    components["securitySchemes"] = {"key": _KEY}
+    return document
+
+
+def _operations(app: FastAPI, document: dict[str, Any]) -> Iterator[tuple[GatewayRoute, dict[str, Any]]]:
+    for context in iter_route_contexts(app.routes):
+        route = context.original_route
+        if isinstance(route, GatewayRoute) and isinstance(route, APIRoute) and route.include_in_schema:
+            for method in route.methods or ():
+                yield route, document["paths"][context.path_format][method.lower()]
+
+
+def _answers(answers: dict[str, Any]) -> dict[str, Any]:
+    kept = {status: answer for status, answer in answers.items() if status != "422"}
+    return kept | {"default": _PROBLEM}

@@ -1,0 +1,102 @@
+"""The memory of one key: what it records goes to a session of its own scopes, and to no other.
+
+A session keeps the scope that it began with. Whoever does not name a scope means the agent's own, unless the session
+writes to one that the key reaches: a session of a room that it does not reach is not there for it.
+
+Must not know: HTTP.
+"""
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+from slowwave import Memory, Receipt
+from slowwave.capture import Trigger
+from slowwave.errors import ScopeConflict
+from slowwave.event_json import EventJson
+from slowwave.postgres import Statement
+from slowwave.store import Store
+from slowwave_server.workers.gateway.caller import Caller, nothing
+
+KNOWN_SESSIONS = 10_000
+_SCOPE = Statement(
+    b"slowwave_scope_of_session",
+    b"SELECT k.kind, k.name FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
+    b" JOIN slowwave.scopes k ON k.id = s.scope_id WHERE a.tenant = $1 AND a.name = $2 AND s.name = $3",
+)
+
+Scope = dict[str, str]
+
+
+class KnownScopes:
+    """The shared scopes of sessions that were met lately. A session never changes its scope."""
+
+    def __init__(self, most: int = KNOWN_SESSIONS) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[str, str, str], Scope] = OrderedDict()
+
+    def get(self, session: tuple[str, str, str]) -> Scope | None:
+        """The scope of (tenant, agent, session), where it is known."""
+        with self._lock:
+            return self._known.get(session)
+
+    def put(self, session: tuple[str, str, str], scope: Scope | None) -> None:
+        """Keep it; None: forget it."""
+        with self._lock:
+            self._known.pop(session, None)
+            if scope is not None:
+                self._known[session] = scope
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+
+
+_scopes = KnownScopes()
+
+
+class WalledMemory(Memory):
+    """`Memory` of the tenant of a key, which records only where the key reaches."""
+
+    def __init__(self, store: Store, caller: Caller, scopes: KnownScopes = _scopes) -> None:
+        super().__init__(store.settings, store=store, tenant=caller.tenant)
+        self._caller = caller
+        self._scopes = scopes
+
+    def _record(
+        self,
+        agent: str,
+        session: str,
+        events: list[EventJson],
+        *,
+        about: dict[str, str] | None = None,
+        trigger: Trigger | None = None,
+        ignored: int = 0,
+    ) -> Receipt:
+        options: dict[str, Any] = {"trigger": trigger, "ignored": ignored}
+        if self._caller.reach.is_all:
+            return super()._record(agent, session, events, about=about, **options)
+        place = (self.tenant, agent, session)
+        named = about is not None and "scope_kind" in about
+        own = {"scope_kind": "agent", "scope_name": agent}
+        for attempt in range(2):
+            scope = {} if named else self._scopes.get(place) or own
+            self._require(scope, session)
+            try:
+                return super()._record(agent, session, events, about={**(about or {}), **scope}, **options)
+            except ScopeConflict:
+                found = self._read_scope(place) or own
+                self._require(found, session)  # its words name that scope
+                if named or attempt:
+                    raise
+                self._scopes.put(place, found)
+        raise AssertionError("a second try answers or raises")
+
+    def _require(self, scope: Scope, session: str) -> None:
+        if scope and not self._caller.reach.admits(scope["scope_kind"], scope["scope_name"]):
+            raise nothing("session", session)
+
+    def _read_scope(self, place: tuple[str, str, str]) -> Scope | None:
+        rows = self.store.postgres.call(_SCOPE, tuple(name.encode() for name in place))
+        if not rows or rows[0][0] is None or rows[0][1] is None:
+            return None
+        return {"scope_kind": rows[0][0].decode(), "scope_name": rows[0][1].decode()}

@@ -1,0 +1,71 @@
+"""Around every answer: the id of its request, in the answer, in logs and in traces; and headers for browsers.
+
+Must not know: any single route.
+"""
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from slowwave.tracing import request_span, valid_traceparent
+from slowwave_server.services import work_ids
+
+log = logging.getLogger("slowwave_server.workers.gateway.requests")
+
+HEADER = "X-Request-Id"
+_VALID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_ALWAYS: Mapping[str, str] = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def request_id_of(scope: Scope) -> str:
+    """The id of a request that came through here."""
+    found: str = scope["state"]["request_id"]
+    return found
+
+
+class Identified:
+    """Takes over the id that a request brings, if it has the form, or makes one. told: whether a log line tells it."""
+
+    def __init__(self, app: ASGIApp, *, told: bool) -> None:
+        self._app = app
+        self._told = told
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get(HEADER, "")
+        request_id = given if _VALID.fullmatch(given) else secrets.token_hex(12)
+        scope.setdefault("state", {})["request_id"] = request_id
+        began, status = time.perf_counter(), 500
+
+        async def identified(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                answered = MutableHeaders(scope=message)
+                answered[HEADER] = request_id
+                for name, value in _ALWAYS.items():
+                    answered.setdefault(name, value)
+            await send(message)
+
+        work_ids.clear()
+        work_ids.bind(request=request_id)
+        with request_span(f"{scope['method']} gateway", valid_traceparent(headers.get("traceparent")), request_id):
+            await self._app(scope, receive, identified)
+        if self._told:
+            # No path: it names agents and sessions, which other ids of the line do where a route says so.
+            route = getattr(scope.get("route"), "path", "none")
+            spent = (time.perf_counter() - began) * 1000
+            log.info("%s %s answered %d in %.1f ms", scope["method"], route, status, spent)

@@ -1,0 +1,52 @@
+"""What hosts of agents read: the context for a prompt, and answers to a question.
+
+Must not know: how memories are found.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from slowwave_server.workers.gateway.replies import reply
+from slowwave_server.workers.gateway.routing import GatewayRoute
+from slowwave_server.workers.gateway.schemas import read as shapes
+from slowwave_server.workers.gateway.visit import Visit, reads
+
+router = APIRouter(tags=["read"], route_class=GatewayRoute)
+
+Named = Annotated[str, Path(min_length=1, max_length=200)]
+Reading = Annotated[Visit, reads]
+
+
+@router.post("/v1/agents/{agent}/context", response_model=shapes.Context)
+def read_context(agent: Named, visit: Reading, given: shapes.ContextWanted | None = None) -> Response:
+    """Read what the agent should know as a conversation begins or goes on."""
+    wanted = given or shapes.ContextWanted()
+    known = visit.memory.context(
+        visit.agent(agent),
+        wanted.session,
+        wanted.query,
+        wanted.days,
+        scopes=visit.caller.all_scopes(wanted.scopes),
+        max_tokens=wanted.max_tokens,
+        format=wanted.format,
+    )
+    told = {"text": known.render(wanted.format), "tokens": known.tokens, "left_out": known.left_out}
+    return reply(told | known.to_json())
+
+
+@router.post("/v1/agents/{agent}/search", response_model=shapes.Found)
+def search(agent: Named, given: shapes.SearchWanted, visit: Reading) -> Response:
+    """Find memories and events that answer a question, the best first."""
+    hits = visit.memory.search(
+        visit.agent(agent),
+        given.query,
+        given.limit,
+        scopes=visit.caller.all_scopes(given.scopes),
+        include_review=given.include_review,
+        order=given.order,
+        max_tokens=given.max_tokens,
+        min_relevance=given.min_relevance,
+        around=given.around,
+    )
+    return reply({"hits": [hit.to_json() for hit in hits]})

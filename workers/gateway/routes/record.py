@@ -1,0 +1,101 @@
+"""What hosts of agents record: turns, milestones of tasks, notes; and when to process it.
+
+`Idempotency-Key` is the client's `key`: it stands in Postgres, so a repetition is harmless for good.
+
+Must not know: how events are stored.
+"""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+
+from slowwave import Receipt
+from slowwave_server.workers.gateway.replies import reply
+from slowwave_server.workers.gateway.routing import GatewayRoute
+from slowwave_server.workers.gateway.schemas import record as shapes
+from slowwave_server.workers.gateway.visit import Visit, records_by_key
+
+router = APIRouter(tags=["record"], route_class=GatewayRoute)
+
+Named = Annotated[str, Path(min_length=1, max_length=200)]
+Recording = Annotated[Visit, records_by_key]
+SESSION = "/v1/agents/{agent}/sessions/{session}"
+SPOOLED: dict[int | str, dict[str, Any]] = {
+    202: {"model": shapes.Receipt, "description": "Postgres is away: it waits in the gateway's spool."}
+}
+
+
+@router.post(f"{SESSION}/turns", response_model=shapes.Receipt, responses=SPOOLED)
+def record_turn(agent: Named, session: Named, given: shapes.Turn, visit: Recording) -> Response:
+    """Record what one turn added."""
+    scope = None if given.scope is None else visit.caller.scope(given.scope)
+    messages = [message.__dict__ for message in given.messages]
+    return _record(
+        visit,
+        lambda: visit.memory.turn_completed(
+            visit.agent(agent),
+            session,
+            messages,
+            scope=scope,
+            room_id=given.room_id,
+            thread_id=given.thread_id,
+            key=visit.idempotency_key,
+        ),
+    )
+
+
+@router.post(f"{SESSION}/task-events", response_model=shapes.Receipt, responses=SPOOLED)
+def record_milestone(agent: Named, session: Named, given: shapes.TaskMilestone, visit: Recording) -> Response:
+    """Record a milestone of a task."""
+    return _record(
+        visit,
+        lambda: visit.memory.task_event(
+            visit.agent(agent), session, given.event, given.text, at=given.at, run=given.run, key=visit.idempotency_key
+        ),
+    )
+
+
+@router.post(f"{SESSION}/prompt", response_model=shapes.Boosted)
+def announce_prompt(agent: Named, session: Named, visit: Recording, _given: shapes.Empty | None = None) -> Response:
+    """Say that somebody writes to the agent here: its other sessions are processed first."""
+    return reply({"boosted": list(visit.memory.prompt_arrived(visit.agent(agent), session))})
+
+
+@router.post(f"{SESSION}/idle", response_model=shapes.Receipt, responses=SPOOLED)
+def end_pause(agent: Named, session: Named, visit: Recording, _given: shapes.Empty | None = None) -> Response:
+    """Say that the conversation went quiet: process it now."""
+    return _record(visit, lambda: visit.memory.session_idle(visit.agent(agent), session))
+
+
+@router.post(f"{SESSION}/compacted", response_model=shapes.Receipt, responses=SPOOLED)
+def compact(agent: Named, session: Named, visit: Recording, _given: shapes.Empty | None = None) -> Response:
+    """Say that the host cut the conversation's history short: process it now."""
+    return _record(visit, lambda: visit.memory.session_compacted(visit.agent(agent), session))
+
+
+@router.post(f"{SESSION}/reset", response_model=shapes.Receipt, responses=SPOOLED)
+def reset(agent: Named, session: Named, visit: Recording, _given: shapes.Empty | None = None) -> Response:
+    """Say that the conversation ends: process it now."""
+    return _record(visit, lambda: visit.memory.session_reset(visit.agent(agent), session))
+
+
+@router.post("/v1/agents/{agent}/notes", response_model=shapes.Noted)
+def note(agent: Named, given: shapes.Note, visit: Recording) -> Response:
+    """Note one statement in the agent's working memory; the next cycle makes a memory of it, or lets it expire."""
+    visit.agent(agent)
+    if given.scope is not None:
+        visit.caller.scope(given.scope)
+    visit.check_quota()
+    fields = given.model_dump(exclude={"content"})
+    noted = visit.memory.remember(agent, given.content, key=visit.idempotency_key, **fields)
+    visit.count(int(noted.added))
+    return reply({"id": str(noted.id), "added": noted.added, "expires_at": noted.expires_at.isoformat()})
+
+
+def _record(visit: Visit, hook: Callable[[], Receipt]) -> Response:
+    visit.check_quota()
+    receipt = hook()
+    visit.count(receipt.added)
+    return reply(receipt._asdict(), HTTPStatus.ACCEPTED if receipt.stored == "spool" else HTTPStatus.OK)

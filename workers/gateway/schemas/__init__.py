@@ -1,0 +1,4 @@
+"""What routes take and answer, as OpenAPI documents it.
+
+Must not know: services.
+"""

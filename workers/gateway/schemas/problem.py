@@ -1,0 +1,39 @@
+"""The body of every answer that says what was wrong (RFC 9457).
+
+Must not know: which problems there are.
+"""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Mistake(BaseModel):
+    """One thing that is wrong with a request."""
+
+    where: str = Field(description="The field: `messages[0].role`, `query.limit`.", examples=["messages[0].role"])
+    what: str = Field(examples=["is missing"])
+
+
+class Problem(BaseModel):
+    """What was wrong, and what to do."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": "/problems/not-found",
+                    "title": "Not found",
+                    "status": 404,
+                    "detail": "there is no agent 'support' that this key reaches",
+                    "request_id": "5f0c7a1c2b9e4d3f8a6b1c2d",
+                }
+            ]
+        }
+    )
+
+    type: str = Field(description="Stable: `/problems/NAME`. Programs compare this.")
+    title: str
+    status: int
+    detail: str = Field(description="One sentence about this request.")
+    cure: str | None = Field(None, description="What to do.")
+    errors: list[Mistake] | None = None
+    request_id: str = Field(description="As in the header X-Request-Id; the gateway's log has it.")

@@ -1,0 +1,147 @@
+"""One request of one key: who asks, and what its answer is made with. A route is a function of a `Visit`.
+
+    @router.post("/v1/agents/{agent}/notes")
+    def note(agent: str, given: Note, visit: Annotated[Visit, records]) -> Noted: ...
+
+A plain `def` runs in a thread, and may wait for Postgres. Every connection that it borrows, of the engine or of the
+client, works for the caller's key.
+
+Must not know: any single route.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from fastapi import Depends, Request
+from redis import Redis
+from sqlalchemy import Connection, Engine
+
+from slowwave import Memory
+from slowwave.settings import Settings
+from slowwave_server.services.reports.reach import Reach
+from slowwave_server.workers.gateway.caller import Caller, Right
+from slowwave_server.workers.gateway.idempotency import given_key
+from slowwave_server.workers.gateway.recording import WalledMemory
+from slowwave_server.workers.shell.state import Shell
+
+if TYPE_CHECKING:
+    from slowwave_server.workers.gateway.gate import Gate
+
+
+@dataclass
+class Visit:
+    """One request. Names and ids of a path or a body are text of whoever asks: check them with the caller."""
+
+    gate: "Gate"
+    request: Request
+    caller: Caller
+    request_id: str
+
+    @property
+    def tenant(self) -> str:
+        """Whose memories these are: the key's."""
+        return self.caller.tenant
+
+    @property
+    def key_id(self) -> UUID:
+        return self.caller.key_id
+
+    @property
+    def reach(self) -> Reach:
+        """The key's agents and scopes."""
+        return self.caller.reach
+
+    @property
+    def engine(self) -> Engine:
+        return self.gate.engine
+
+    @property
+    def redis(self) -> Redis:
+        return self.gate.redis
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings, for this tenant."""
+        return self.shell.settings
+
+    @cached_property
+    def shell(self) -> Shell:
+        """What the shell's commands work with, for this tenant."""
+        return self.gate.shell(self.tenant)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What an agent's host has, within the walls of this key."""
+        return WalledMemory(self.gate.memory.store, self.caller)
+
+    @cached_property
+    def now(self) -> datetime:
+        """When this visit began, aware."""
+        return self.gate.clock()
+
+    @property
+    def by(self) -> str:
+        """Who does it, as audit log and runs name them."""
+        return f"key:{self.caller.name}"
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The header Idempotency-Key, for what takes it into Postgres. Raises Problem."""
+        return given_key(self.request)
+
+    def check_quota(self) -> None:
+        """Raise Problem if the tenant has recorded as much today as it may."""
+        self.gate.limits.check_quota(self.caller, self.now)
+
+    def count(self, events: int) -> None:
+        """Count events that were recorded."""
+        self.gate.limits.count(self.caller, events, self.now)
+
+    def agent(self, name: str) -> str:
+        """The name of an agent that the key reaches. Raises NotThere, InvalidName."""
+        return self.caller.agent(name)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that Postgres lets write nothing."""
+        with self.engine.connect() as connection:
+            yield connection.execution_options(postgresql_readonly=True)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction, committed at the end of the block."""
+        with self.engine.begin() as connection:
+            yield connection
+
+
+class Needs:
+    """The right that a route needs, or one of several, as its dependency: it answers the visit of a key that has it.
+
+    keeps: what becomes of the answer of a POST, PATCH or DELETE that came with an Idempotency-Key. "answer": kept for
+    a day, for a repetition; "fact": kept is only that it was done, since the answer holds a secret; "nothing": the
+    route takes the key into Postgres itself, or changes nothing.
+    """
+
+    def __init__(self, *rights: Right, keeps: str = "answer") -> None:
+        self.rights: tuple[Right, ...] = rights
+        self.keeps = "nothing" if rights == ("read",) else keeps
+
+    async def __call__(self, request: Request) -> Visit:
+        """The visit of this request."""
+        visit: Visit = request.state.visit
+        return visit
+
+
+reads = Depends(Needs("read"))
+records = Depends(Needs("record"))
+records_by_key = Depends(Needs("record", keeps="nothing"))
+decides = Depends(Needs("decide"))
+forgets = Depends(Needs("forget"))
+forgets_or_decides = Depends(Needs("forget", "decide"))
+administers = Depends(Needs("administer"))
+makes_secrets = Depends(Needs("administer", keeps="fact"))

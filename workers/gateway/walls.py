@@ -1,0 +1,107 @@
+"""For which key a connection works: told to Postgres when the connection is lent, if it worked for another key before.
+
+The gateway's login may act for no tenant by itself. `slowwave.use_key` lets one session of Postgres act for the tenant
+of a key, and every policy and entrance asks again whether that key still holds. Without a key nothing is seen.
+
+Must not know: HTTP, what a connection is lent for.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import psycopg
+from sqlalchemy import Engine, event
+
+from slowwave.errors import Refused
+from slowwave.postgres import Link, Statement
+
+_acting: ContextVar[str | None] = ContextVar("slowwave_acting_key", default=None)
+_again: ContextVar[bool] = ContextVar("slowwave_acting_again", default=False)
+_ENTERED = "slowwave_key"
+_INVALID_AUTHORIZATION = "28000"
+_USE_KEY = Statement(b"slowwave_use_key", b"SELECT slowwave.use_key($1::bytea)")
+_LEAVE = Statement(b"slowwave_leave_key", b"SELECT pg_catalog.set_config('slowwave.key', '', false)")
+
+
+class KeyRefused(Refused):
+    """There is no such key, or it was revoked, or it has expired."""
+
+    def __init__(self) -> None:
+        super().__init__("this key is unknown, was revoked, or has expired")
+
+
+@contextmanager
+def acting_for(digest: str | None, *, again: bool = False) -> Iterator[None]:
+    """Connections that are lent here work for this key (its digest, in hexadecimal digits), or for none.
+
+    again: ask Postgres about the key even if the connection works for it already.
+    """
+    acting, asked = _acting.set(digest), _again.set(again)
+    try:
+        yield
+    finally:
+        _acting.reset(acting)
+        _again.reset(asked)
+
+
+def act_for(digest: str) -> None:
+    """The same until the end of this request: each runs in a context of its own."""
+    _acting.set(digest)
+
+
+class Walls:
+    """What the client's connections ask when they are lent, and what stands beside entries that wait in the spool."""
+
+    def current(self) -> str | None:
+        """The key of this request."""
+        return _acting.get()
+
+    def enter(self, link: Link) -> None:
+        """Have a connection of the client work for it. Raises KeyRefused."""
+        wanted = _acting.get()
+        if link.entered == wanted and not _again.get():
+            return
+        link.entered = None
+        try:
+            if wanted is None:
+                link.call(_LEAVE, ())
+            else:
+                link.call(_USE_KEY, (b"\\x" + wanted.encode(),))
+        except psycopg.Error as error:
+            raise _refusal(error) from None
+        link.entered = wanted
+
+    def deliver_for(self, key: str | None) -> Any:
+        """A block in which entries are delivered that were taken for this key. It is asked about anew."""
+        return acting_for(key, again=True)
+
+
+def guard(engine: Engine) -> None:
+    """Have the connections of an engine do the same."""
+
+    @event.listens_for(engine, "checkout")
+    def enter(connection: Any, record: Any, _proxy: Any) -> None:
+        wanted = _acting.get()
+        if record.info.get(_ENTERED) == wanted and not _again.get():
+            return
+        record.info.pop(_ENTERED, None)
+        manual = not connection.autocommit
+        if manual:  # what a transaction sets ends with it, where it is rolled back
+            connection.autocommit = True
+        try:
+            if wanted is None:
+                connection.execute("SELECT pg_catalog.set_config('slowwave.key', '', false)")
+            else:
+                connection.execute("SELECT slowwave.use_key(%s::bytea)", (bytes.fromhex(wanted),))
+        except psycopg.Error as error:
+            raise _refusal(error) from None
+        finally:
+            if manual and not connection.closed:
+                connection.autocommit = False
+        record.info[_ENTERED] = wanted
+
+
+def _refusal(error: psycopg.Error) -> Exception:
+    return KeyRefused() if error.sqlstate == _INVALID_AUTHORIZATION else error
