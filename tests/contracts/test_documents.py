@@ -140,7 +140,8 @@ def test_every_name_of_ours_is_a_task_a_function_or_a_module(document: Path) -> 
             f"slowwave.{name}" in tasks.tasks
             or name
             in functions
-            | {"yaml", "env", "json", "target", "fish"}  # files of settings, beside an export, of systemd, of a shell
+            # Files of settings, beside an export, of systemd, of a shell, of OpenCode.
+            | {"yaml", "env", "json", "target", "fish", "js"}
             or hasattr(slowwave, name)
             or importlib.util.find_spec(f"slowwave.{name}") is not None
         )
