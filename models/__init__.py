@@ -5,6 +5,7 @@ Must not know: Celery, Redis, and what the rows are used for.
 
 from slowwave_server.models.aliases import AliasChange, AliasPair, AliasSource
 from slowwave_server.models.answers import WindowAnswer
+from slowwave_server.models.api_keys import ApiKey
 from slowwave_server.models.audit import AuditEntry
 from slowwave_server.models.base import SCHEMA, Base
 from slowwave_server.models.console import ConsoleSession, ConsoleUser
@@ -28,6 +29,7 @@ from slowwave_server.models.logins import Login
 from slowwave_server.models.maintenance import MaintenanceJob, MaintenanceRun
 from slowwave_server.models.memories import Memory, MemorySource
 from slowwave_server.models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
+from slowwave_server.models.requests import WorkRequest
 from slowwave_server.models.search import CommonTerm, Passage
 from slowwave_server.models.sources import SourceRun
 from slowwave_server.models.undone import UndoneRow
@@ -40,6 +42,7 @@ __all__ = [
     "AliasChange",
     "AliasPair",
     "AliasSource",
+    "ApiKey",
     "AuditEntry",
     "Base",
     "CommonTerm",
@@ -86,5 +89,6 @@ __all__ = [
     "VectorProgress",
     "VectorSpace",
     "WindowAnswer",
+    "WorkRequest",
     "WorkingItem",
 ]

@@ -1,4 +1,4 @@
-"""Who did what that changes no memory: logins, exports, secrets that were revealed, roles that were given.
+"""Who did what that changes no memory: logins, exports, revealed secrets, roles that were given, keys.
 
 Must not know: who reads it.
 """
@@ -16,8 +16,8 @@ class AuditEntry(Base):
 
     __tablename__ = "audit_log"
     __table_args__ = (
-        CheckConstraint("action IN ('login', 'failed login', 'export', 'reveal', 'role')", name="action"),
-        CheckConstraint("via IN ('console', 'shell')", name="via"),
+        CheckConstraint("action IN ('login', 'failed login', 'export', 'reveal', 'role', 'key')", name="action"),
+        CheckConstraint("via IN ('console', 'shell', 'http')", name="via"),
         Index("audit_log_tenant_idx", "tenant", "id"),
         Index("audit_log_done_idx", "done_at"),
     )

@@ -10,12 +10,15 @@ from slowwave_server.models.base import Base, CreatedAt
 
 
 class Login(Base):
-    """One login. Producers and consoles belong to one tenant; a worker serves all. Only the owner writes here."""
+    """One login. Producers and consoles belong to one tenant; a worker serves all, a gateway that of a key.
+
+    Only the owner writes here.
+    """
 
     __tablename__ = "logins"
     __table_args__ = (
-        CheckConstraint("role IN ('producer', 'console', 'worker')", name="role"),
-        CheckConstraint("(role = 'worker') = (tenant IS NULL)", name="tenant"),
+        CheckConstraint("role IN ('producer', 'console', 'worker', 'gateway')", name="role"),
+        CheckConstraint("(role IN ('worker', 'gateway')) = (tenant IS NULL)", name="tenant"),
     )
 
     login: Mapped[str] = mapped_column(Text, primary_key=True)

@@ -20,6 +20,7 @@ PARTS: Mapping[str, tuple[Role, str | None]] = {
     "acme desk": ("console", "acme"),
     "globex app": ("producer", "globex"),
     "globex desk": ("console", "globex"),
+    "gateway": ("gateway", None),
 }
 
 

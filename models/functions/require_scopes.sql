@@ -13,6 +13,9 @@ BEGIN
     IF v_login.role = 'worker' OR v_login.role IS NULL AND pg_has_role(session_user, current_user, 'MEMBER') THEN
         RETURN;
     END IF;
+    IF v_login.role = 'gateway' THEN
+        v_login.tenant := slowwave.current_tenant();
+    END IF;
     PERFORM FROM unnest(p_scopes) AS given (id)
     LEFT JOIN slowwave.scopes k ON k.id = given.id
     WHERE v_login.tenant IS NULL OR k.tenant IS DISTINCT FROM v_login.tenant;

@@ -4,8 +4,9 @@
 --
 -- These checks matter if not every login is the owner of the schema. The owner passes every check. slowwave.logins
 -- lists the other logins, and none of them can write that table: a producer and a console with their tenant, a worker
--- without a tenant. The checks use session_user, which is the login itself. Neither SET ROLE, nor a function that runs
--- as its owner, nor a client setting changes session_user.
+-- and a gateway without a tenant. A gateway may act for the tenant of the API key that its session uses
+-- (slowwave.current_tenant). The checks use session_user, which is the login itself. Neither SET ROLE, nor a function
+-- that runs as its owner, nor a client setting changes session_user.
 --
 -- Entry functions (capture_session, search, …) run as the owner after `slowwave roles apply`. Then they first call
 -- require_tenant or require_scopes. Row-level security policies (models/migrations/baseline/access.sql) apply to
@@ -16,7 +17,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM FROM slowwave.logins l
-    WHERE l.login = session_user::text AND (l.tenant = p_tenant OR l.role = 'worker');
+    WHERE l.login = session_user::text
+      AND CASE l.role WHEN 'worker' THEN true
+                      WHEN 'gateway' THEN slowwave.current_tenant() = p_tenant
+                      ELSE l.tenant = p_tenant END;
     -- A login that may become the owner anyway may do everything that the owner may do.
     IF NOT FOUND AND NOT pg_has_role(session_user, current_user, 'MEMBER') THEN
         RAISE insufficient_privilege

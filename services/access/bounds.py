@@ -1,9 +1,10 @@
 """How much of the server a login of an agent's host may use, so that one login cannot stop everybody else.
 
-A producer opens a limited number of connections, takes no advisory lock, creates no large object, and fills no disk
-with temporary files. Postgres gives the functions of advisory locks and of large objects to everybody, and only a
-superuser can take them back. Without one the connection limit alone is set, and the doctor says what is missing. The
-owner of an embedded Postgres is no superuser; the stack takes them from everybody and lends them to the owner.
+A producer and a gateway open a limited number of connections and fill no disk with temporary files. A producer takes no
+advisory lock and creates no large object. Postgres gives the functions of advisory locks and of large objects to
+everybody, and only a superuser can take them back. Without one the connection limit alone is set, and the doctor says
+what is missing. The owner of an embedded Postgres is no superuser; the stack takes them from everybody and lends them
+to the owner.
 
 Must not know: tables and functions of the schema, how a login is made.
 """
@@ -14,10 +15,11 @@ from psycopg import sql
 from sqlalchemy import Connection, text
 
 from slowwave_server.services.access.figures import exporters, has_group
-from slowwave_server.services.access.privileges import CONSOLE, PRODUCER, WORKER
+from slowwave_server.services.access.privileges import CONSOLE, GATEWAY, PRODUCER, WORKER
 
-CONNECTIONS: Mapping[str, int] = {"producer": 32, "exporter": 8}
-"""Connections that a new login of a role may open at once: a process of a producer opens up to 8."""
+CONNECTIONS: Mapping[str, int] = {"producer": 32, "exporter": 8, "gateway": 64}
+"""Connections that a new login of a role may open at once: a process of a producer opens up to 8, one of a gateway
+up to 16."""
 TEMPORARY_FILES = "1GB"
 
 # Session locks and transaction locks; what frees a lock is harmless to whoever holds none.
@@ -36,7 +38,7 @@ FOR f IN SELECT p.oid::regprocedure AS signature, {_LOCKS} AS is_lock FROM pg_pr
         END IF;
     END IF;
     IF f.is_lock AND has_function_privilege(f.signature::text, 'EXECUTE WITH GRANT OPTION') THEN
-        EXECUTE format('GRANT EXECUTE ON FUNCTION pg_catalog.%s TO {WORKER}, {CONSOLE}', f.signature);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION pg_catalog.%s TO {WORKER}, {CONSOLE}, {GATEWAY}', f.signature);
     END IF;
 END LOOP; END $$"""
 _LEND = f"""DO $$ DECLARE f record; BEGIN
@@ -47,9 +49,9 @@ FOR f IN SELECT p.oid::regprocedure AS signature, {_LOCKS} AS is_lock FROM pg_pr
         EXECUTE format('GRANT EXECUTE ON FUNCTION pg_catalog.%s TO %I WITH GRANT OPTION', f.signature, '%OWNER%');
     END IF;
 END LOOP; END $$"""
-_PRODUCERS = text(
-    "SELECT r.rolname, r.rolconnlimit FROM slowwave.logins l JOIN pg_roles r ON r.rolname = l.login"
-    " WHERE l.role = 'producer' ORDER BY 1"
+_BOUNDED = text(
+    "SELECT r.rolname, r.rolconnlimit, l.role FROM slowwave.logins l JOIN pg_roles r ON r.rolname = l.login"
+    " WHERE l.role IN ('producer', 'gateway') ORDER BY 1"
 )
 _LIMITS = text("SELECT rolname, rolconnlimit FROM pg_roles WHERE rolname = ANY (:logins) ORDER BY 1")
 _CALLABLE = text(
@@ -104,7 +106,7 @@ def lacking_bounds(connection: Connection) -> list[str]:
 def _unlimited(connection: Connection) -> dict[str, str]:
     """Logins without a connection limit, with their roles. Whoever is not the owner is shown exporters alone."""
     may_read = connection.execute(text("SELECT has_table_privilege('slowwave.logins', 'SELECT')")).scalar_one()
-    found = {login: "producer" for login, limit in connection.execute(_PRODUCERS) if limit < 0} if may_read else {}
+    found = {login: role for login, limit, role in connection.execute(_BOUNDED) if limit < 0} if may_read else {}
     if has_group(connection):
         rows = connection.execute(_LIMITS, {"logins": exporters(connection)})
         found |= {login: "exporter" for login, limit in rows if limit < 0}

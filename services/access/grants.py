@@ -35,7 +35,9 @@ _FUNCTIONS = text(
     "SELECT p.proname, p.oid::regprocedure::text, p.prosecdef, p.prorettype = 'trigger'::regtype"
     " FROM pg_proc p WHERE p.pronamespace = 'slowwave'::regnamespace ORDER BY 2"
 )
-_GROUPS_HERE = text("SELECT count(*) = 3 FROM pg_roles WHERE rolname = ANY (:groups)")
+_GROUPS_HERE = text(
+    "SELECT bool_and(EXISTS (SELECT FROM pg_roles WHERE rolname = g)) FROM unnest(CAST(:groups AS text[])) AS g"
+)
 _IS_OWNER = text("SELECT pg_has_role(session_user, nspowner, 'MEMBER') FROM pg_namespace WHERE nspname = 'slowwave'")
 _UNREADABLE = text(
     "SELECT t FROM unnest(CAST(:tables AS text[])) AS t"

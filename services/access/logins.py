@@ -20,7 +20,9 @@ from slowwave_server.services.access.figures import EXPORTER, exporters, figure_
 from slowwave_server.services.access.grants import as_caller
 from slowwave_server.services.access.privileges import GROUPS
 
-Role = Literal["producer", "console", "worker", "exporter"]
+Role = Literal["producer", "console", "worker", "gateway", "exporter"]
+EVERY_TENANTS = frozenset({"worker", "gateway", "exporter"})
+"""Roles of no single tenant. A gateway acts for the tenant of the API key that a request comes with."""
 LONGEST = 63
 """Postgres cuts longer names off, and two of them could become one."""
 
@@ -120,8 +122,10 @@ def _check(login: str, role: str, tenant: str | None) -> None:
         raise InvalidName(f"a login has 1 to {LONGEST} bytes, all printable")
     if login in {*GROUPS.values(), EXPORTER}:
         raise InvalidName(f"{login} is a group, which nobody logs in as")
-    if (role in {"worker", "exporter"}) != (tenant is None):
-        raise InvalidName("a worker and an exporter serve all tenants; a producer and a console belong to one")
+    if (role in EVERY_TENANTS) != (tenant is None):
+        raise InvalidName(
+            "a worker, a gateway and an exporter serve all tenants; a producer and a console belong to one"
+        )
     if tenant is not None:
         check_name("tenant", tenant)
 

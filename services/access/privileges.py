@@ -4,6 +4,8 @@
     worker     flushes, sweeps, consolidates, forgets: all rows of all tenants, no definition of anything
     console    reads all of its tenant, and decides what waits for a person
     producer   captures and reads for its tenant, through functions that ask first
+    gateway    what a producer and a console do, for the tenant of the API key that its session uses, and for none
+               without a key; no people, no logins
 
 A table or function that stands in no list here fails a test.
 
@@ -13,7 +15,8 @@ Must not know: how privileges are granted.
 from collections.abc import Mapping
 
 PRODUCER, CONSOLE, WORKER = "slowwave_producer", "slowwave_console", "slowwave_worker"
-GROUPS = {"producer": PRODUCER, "console": CONSOLE, "worker": WORKER}
+GATEWAY = "slowwave_gateway"
+GROUPS = {"producer": PRODUCER, "console": CONSOLE, "worker": WORKER, "gateway": GATEWAY}
 """The group of each role. Groups belong to the whole server; who is in one stands there, whose tenant it is here."""
 
 OWNER_ONLY = frozenset({"logins"})
@@ -51,9 +54,11 @@ CONSOLE_WRITES: Mapping[str, str] = {
     "aliases": "INSERT, UPDATE",
     "alias_changes": "INSERT",
     "audit_log": "INSERT",
+    "api_keys": "INSERT, UPDATE",
+    "requests": "INSERT",
 }
 """What deciding a question or a conflict writes, and correcting a memory or a name, as a run that can be undone; and
-what is noted of logins and exports.
+what is noted of logins and exports; keys, and what is asked of a worker.
 
 Everything else a console only reads.
 """
@@ -80,8 +85,10 @@ DEFINING = frozenset(
 )
 """Functions of the worker that make an index, a table or a partition, of numbers alone: they run as the owner, too."""
 
-ASKED = frozenset({"current_tenant", "require_tenant", "require_scopes"})
-"""What policies and entrances ask; they run as the owner from the day they are made."""
+ASKED = frozenset({"current_tenant", "require_tenant", "require_scopes", "use_key"})
+"""What policies and entrances ask, and what names the key that they ask about; they run as the owner from the day they
+are made.
+"""
 
 CALLED: Mapping[str, frozenset[str]] = {
     "current_tenant": frozenset({"producer", "console"}),
@@ -119,9 +126,11 @@ WORKERS_ALONE = frozenset(
 
 
 def may_call(role: str, function: str) -> bool:
-    """Whether a role ("producer", "console", "worker") may call a function of the schema."""
+    """Whether a role ("producer", "console", "worker", "gateway") may call a function of the schema."""
     if role == "worker":
-        return function not in {"require_tenant", "require_scopes"}
+        return function not in ASKED - {"current_tenant"}
+    if role == "gateway":
+        return function == "use_key" or may_call("producer", function) or may_call("console", function)
     return role in ENTRANCES.get(function, frozenset()) or role in CALLED.get(function, frozenset())
 
 
@@ -132,9 +141,9 @@ def table_privileges(role: str, table: str) -> str:
     if table in READ_ONLY:
         return "SELECT"
     if table in PEOPLE:
-        return "" if role == "producer" else PEOPLE[table]
+        return PEOPLE[table] if role in {"console", "worker"} else ""
     if role == "worker":
         return WRITES
-    if role == "console":
+    if role in {"console", "gateway"}:
         return ", ".join(filter(None, ("SELECT", CONSOLE_WRITES.get(table))))
     return "SELECT" if table in PRODUCER_TABLES else ""

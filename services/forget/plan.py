@@ -22,6 +22,8 @@ LEFT = {
     "llm_usage": "names, and what calls cost",
     "maintenance_jobs": "schedules, and how many of what a job's last run came to",
     "logins": "names of logins, and whose tenant each belongs to",
+    "api_keys": "names of keys, agents and scopes that each reaches, who made it, and the digest of its secret",
+    "requests": "who asked, names and counts; the words of a correction until it is answered; for 7 days",
     "audit_log": "names of people, of scopes that they exported and ids of memories that they revealed; for 365 days",
     "console_users": "names of people, what each may do, and a digest of a password",
     "console_sessions": "who is logged in, and until when",

@@ -23,7 +23,7 @@ from slowwave_server.services.access.grants import apply_grants, as_caller, rout
 from slowwave_server.services.access.logins import LoginRefused, add_login, known_logins, remove_login
 from slowwave_server.services.forget.plan import TAKEN
 from slowwave_server.services.review import Decision, decide_items
-from tests.roles import Deployment, deployed
+from tests.roles import PARTS, Deployment, deployed
 from tests.walls import PLACES, World, open_world, settings_on, words_in
 
 pytestmark = pytest.mark.servers
@@ -202,10 +202,10 @@ def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Rol
         assert roles.deployment.ask("owner", f"SELECT FROM slowwave.{table} WHERE content = 'forged'") == []
 
 
-@pytest.mark.parametrize("part", ["acme app", "acme desk", "worker"])
+@pytest.mark.parametrize("part", ["acme app", "acme desk", "worker", "gateway"])
 def test_no_login_writes_what_it_may_not_or_becomes_somebody_else(roles: Roles, part: str) -> None:
     found, functions = names_of(roles)
-    role = {"acme app": "producer", "acme desk": "console", "worker": "worker"}[part]
+    role = PARTS[part][0]
     refused = [
         "SET ROLE postgres",
         "SET SESSION AUTHORIZATION postgres",
@@ -304,6 +304,7 @@ def test_a_login_has_one_role_and_one_tenant_and_none_that_no_wall_would_hold(ro
             ("x" * 64, "producer", "acme"),
             ("jonas", "producer", None),
             ("jonas", "worker", "acme"),
+            ("jonas", "gateway", "acme"),
             ("jonas", "owner", None),
         ):
             with pytest.raises(InvalidName):

@@ -33,7 +33,9 @@ NoPassword = Annotated[
 PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")]
 Connections = Annotated[
     int | None,
-    typer.Option(min=1, max=10_000, help="Connections at once; default: 32 for a producer, 8 for an exporter."),
+    typer.Option(
+        min=1, max=10_000, help="Connections at once; default: 32 for a producer, 64 for a gateway, 8 for an exporter."
+    ),
 ]
 
 
@@ -72,9 +74,10 @@ def add(
     context: typer.Context,
     login: Login,
     role: Annotated[
-        Literal["producer", "console", "worker", "exporter"],
+        Literal["producer", "console", "worker", "gateway", "exporter"],
         typer.Option(
-            help="producer: captures and reads; console: reads and decides; worker: all tenants; exporter: counts.",
+            help="producer: captures and reads; console: reads and decides; worker: all tenants; gateway: serves HTTP,"
+            " for the tenant of each key; exporter: counts.",
             prompt=True,
         ),
     ],
@@ -87,13 +90,13 @@ def add(
     """Make a login; a producer's and a console's is for the tenant of --tenant alone. Prints a new password, once."""
     import secrets
 
-    from slowwave_server.services.access.logins import add_login
+    from slowwave_server.services.access.logins import EVERY_TENANTS, add_login
 
     shell = shell_of(context)
     password = None if no_password else secrets.token_urlsafe(24)
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
-    tenant = None if role in {"worker", "exporter"} else shell.tenant
+    tenant = None if role in EVERY_TENANTS else shell.tenant
     with shell.connection() as connection, _for_owners():
         verifier = None if password is None else _verifier(connection, login, password)
         made = add_login(connection, login, role, tenant, verifier=verifier, connections=connections)
@@ -103,7 +106,7 @@ def add(
         print_json({"login": login, "role": role, "tenant": tenant, "made": made, "password": shown})
         return
     article = "an" if role == "exporter" else "a"
-    whose = "all tenants" if tenant is None else f"tenant {tenant}"
+    whose = _whose(role, "all tenants" if tenant is None else f"tenant {tenant}")
     console().print(styled(f"{login} is {'made, ' if made else ''}{article} {role} of {whose}."), soft_wrap=True)
     if shown is not None:
         console().print(f"Its password, shown this once: {shown}", soft_wrap=True)
@@ -140,7 +143,12 @@ def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
     elif known:
         head = ("login", "role", "tenant", "")
         rows = [
-            (found.login, found.role, found.tenant or "(all)", "" if found.exists else "not in this Postgres")
+            (
+                found.login,
+                found.role,
+                _whose(found.role, found.tenant or "(all)"),
+                "" if found.exists else "not in this Postgres",
+            )
             for found in known
         ]
         print_rows(console(), [head, *rows])
@@ -175,6 +183,10 @@ def redis(
         return
     sys.stdout.write(f"{rule}\n")
     sys.stderr.write(f"The password of {user.name}, shown this once: {password}\n")
+
+
+def _whose(role: str, tenant: str) -> str:
+    return "the tenant of a key" if role == "gateway" else tenant
 
 
 @contextmanager

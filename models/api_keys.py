@@ -1,0 +1,46 @@
+"""Keys of the HTTP gateway: whose tenant each acts for, what it reaches, and what it may do there.
+
+Must not know: how a key is made or checked (`services/access`).
+"""
+
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index, LargeBinary, Text, Uuid, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from slowwave_server.models.base import Base, CreatedAt, Moment
+
+
+class ApiKey(Base):
+    """One key. prefix: its beginning, which lists show. digest: SHA-256 of the whole key, which is kept nowhere.
+
+    agents: names or patterns with `*`; none: all. scopes: "room:NAME" or "team:NAME", patterns, too; none: only the
+    agents' own. created_by: who made it.
+    """
+
+    __tablename__ = "api_keys"
+    __table_args__ = (
+        CheckConstraint("octet_length(digest) = 32", name="digest"),
+        CheckConstraint(
+            "cardinality(rights) > 0 AND rights <@ ARRAY['record', 'read', 'decide', 'forget', 'administer']",
+            name="rights",
+        ),
+        Index("api_keys_digest_idx", "digest", unique=True),
+        Index("api_keys_prefix_idx", "prefix", unique=True),
+        Index("api_keys_tenant_idx", "tenant", "created_at"),
+    )
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
+    tenant: Mapped[str] = mapped_column(Text, server_default=text("slowwave.current_tenant()"))
+    name: Mapped[str]
+    prefix: Mapped[str]
+    digest: Mapped[bytes] = mapped_column(LargeBinary)
+    agents: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    rights: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    created_at: Mapped[CreatedAt]
+    created_by: Mapped[str]
+    expires_at: Mapped[Moment | None]
+    revoked_at: Mapped[Moment | None]
+    last_used_at: Mapped[Moment | None]

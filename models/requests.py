@@ -1,0 +1,42 @@
+"""What a caller over HTTP, or a client, asks a worker to do: one row a request, which outlives a lost message.
+
+Must not know: how a request is carried out.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index, Integer, Text, Uuid, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from slowwave_server.models.base import Base, CreatedAt, Json, Moment
+
+
+class WorkRequest(Base):
+    """One request. key_id: the API key that asked, if one did. asked_by: the login of Postgres that wrote the row.
+
+    result: of a request that is done or failed. error: why it failed. attempts: how often a worker began it.
+    """
+
+    __tablename__ = "requests"
+    __table_args__ = (
+        CheckConstraint("kind IN ('correct', 'archive', 'forget_preview', 'forget', 'undo')", name="kind"),
+        CheckConstraint("state IN ('waiting', 'running', 'done', 'failed')", name="state"),
+        Index("requests_open_idx", "created_at", postgresql_where=text("state IN ('waiting', 'running')")),
+        Index("requests_created_idx", "created_at"),
+    )
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
+    tenant: Mapped[str] = mapped_column(Text, server_default=text("slowwave.current_tenant()"))
+    key_id: Mapped[UUID | None] = mapped_column(Uuid)
+    asked_by: Mapped[str] = mapped_column(Text, server_default=text("SESSION_USER"))
+    kind: Mapped[str]
+    arguments: Mapped[Json]
+    state: Mapped[str] = mapped_column(Text, server_default=text("'waiting'"))
+    attempts: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    result: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    error: Mapped[str | None]
+    created_at: Mapped[CreatedAt]
+    started_at: Mapped[Moment | None]
+    finished_at: Mapped[Moment | None]

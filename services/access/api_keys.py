@@ -1,0 +1,178 @@
+"""Keys of the HTTP gateway: made, listed, revoked and found by their digests.
+
+A key is `sw_`, eight characters that name it (its prefix), `_`, and 43 characters that are its secret. Postgres keeps
+the SHA-256 of all of it. The secret has 256 random bits, so nobody guesses one, and a slow hash would add nothing.
+
+Must not know: HTTP, pages, commands, what a right allows.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, get_args
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
+
+from slowwave.errors import InvalidName, SlowwaveError, shown
+from slowwave.identity import check_name, shared_scope
+from slowwave_server.models import ApiKey
+
+Right = Literal["record", "read", "decide", "forget", "administer"]
+RIGHTS: tuple[Right, ...] = get_args(Right)
+
+MOST_PATTERNS = 100
+USED_EVERY = timedelta(minutes=1)
+"""How exactly a key says when it was used last: more would be a write for each request."""
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+
+_COLUMNS = (
+    ApiKey.id,
+    ApiKey.tenant,
+    ApiKey.name,
+    ApiKey.prefix,
+    ApiKey.agents,
+    ApiKey.scopes,
+    ApiKey.rights,
+    ApiKey.created_at,
+    ApiKey.created_by,
+    ApiKey.expires_at,
+    ApiKey.revoked_at,
+    ApiKey.last_used_at,
+)
+
+
+class InvalidKey(SlowwaveError):
+    """A key can't be made as was asked; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key, without its secret. agents, scopes: names or patterns with `*`; see `models.ApiKey`."""
+
+    id: UUID
+    tenant: str
+    name: str
+    prefix: str
+    agents: tuple[str, ...]
+    scopes: tuple[str, ...]
+    rights: tuple[str, ...]
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+    def state(self, now: datetime) -> Literal["active", "expired", "revoked"]:
+        """What the key is good for at `now`."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a key is asked to be. No agents: all of its tenant. No scopes: only the agents' own."""
+
+    name: str
+    rights: Collection[str]
+    agents: Sequence[str] = ()
+    scopes: Sequence[str] = ()
+    expires_at: datetime | None = None
+
+
+def make_key(connection: Connection, tenant: str, wanted: Wanted, *, by: str, now: datetime) -> tuple[Key, str]:
+    """Make a key in the transaction of `connection`; answer it with its secret, which nobody can look up later.
+
+    by: who makes it. Raises InvalidKey, InvalidName.
+    """
+    values = {"tenant": check_name("tenant", tenant), "created_by": by, "created_at": now} | _checked(wanted, now)
+    prefix = f"sw_{''.join(secrets.choice(_BASE32) for _ in range(8))}"
+    secret = f"{prefix}_{secrets.token_urlsafe(32)}"
+    values |= {"prefix": prefix, "digest": digest_of(secret)}
+    return _key(connection.execute(insert(ApiKey).values(values).returning(*_COLUMNS)).one()), secret
+
+
+def list_keys(connection: Connection, tenant: str) -> list[Key]:
+    """All keys of a tenant, revoked ones too, the newest first."""
+    query = select(*_COLUMNS).where(ApiKey.tenant == tenant)
+    return [_key(row) for row in connection.execute(query.order_by(ApiKey.created_at.desc(), ApiKey.id.desc()))]
+
+
+def revoke_key(connection: Connection, tenant: str, which: str | UUID, *, now: datetime) -> Key | None:
+    """Revoke a key of a tenant, by its id or prefix; None if there is no such key. From the commit on it opens nothing.
+
+    A key that was revoked before keeps the time at which it was.
+    """
+    mine = (ApiKey.tenant == tenant) & _named(which)
+    changed = update(ApiKey).where(mine).values(revoked_at=func.coalesce(ApiKey.revoked_at, now)).returning(*_COLUMNS)
+    row = connection.execute(changed).first()
+    return None if row is None else _key(row)
+
+
+def find_key(connection: Connection, digest: bytes) -> Key | None:
+    """The key with this digest, if this login sees it and it still holds; None if not."""
+    query = select(*_COLUMNS).where(ApiKey.digest == digest, ApiKey.revoked_at.is_(None))
+    row = connection.execute(
+        query.where(or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.clock_timestamp()))
+    ).first()
+    return None if row is None else _key(row)
+
+
+def note_use(connection: Connection, key: UUID) -> None:
+    """Note that a key is used now, unless it was noted within USED_EVERY."""
+    now = func.clock_timestamp()
+    stale = or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at < now - USED_EVERY)
+    connection.execute(update(ApiKey).where(ApiKey.id == key, stale).values(last_used_at=now))
+
+
+def digest_of(secret: str) -> bytes:
+    """What Postgres knows a key by."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def _named(which: str | UUID) -> ColumnElement[bool]:
+    if isinstance(which, str):
+        try:
+            which = UUID(which)
+        except ValueError:
+            return ApiKey.prefix == which
+    return ApiKey.id == which
+
+
+def _checked(wanted: Wanted, now: datetime) -> dict[str, object]:
+    if wrong := [right for right in wanted.rights if right not in RIGHTS]:
+        raise InvalidKey(f"a right must be one of {', '.join(RIGHTS)}, got {shown(wrong[0])}")
+    if not wanted.rights:
+        raise InvalidKey(f"a key needs one right or more of {', '.join(RIGHTS)}")
+    if wanted.expires_at is not None and wanted.expires_at <= now:
+        raise InvalidKey(f"a key must expire in the future, got {wanted.expires_at:%Y-%m-%d %H:%M %Z}")
+    return {
+        "name": check_name("key", wanted.name),
+        "agents": _patterns("agents", (check_name("agent", pattern) for pattern in wanted.agents)),
+        "scopes": _patterns("scopes", (_scope(pattern) for pattern in wanted.scopes)),
+        "rights": [right for right in RIGHTS if right in wanted.rights],
+        "expires_at": wanted.expires_at,
+    }
+
+
+def _patterns(what: str, patterns: Iterable[str]) -> list[str]:
+    found = list(dict.fromkeys(patterns))
+    if len(found) > MOST_PATTERNS:
+        raise InvalidKey(f"a key has at most {MOST_PATTERNS} {what}, got {len(found)}")
+    return found
+
+
+def _scope(pattern: str) -> str:
+    try:
+        shared_scope(pattern)
+    except InvalidName:
+        raise InvalidName(f'a scope must be "room:NAME" or "team:NAME", * in NAME, got {shown(pattern)}') from None
+    return pattern
+
+
+def _key(row: Row[*tuple[object, ...]]) -> Key:
+    columns = row._asdict()
+    return Key(**columns | {name: tuple(columns[name]) for name in ("agents", "scopes", "rights")})
