@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, overload
 from uuid import UUID
 
+from slowwave.async_changes import FollowingAsync
 from slowwave.memory import Memory, Receipt, Status
 from slowwave.memory_curation import Forgettable
 from slowwave.memory_types import MemoryType
@@ -38,7 +39,7 @@ T = TypeVar("T")
 MAX_THREADS = 8
 
 
-class AsyncMemory:
+class AsyncMemory(FollowingAsync):
     """As `Memory`, awaited. A call that is cancelled may still be carried out.
 
     memory: what does the work, to share it; else it is made from `settings`.
@@ -46,19 +47,26 @@ class AsyncMemory:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: Settings | None = None,
         *,
         mode: Mode = "durable",
         raise_errors: bool = False,
         memory: Memory | None = None,
     ) -> None:
-        self.memory = memory or Memory(settings, mode=mode, raise_errors=raise_errors)
+        self.memory = memory or Memory(settings or load_settings(), mode=mode, raise_errors=raise_errors)
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="slowwave")
 
     @classmethod
     def from_env(cls, *, mode: Mode = "durable", raise_errors: bool = False, **overrides: Any) -> Self:
         """Make one from the settings of this process; `overrides` are top-level keys. Raises InvalidSettings."""
         return cls(load_settings(**overrides), mode=mode, raise_errors=raise_errors)
+
+    @classmethod
+    def from_url(
+        cls, url: str, key: str, *, mode: Mode = "durable", raise_errors: bool = False, **overrides: Any
+    ) -> Self:
+        """See `Memory.from_url`."""
+        return cls(memory=Memory.from_url(url, key, mode=mode, raise_errors=raise_errors, **overrides))
 
     async def turn_completed(
         self,

@@ -91,6 +91,34 @@ class Memory(ReadingMemory, CuratingMemory):
         """Make one from the settings of this process; `overrides` are top-level keys. Raises InvalidSettings."""
         return cls(load_settings(**overrides), mode=mode, raise_errors=raise_errors)
 
+    @staticmethod
+    def from_url(
+        url: str, key: str, *, mode: Mode = "durable", raise_errors: bool = False, **overrides: Any
+    ) -> "Memory":
+        """Make a memory whose calls a gateway (`slowwave serve`) answers: no login of Postgres or Redis is needed.
+
+        Args:
+            url: the address of the gateway.
+            key: an API key, as `slowwave keys add` shows it once.
+            mode: as for `Memory`.
+            raise_errors: as for `Memory`; tells of a gateway that is away.
+            overrides: settings of this host, such as `spool`.
+
+        Returns:
+            A memory with the same methods. The key says which tenant, agents and scopes it reaches.
+
+        Raises:
+            InvalidSettings: the address, the key or a setting can't be used, or httpx2 is not installed.
+
+        Example:
+            >>> memory = Memory.from_url("https://memory.example.com", os.environ["SLOWWAVE_KEY"])
+            >>> memory.turn_completed("support-bot", "call-7", [{"role": "user", "content": "Hello"}]).added
+            1
+        """
+        from slowwave.http.memory import GatewayMemory  # noqa: PLC0415 (brings httpx2)
+
+        return GatewayMemory(load_settings(**overrides), url, key, mode=mode, raise_errors=raise_errors)
+
     def for_tenant(self, tenant: str | None) -> "Memory":
         """The memory of another tenant (None: the settings' own), on the same connections; closing one closes both."""
         return Memory(self.store.settings, store=self.store, tenant=tenant)

@@ -36,7 +36,7 @@ class CuratingMemory(BoundMemory):
 
         Args:
             agent: whose reply it was.
-            ids: UUIDs of memories (`Hit.id` of hits whose `kind` is "memory"), at most 200.
+            ids: UUIDs of memories (`Hit.id` of hits whose `kind` is "memory"), at most 100.
             session: the conversation of the reply.
 
         Returns:
@@ -44,7 +44,7 @@ class CuratingMemory(BoundMemory):
 
         Raises:
             InvalidName: a name can't be used.
-            InvalidMessage: an id is no UUID, or there are more than 200.
+            InvalidMessage: an id is no UUID, or there are more than 100.
             StoreUnavailable: nothing was noted; call again.
 
         Example:

@@ -33,7 +33,7 @@ from slowwave.working import scope_of
 T = TypeVar("T")
 
 MAX_PAGE = 200
-MAX_USED = 200
+MAX_USED = 100
 """So many memories one call may name as used: more than any context shows."""
 
 _READ = "SELECT record FROM slowwave.read_memories(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"

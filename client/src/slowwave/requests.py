@@ -72,7 +72,7 @@ def ask_worker(
         if state == "done":
             return dict(result)
         if state == "failed":
-            raise _FAILURES.get((result or {}).get("problem", ""), SlowwaveError)(error)
+            raise failure_of(result, error)
         if time.monotonic() >= end:
             raise NotAnswered(
                 f"no worker answered request {request} within {seconds:g} s; a worker will, don't ask again",
@@ -80,6 +80,11 @@ def ask_worker(
             )
         time.sleep(min(pause, max(0.0, end - time.monotonic())))
         pause = min(pause * 1.5, LAST_LOOK_SECONDS)
+
+
+def failure_of(result: Mapping[str, Any] | None, error: str | None) -> SlowwaveError:
+    """The exception of a request that failed, with the sentence of the worker."""
+    return _FAILURES.get((result or {}).get("problem", ""), SlowwaveError)(error)
 
 
 def _write(connection: Connection[Any], request: str, tenant: str, kind: Kind, arguments: Mapping[str, Any]) -> None:

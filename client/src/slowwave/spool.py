@@ -106,12 +106,14 @@ class Segment:
 
 
 class Spool:
-    """The segments of this process for one database. Any thread may append."""
+    """The segments of this process for one database. Any thread may append.
 
-    def __init__(self, folder: Path, database_url: str) -> None:
+    names: the digests of the place and the login, where entries go to something other than a database.
+    """
+
+    def __init__(self, folder: Path, database_url: str, *, names: tuple[str, str] | None = None) -> None:
         self.folder = folder.expanduser()
-        self._database = database_digest(database_url)
-        self._login = login_digest(database_url)
+        self._database, self._login = names or (database_digest(database_url), login_digest(database_url))
         self._lock = threading.Lock()
         self._segments: list[Segment] = []
         self._active: Segment | None = None

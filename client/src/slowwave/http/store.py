@@ -1,0 +1,128 @@
+"""Everything behind the hooks of a process that records over HTTP: the wire, the spool, the writer.
+
+Must not know: what calls say.
+"""
+
+import atexit
+import itertools
+import os
+import time
+import weakref
+from datetime import UTC, datetime
+
+from slowwave.background import Writer
+from slowwave.errors import SlowwaveError, StoreUnavailable
+from slowwave.http.calls import Call, CallDeliverer, entry_of, names_of
+from slowwave.http.wire import Answer, Wire
+from slowwave.offers import Complaints
+from slowwave.settings import Settings
+from slowwave.spool import Spool, Spooled, spooled
+from slowwave.store import CLOSE_SECONDS, Mode, Stored
+
+_stores: "weakref.WeakSet[GatewayStore]" = weakref.WeakSet()
+# What a forked child inherits and must neither use nor close.
+_inherited: list[object] = []
+
+
+class GatewayStore:
+    """Makes calls that record as `mode` says, and spools what the gateway can't take now.
+
+    As `slowwave.store.Store`, which commits to Postgres itself.
+    """
+
+    def __init__(self, settings: Settings, wire: Wire, key: str, *, mode: Mode, raise_errors: bool) -> None:
+        self.settings = settings
+        self.wire = wire
+        self._names = names_of(wire.url, key)
+        self._mode = mode
+        self._raise_errors = raise_errors
+        self._complaints = Complaints()
+        self._open()
+        _stores.add(self)
+
+    def _open(self) -> None:
+        self._spool = Spool(self.settings.spool, "", names=self._names)
+        self._writer = Writer(CallDeliverer(self.wire), self._spool, lambda _due: None)
+        self._closed = False
+        self._prefix = f"{time.time_ns() // 1_000_000:x}-{os.urandom(6).hex()}"
+        self._calls = itertools.count()
+        if spooled(self.settings.spool).files:
+            self._writer.start()
+
+    @property
+    def raises(self) -> bool:
+        """Whether hosts want to hear of a gateway that is away."""
+        return self._raise_errors
+
+    def new_key(self) -> str:
+        """Answer a fresh idempotency key for one call."""
+        return f"{self._prefix}-{next(self._calls):x}"
+
+    def record(self, call: Call) -> tuple[Answer | None, Stored]:
+        """Make a call; the answer is None unless the gateway has it already.
+
+        Raises what the gateway says, `SpoolFull`, and with `raise_errors` StoreUnavailable after it was spooled.
+        """
+        if self._closed:
+            raise SlowwaveError("this memory is closed")
+        entry = entry_of(call)
+        if self._mode == "background":
+            entry.stamp(datetime.now(UTC).isoformat())
+            return None, self._writer.put(entry)
+        error = StoreUnavailable("earlier calls wait in the spool still")
+        # What waits on the disk comes first: nothing may overtake it.
+        if not self._spool.pending:
+            try:
+                return call.send(self.wire), "postgres"
+            except StoreUnavailable as away:
+                error = away
+        entry.stamp(datetime.now(UTC).isoformat())
+        self._writer.store([entry])
+        self._complaints.say("what was said waits in %s: %s", self._spool.folder, error)
+        if self._raise_errors:
+            raise StoreUnavailable(f"the events wait in {self._spool.folder} and will be delivered: {error}")
+        return None, "spool"
+
+    def complain(self, error: StoreUnavailable) -> None:
+        """Log that the gateway is away, once a minute at most."""
+        self._complaints.say("no session could be boosted: %s", error)
+
+    def waiting(self) -> Spooled:
+        """What waits on the disk of this host."""
+        return spooled(self.settings.spool)
+
+    def flush(self, timeout: float) -> bool:
+        """Deliver queue and spool now; False if that took longer than `timeout` seconds."""
+        return self._writer.flush(timeout)
+
+    def close(self, timeout: float = CLOSE_SECONDS) -> None:
+        """Deliver or spool what is queued, and close the connections. Raises SpoolFull if neither worked."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._writer.close(timeout)
+        finally:
+            self.wire.close()
+
+    def begin_anew(self) -> None:
+        """In a forked child: leave everything that is the parent's, and start with an empty queue."""
+        _inherited.append((self._spool, self._writer))
+        self._spool.abandon()
+        if not self._closed:
+            self.wire.renew()
+            self._open()
+
+
+def _after_fork() -> None:
+    for store in list(_stores):
+        store.begin_anew()
+
+
+def _at_exit() -> None:
+    for store in list(_stores):
+        store.close()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_at_exit)

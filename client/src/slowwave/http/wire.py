@@ -1,0 +1,142 @@
+"""Calls to a gateway: JSON there and back, tried again as long as that can help and a caller waits.
+
+Must not know: which calls there are.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from slowwave.errors import InvalidQuery, InvalidSettings, SlowwaveError, StoreUnavailable
+from slowwave.http.problems import DEFAULT_WAIT_SECONDS, error_of, passes, wait_of
+from slowwave.version import VERSION
+
+try:
+    import httpx2
+except ImportError:
+    raise InvalidSettings("a client over HTTP needs httpx2: pip install 'slowwave[http]'") from None
+
+MAX_CONNECTIONS = 8
+CONNECT_SECONDS = 3.0
+ANSWER_SECONDS = 30.0
+"""More than a gateway waits for a worker."""
+PATIENCE_SECONDS = 10.0
+"""A call that may be tried again is tried for so long."""
+_KEY_CHARACTERS = 200
+
+
+class Answer(NamedTuple):
+    """An answer with a status below 300."""
+
+    status: int
+    body: dict[str, Any]
+    headers: Mapping[str, str]
+
+
+def path_of(*parts: str) -> str:
+    """A path below /v1; names may hold any character."""
+    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
+
+
+class Wire:
+    """Connections to one gateway with one key. Any number of threads may share it.
+
+    Raises InvalidSettings for an address or a key that can't be used. Nothing is sent before the first call.
+    """
+
+    def __init__(self, url: str, key: str, *, patience: float = PATIENCE_SECONDS) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.username:
+            raise InvalidSettings("url must be the address of a gateway, such as https://memory.example.com")
+        if not key.isascii() or not key.isprintable() or not 0 < len(key) <= _KEY_CHARACTERS or " " in key:
+            raise InvalidSettings("key must be an API key such as sw_…; `slowwave keys add` makes one")
+        self.url = url.rstrip("/")
+        self._key = key
+        self._patience = patience
+        self._client = self._open()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        taken: str | None = None,
+        invalid: type[SlowwaveError] = InvalidQuery,
+        again: bool = True,
+    ) -> Answer:
+        """Make one call.
+
+        key: its idempotency key. taken: since when it has waited, in ISO 8601. invalid: what to raise for a call that
+        can't be made so. again: try again while the gateway is away or asks to wait, for up to ten seconds.
+        Raises StoreUnavailable, RateLimited, NotAllowed, NotFound and whatever else the gateway says.
+        """
+        request = self._request(method, path, body, query, key, taken)
+        end = time.monotonic() + self._patience if again else 0.0
+        wait = DEFAULT_WAIT_SECONDS
+        while True:
+            try:
+                status, found, headers = self._send(request)
+            except httpx2.HTTPError as error:
+                failure: SlowwaveError = StoreUnavailable(f"the gateway at {self.url} can't be reached: {error!r}")
+                pause = wait
+            else:
+                if status < 300:  # noqa: PLR2004
+                    return Answer(status, found, headers)
+                failure = error_of(status, found, headers, invalid)
+                if not passes(status, found):
+                    raise failure
+                pause = max(wait, wait_of(headers))
+            if time.monotonic() + pause > end:
+                raise failure
+            time.sleep(pause)
+            wait *= 2
+
+    def renew(self) -> None:
+        """In a forked child: leave the parent's connections alone, and open others."""
+        self._inherited = self._client
+        self._client = self._open()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _open(self) -> "httpx2.Client":
+        return httpx2.Client(
+            headers={"Authorization": f"Bearer {self._key}", "User-Agent": f"slowwave-python/{VERSION}"},
+            timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
+            limits=httpx2.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_CONNECTIONS),
+        )
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        query: Mapping[str, Any] | None,
+        key: str | None,
+        taken: str | None,
+    ) -> "httpx2.Request":
+        headers = {"Accept": "application/json"}
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        if taken is not None:
+            headers["Slowwave-Taken"] = taken
+        content = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        return self._client.build_request(method, self.url + path, content=content, params=given, headers=headers)
+
+    def _send(self, request: "httpx2.Request") -> tuple[int, dict[str, Any], Mapping[str, str]]:
+        answer = self._client.send(request)
+        try:
+            body = answer.json() if answer.content else {}
+        except ValueError:
+            body = {}
+        return answer.status_code, body if isinstance(body, dict) else {}, answer.headers
