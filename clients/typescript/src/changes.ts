@@ -44,6 +44,7 @@ export async function* follow<Change>(transport: Transport, path: string, follow
         attempt = 0;
         // Kept before the change is handed over: the caller who stops there has it.
         if (event.id !== null) last = event.id;
+        if (!event.data) continue;
         clearTimeout(watch); // The time that the caller takes is not the gateway's.
         yield JSON.parse(event.data) as Change;
         alive();

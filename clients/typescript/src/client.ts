@@ -219,8 +219,10 @@ export class Slowwave {
     let { status, body } = await this.#send(route, options, fields);
     const until = Date.now() + WORKER_MS;
     for (let pause = 250; status === 202 && !("result" in body && body.state === "done"); pause = Math.min(pause * 2, 2_000)) {
-      if (body.state === "failed") throw new RequestFailed(body.error ?? "the worker did not say why");
-      if (Date.now() > until) throw new RequestFailed(`no worker has answered request ${body.id} within ${WORKER_MS / 1000} s: GET /v1/requests/${body.id} says how it stands`);
+      if (body.state === "failed") throw new RequestFailed(body.error ?? "the worker did not say why", body);
+      if (Date.now() > until) {
+        throw new RequestFailed(`no worker has answered within ${WORKER_MS / 1000} s: GET /v1/requests/${body.id} says how it stands`, body);
+      }
       await sleep(pause, signal);
       body = await this.#read<t.GatewayRequest>(path`/v1/requests/${body.id}`, signal ? { signal } : {});
     }

@@ -1,5 +1,7 @@
 /** Every error that the client throws on purpose, as one tree below `SlowwaveError`. */
 
+import type { GatewayRequest } from "./types.js";
+
 /** The body of an error answer: application/problem+json. */
 export interface Problem {
   /** A stable path, `/problems/NAME`. */
@@ -35,9 +37,15 @@ export class NotQueued extends SlowwaveError {
   override name = "NotQueued";
 }
 
-/** A worker could not do what was asked of it. */
+/** A worker could not do what was asked of it, or has not answered yet: `request` says which, and why. */
 export class RequestFailed extends SlowwaveError {
   override name = "RequestFailed";
+  readonly request: GatewayRequest;
+
+  constructor(message: string, request: GatewayRequest) {
+    super(message);
+    this.request = request;
+  }
 }
 
 /** The gateway answered with an error. The fields are those of the problem in its body. */

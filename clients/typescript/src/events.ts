@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 4_000_000;
 /**
  * Read events as the HTML standard defines them. `onRetry` gets the pause that the server asks for; `onBytes` is called
  * for every piece that arrives, comments included. The stream is cancelled when the caller stops reading. A stream that
- * breaks off ends with ConnectionFailed.
+ * breaks off ends with ConnectionFailed. An event without data only tells the id to go on behind.
  */
 export async function* readEvents(
   stream: ReadableStream<Uint8Array>,
@@ -28,6 +28,7 @@ export async function* readEvents(
   let size = 0;
   let event = "";
   let id: string | null = null;
+  let told: string | null = null;
 
   try {
     for (;;) {
@@ -43,7 +44,8 @@ export async function* readEvents(
       text = lines.pop()!;
       for (const line of lines) {
         if (line === "") {
-          if (data.length) yield { id, event: event || "message", data: data.join("\n") };
+          if (data.length || id !== told) yield { id, event: event || "message", data: data.join("\n") };
+          told = id;
           data = [];
           size = 0;
           event = "";

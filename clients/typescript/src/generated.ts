@@ -3,7 +3,636 @@
  * Do not make direct changes to the file.
  */
 
-export type paths = Record<string, never>;
+export interface paths {
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alive
+         * @description Say that the process lives. Restarting it would not mend the servers behind it, so they are not asked.
+         */
+        get: operations["alive_healthz_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ready
+         * @description Say whether requests can be answered. A gateway that has reached Postgres once goes on recording without it.
+         */
+        get: operations["ready_readyz_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/sessions/{session}/turns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record Turn
+         * @description Record what one turn added.
+         */
+        post: operations["record_turn_v1_agents__agent__sessions__session__turns_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/sessions/{session}/task-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record Milestone
+         * @description Record a milestone of a task.
+         */
+        post: operations["record_milestone_v1_agents__agent__sessions__session__task_events_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/sessions/{session}/prompt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Announce Prompt
+         * @description Say that somebody writes to the agent here: its other sessions are processed first.
+         */
+        post: operations["announce_prompt_v1_agents__agent__sessions__session__prompt_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/sessions/{session}/idle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End Pause
+         * @description Say that the conversation went quiet: process it now.
+         */
+        post: operations["end_pause_v1_agents__agent__sessions__session__idle_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/sessions/{session}/compacted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compact
+         * @description Say that the host cut the conversation's history short: process it now.
+         */
+        post: operations["compact_v1_agents__agent__sessions__session__compacted_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/sessions/{session}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset
+         * @description Say that the conversation ends: process it now.
+         */
+        post: operations["reset_v1_agents__agent__sessions__session__reset_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note
+         * @description Note one statement in the agent's working memory; the next cycle makes a memory of it, or lets it expire.
+         */
+        post: operations["note_v1_agents__agent__notes_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read Context
+         * @description Read what the agent should know as a conversation begins or goes on.
+         */
+        post: operations["read_context_v1_agents__agent__context_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search
+         * @description Find memories and events that answer a question, the best first.
+         */
+        post: operations["search_v1_agents__agent__search_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Memories Of Agent
+         * @description List the memories of an agent, or of a room or a team that it shares, the newest first.
+         */
+        get: operations["list_memories_of_agent_v1_agents__agent__memories_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/memories/{memory}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Memory
+         * @description Read one memory, archived ones too.
+         */
+        get: operations["get_memory_v1_memories__memory__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Correct Memory
+         * @description Say a memory in other words, or give it another type. The new words take its place, with its dates.
+         */
+        patch: operations["correct_memory_v1_memories__memory__patch"];
+        trace?: never;
+    };
+    "/v1/memories/{memory}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain
+         * @description Read a memory with who said it, every change since, and what it stands in relation to.
+         */
+        get: operations["explain_v1_memories__memory__explain_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/memories/{memory}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive Memory
+         * @description Take a memory out of all answers. It stays readable by its id.
+         */
+        post: operations["archive_memory_v1_memories__memory__archive_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Agents Of Key
+         * @description List the agents that the key reaches, by name.
+         */
+        get: operations["list_agents_of_key_v1_agents_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Days
+         * @description List the days of an agent in every scope that the key reaches, the newest first.
+         */
+        get: operations["list_days_v1_agents__agent__days_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/days/{day}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Day
+         * @description Read one day of an agent, with one version of its summary.
+         */
+        get: operations["get_day_v1_agents__agent__days__day__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/sessions/{session}/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why
+         * @description Say what a session waits for, in a sentence.
+         */
+        get: operations["why_v1_agents__agent__sessions__session__why_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Reviews
+         * @description List questions, those with most at stake first.
+         */
+        get: operations["list_reviews_v1_reviews_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Review
+         * @description Read one question, with the answers that may be given and what each would do.
+         */
+        get: operations["get_review_v1_reviews__number__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews/{number}/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide Review
+         * @description Answer one question, in the name of the key.
+         */
+        post: operations["decide_review_v1_reviews__number__decision_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Runs Of Key
+         * @description List the runs over scopes that the key reaches, the newest first.
+         */
+        get: operations["list_runs_of_key_v1_runs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run
+         * @description Read one run with a page of its changes.
+         */
+        get: operations["get_run_v1_runs__run__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo Run
+         * @description Take a run back. The undo is a run itself; what later runs depend on can't be undone.
+         */
+        post: operations["undo_run_v1_runs__run__undo_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/forgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Forget
+         * @description Say what a forget would delete. Nothing is changed.
+         */
+        post: operations["preview_forget_v1_forgets_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/forgets/{forget}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm Forget
+         * @description Forget what was previewed, for good.
+         */
+        post: operations["confirm_forget_v1_forgets__forget__confirm_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/requests/{request}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Request
+         * @description Say how a request that this key made stands.
+         */
+        get: operations["get_request_v1_requests__request__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Keys Of Tenant
+         * @description List the keys that may do no more than this one, the newest first, revoked ones too.
+         */
+        get: operations["list_keys_of_tenant_v1_keys_get"];
+        put?: never;
+        /**
+         * Make
+         * @description Make a key. Its secret is in this answer and nowhere else.
+         */
+        post: operations["make_v1_keys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke
+         * @description Revoke a key. It opens nothing from now on.
+         */
+        delete: operations["revoke_v1_keys__key__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status
+         * @description Say what waits, how long a turn takes to become memory, and what went wrong in the last hour.
+         */
+        get: operations["status_v1_status_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
@@ -62,40 +691,124 @@ export interface components {
              */
             reason?: string | null;
         };
-        /** Boosted */
+        /**
+         * Boosted
+         * @description What is processed first now.
+         */
         Boosted: {
-            /** Boosted */
+            /**
+             * Boosted
+             * @description Sessions of the agent that hold what was not processed yet.
+             */
             boosted: string[];
         };
-        /** Change */
-        Change: {
-            /** Id */
-            id: string;
-            /** Type */
-            type: string;
-            memory: components["schemas"]["Memory"] | null;
-        };
-        /** Context */
+        /**
+         * Context
+         * @description What the agent should know.
+         */
         Context: {
-            /** Text */
+            /**
+             * Text
+             * @description For a prompt; what was said stands fenced, as data.
+             */
             text: string;
-            /** Instructions */
-            instructions: unknown[];
-            /** Memories */
-            memories: components["schemas"]["Hit"][];
-            /** Tokens */
+            /**
+             * Tokens
+             * @description What `text` takes, where `max_tokens` was given.
+             */
             tokens: number | null;
+            /**
+             * Left Out
+             * @description How many lines found no room.
+             */
+            left_out: number;
+            /**
+             * Instructions
+             * @default []
+             */
+            instructions?: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Instructions Left Out
+             * @default 0
+             */
+            instructions_left_out?: number;
+            /**
+             * Profile
+             * @default []
+             */
+            profile?: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Days
+             * @default []
+             */
+            days?: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Memories
+             * @default []
+             */
+            memories?: components["schemas"]["Hit"][];
+            /**
+             * Passages
+             * @default []
+             */
+            passages?: components["schemas"]["Hit"][];
+            /**
+             * Recent
+             * @default []
+             */
+            recent?: components["schemas"]["Hit"][];
+            /**
+             * Conflicts
+             * @default []
+             */
+            conflicts?: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Elsewhere
+             * @default []
+             */
+            elsewhere?: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Span
+             * @default 2
+             */
+            span?: number;
+        } & {
+            [key: string]: unknown;
         };
-        /** ContextQuestion */
-        ContextQuestion: {
-            /** Session */
+        /**
+         * ContextWanted
+         * @description What the context is for.
+         */
+        ContextWanted: {
+            /**
+             * Session
+             * @description The session that asks: its own tail is left out.
+             */
             session?: string | null;
-            /** Query */
+            /**
+             * Query
+             * @description What the conversation is about.
+             * @example Where do I live?
+             */
             query?: string | null;
-            /** Days */
+            /**
+             * Days
+             * @description How many local days count as recent.
+             */
             days?: number | null;
             /**
              * Scopes
+             * @description `room:NAME` or `team:NAME`, read besides the agent's own.
              * @default []
              */
             scopes?: string[];
@@ -103,6 +816,7 @@ export interface components {
             max_tokens?: number | null;
             /**
              * Format
+             * @description The form of `text`.
              * @default markdown
              * @enum {string}
              */
@@ -264,6 +978,11 @@ export interface components {
             changes: components["schemas"]["RunChange"][];
         };
         /**
+         * Empty
+         * @description No fields.
+         */
+        Empty: Record<string, never>;
+        /**
          * Explanation
          * @description A memory with its reasons: who said it, what was made of it, and what it stands in relation to.
          */
@@ -398,14 +1117,34 @@ export interface components {
              */
             problems: string[];
         };
-        /** HTTPValidationError */
-        HTTPValidationError: {
-            /** Detail */
-            detail?: components["schemas"]["ValidationError"][];
+        /**
+         * Found
+         * @description What answers a question, the best first.
+         */
+        Found: {
+            /** Hits */
+            hits: components["schemas"]["Hit"][];
         };
-        /** Hit */
+        /**
+         * Health
+         * @description How a gateway is.
+         */
+        Health: {
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ok" | "starting";
+        };
+        /**
+         * Hit
+         * @description One memory or one event.
+         */
         Hit: {
-            /** Id */
+            /**
+             * Id
+             * @description A memory's id, or SESSION#SEQ of an event.
+             */
             id: string;
             /**
              * Kind
@@ -414,23 +1153,29 @@ export interface components {
             kind: "memory" | "event";
             /** Content */
             content: string;
-            /** Score */
+            /**
+             * Score
+             * @description Higher is better, comparable within one answer.
+             */
             score: number;
             /** Status */
             status: string;
             /**
              * Valid From
-             * Format: date-time
+             * @description Since when it holds, or when it was said, in ISO 8601.
              */
             valid_from: string;
             /** Valid To */
             valid_to: string | null;
-            /** Sources */
-            sources: [
-                string,
-                number
-            ][];
-            /** Scope */
+            /**
+             * Sources
+             * @description [session, seq] of every event that says it.
+             */
+            sources: unknown[][];
+            /**
+             * Scope
+             * @description Null for the agent's own.
+             */
             scope: string | null;
             /** Type */
             type: string;
@@ -438,19 +1183,75 @@ export interface components {
             speaker: string | null;
             /** Part */
             part: number | null;
-            /** Relevance */
+            /**
+             * Relevance
+             * @description From 0 to 1, comparable between answers.
+             */
             relevance: number | null;
             /** Why */
             why: {
-                [key: string]: number | null;
+                [key: string]: unknown;
             } | null;
             /** Contradicts */
             contradicts: string[];
+        } & {
+            [key: string]: unknown;
         };
-        /** Hits */
-        Hits: {
-            /** Hits */
-            hits: components["schemas"]["Hit"][];
+        /**
+         * Key
+         * @description One key of the tenant, without its secret.
+         */
+        Key: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Prefix
+             * @description How the key begins.
+             */
+            prefix: string;
+            /**
+             * Agents
+             * @description Names or patterns with `*`; empty: all agents.
+             */
+            agents: string[];
+            /**
+             * Scopes
+             * @description `room:NAME` or `team:NAME`, patterns too; empty: the agents' own alone.
+             */
+            scopes: string[];
+            /** Rights */
+            rights: ("record" | "read" | "decide" | "forget" | "administer")[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string | null;
+            /** Expires At */
+            expires_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Last Used At */
+            last_used_at: string | null;
+        };
+        /**
+         * KeyPage
+         * @description One page of keys.
+         */
+        KeyPage: {
+            /**
+             * Next Cursor
+             * @description Give it as `cursor` to read on; null on the last page.
+             */
+            next_cursor: string | null;
+            /** Items */
+            items: components["schemas"]["Key"][];
         };
         /**
          * Lag
@@ -462,10 +1263,53 @@ export interface components {
             /** P95 Seconds */
             p95_seconds: number | null;
         };
-        /** Marked */
-        Marked: {
-            /** Marked */
-            marked: number;
+        /**
+         * MadeKey
+         * @description A key with its secret, which is told this once.
+         */
+        MadeKey: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Prefix
+             * @description How the key begins.
+             */
+            prefix: string;
+            /**
+             * Agents
+             * @description Names or patterns with `*`; empty: all agents.
+             */
+            agents: string[];
+            /**
+             * Scopes
+             * @description `room:NAME` or `team:NAME`, patterns too; empty: the agents' own alone.
+             */
+            scopes: string[];
+            /** Rights */
+            rights: ("record" | "read" | "decide" | "forget" | "administer")[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string | null;
+            /** Expires At */
+            expires_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Last Used At */
+            last_used_at: string | null;
+            /**
+             * Key
+             * @description Send it as `Authorization: Bearer …`.
+             */
+            key: string;
         };
         /**
          * Memory
@@ -818,28 +1662,106 @@ export interface components {
             /** Seq */
             seq: number;
         };
-        /** Message */
+        /**
+         * Message
+         * @description One message of a conversation, in the shape that chat APIs have; other fields are left out.
+         */
         Message: {
-            /** Role */
+            /**
+             * Role
+             * @description `user`, `assistant`, `tool`, `task` or `system` (left out).
+             * @example user
+             */
             role: string;
-            /** Content */
-            content?: unknown;
-            /** Name */
+            /**
+             * Content
+             * @description Text, or parts as chat APIs have them.
+             * @example I moved to Lisbon in March.
+             */
+            content?: string | (string | {
+                [key: string]: unknown;
+            })[] | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Name
+             * @description Who speaks.
+             */
             name?: string | null;
-            /** At */
+            /**
+             * At
+             * @description When it was said, with a time zone; now if left out.
+             */
             at?: string | null;
             /** Metadata */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** Key */
+            /**
+             * Key
+             * @description Makes a repetition of this message harmless.
+             */
             key?: string | null;
-        } & {
-            [key: string]: unknown;
+            /** Tool Calls */
+            tool_calls?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Tool Call Id */
+            tool_call_id?: string | null;
+            /** Is Error */
+            is_error?: boolean | null;
         };
-        /** Note */
+        /**
+         * Mistake
+         * @description One thing that is wrong with a request.
+         */
+        Mistake: {
+            /**
+             * Where
+             * @description The field: `messages[0].role`, `query.limit`.
+             * @example messages[0].role
+             */
+            where: string;
+            /**
+             * What
+             * @example is missing
+             */
+            what: string;
+        };
+        /**
+         * NewKey
+         * @description A key to be made. It can't reach further, do more, or last longer than the key that makes it.
+         */
+        NewKey: {
+            /** Name */
+            name: string;
+            /** Rights */
+            rights: ("record" | "read" | "decide" | "forget" | "administer")[];
+            /**
+             * Agents
+             * @description Those of your own key if left out. Empty: all agents.
+             */
+            agents?: string[] | null;
+            /**
+             * Scopes
+             * @description Those of your own key if left out.
+             */
+            scopes?: string[] | null;
+            /**
+             * Expires At
+             * @description When your own key ends if left out.
+             */
+            expires_at?: string | null;
+        };
+        /**
+         * Note
+         * @description One statement for the agent's working memory.
+         */
         Note: {
-            /** Content */
+            /**
+             * Content
+             * @example The customer wants invoices as PDF.
+             */
             content: string;
             /**
              * Importance
@@ -856,24 +1778,34 @@ export interface components {
             type?: "fact" | "preference" | "instruction" | "decision" | "task" | "event" | "result" | "lesson" | "summary";
             /**
              * Marked
+             * @description The next cycle keeps it, however important it is.
              * @default false
              */
             marked?: boolean;
-            /** Scope */
+            /**
+             * Scope
+             * @description `room:NAME` or `team:NAME`; the agent's own memory if left out.
+             */
             scope?: string | null;
             /** Ttl Seconds */
             ttl_seconds?: number | null;
             /** At */
             at?: string | null;
         };
-        /** Noted */
+        /**
+         * Noted
+         * @description What was noted.
+         */
         Noted: {
             /**
              * Id
              * Format: uuid
              */
             id: string;
-            /** Added */
+            /**
+             * Added
+             * @description False for a repetition of an earlier request.
+             */
             added: boolean;
             /**
              * Expires At
@@ -881,36 +1813,87 @@ export interface components {
              */
             expires_at: string;
         };
-        /** Problem */
+        /**
+         * Problem
+         * @description What was wrong, and what to do.
+         * @example {
+         *       "detail": "there is no agent 'support' that this key reaches",
+         *       "request_id": "5f0c7a1c2b9e4d3f8a6b1c2d",
+         *       "status": 404,
+         *       "title": "Not found",
+         *       "type": "/problems/not-found"
+         *     }
+         */
         Problem: {
-            /** Type */
+            /**
+             * Type
+             * @description Stable: `/problems/NAME`. Programs compare this.
+             */
             type: string;
             /** Title */
             title: string;
             /** Status */
             status: number;
-            /** Detail */
+            /**
+             * Detail
+             * @description One sentence about this request.
+             */
             detail: string;
+            /**
+             * Cure
+             * @description What to do.
+             * @default null
+             */
+            cure?: string | null;
+            /**
+             * Errors
+             * @default null
+             */
+            errors?: components["schemas"]["Mistake"][] | null;
+            /**
+             * Request Id
+             * @description As in the header X-Request-Id; the gateway's log has it.
+             */
+            request_id: string;
         };
-        /** Receipt */
+        /**
+         * Receipt
+         * @description What was recorded.
+         */
         Receipt: {
-            /** Added */
+            /**
+             * Added
+             * @description Events that are new.
+             */
             added: number;
-            /** Repeated */
+            /**
+             * Repeated
+             * @description Events that were there already, by their keys.
+             */
             repeated: number;
-            /** Ignored */
+            /**
+             * Ignored
+             * @description Messages that a memory leaves out.
+             */
             ignored: number;
-            /** Last Seq */
+            /**
+             * Last Seq
+             * @description The number of the session's last event; null while it waits.
+             */
             last_seq: number | null;
-            /** Due */
+            /**
+             * Due
+             * @description Whether a flush was asked for.
+             */
             due: boolean;
             /** Reason */
-            reason: string | null;
+            reason: ("turns" | "idle" | "compaction" | "reset") | null;
             /**
              * Stored
+             * @description `spool`: it waits on the gateway's disk for Postgres.
              * @enum {string}
              */
-            stored: "postgres" | "queued" | "spool";
+            stored: "postgres" | "spool";
         };
         /**
          * Request
@@ -1246,9 +2229,15 @@ export interface components {
             /** Items */
             items: components["schemas"]["RunChange"][];
         };
-        /** SearchQuestion */
-        SearchQuestion: {
-            /** Query */
+        /**
+         * SearchWanted
+         * @description A question.
+         */
+        SearchWanted: {
+            /**
+             * Query
+             * @example Where does the customer live?
+             */
             query: string;
             /**
              * Limit
@@ -1257,19 +2246,23 @@ export interface components {
             limit?: number;
             /**
              * Scopes
+             * @description `room:NAME` or `team:NAME`, read besides the agent's own.
              * @default []
              */
             scopes?: string[];
             /**
              * Include Review
+             * @description Also memories that wait for a person's decision.
              * @default false
              */
             include_review?: boolean;
             /**
              * Order
+             * @description `relevance`, `time`, or `auto`: by time for questions of order.
              * @default auto
+             * @enum {string}
              */
-            order?: string;
+            order?: "relevance" | "time" | "auto";
             /** Max Tokens */
             max_tokens?: number | null;
             /**
@@ -1279,6 +2272,7 @@ export interface components {
             min_relevance?: number;
             /**
              * Around
+             * @description Passages before and behind an event.
              * @default 0
              */
             around?: number;
@@ -1360,25 +2354,52 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** TaskEvent */
-        TaskEvent: {
+        /**
+         * TaskMilestone
+         * @description A milestone of a task.
+         */
+        TaskMilestone: {
             /**
              * Event
              * @enum {string}
              */
             event: "run_queued" | "run_finished" | "run_failed" | "run_blocked";
-            /** Text */
+            /**
+             * Text
+             * @example Exported 1,200 invoices.
+             */
             text: string;
             /** At */
             at?: string | null;
-            /** Run */
+            /**
+             * Run
+             * @description The id of the run: a later milestone of it replaces an earlier one.
+             */
             run?: string | null;
         };
-        /** Turn */
+        /**
+         * Turn
+         * @description What one turn added: usually a user's message and the reply.
+         * @example {
+         *       "messages": [
+         *         {
+         *           "content": "I moved to Lisbon in March.",
+         *           "role": "user"
+         *         },
+         *         {
+         *           "content": "Noted: Lisbon.",
+         *           "role": "assistant"
+         *         }
+         *       ]
+         *     }
+         */
         Turn: {
             /** Messages */
             messages: components["schemas"]["Message"][];
-            /** Scope */
+            /**
+             * Scope
+             * @description `room:NAME` or `team:NAME`; the agent's own memory if left out. A session keeps the scope that it began with.
+             */
             scope?: string | null;
             /** Room Id */
             room_id?: string | null;
@@ -1420,26 +2441,6 @@ export interface components {
              */
             refused: string[];
         };
-        /** Uses */
-        Uses: {
-            /** Memories */
-            memories: string[];
-            /** Session */
-            session?: string | null;
-        };
-        /** ValidationError */
-        ValidationError: {
-            /** Location */
-            loc: (string | number)[];
-            /** Message */
-            msg: string;
-            /** Error Type */
-            type: string;
-            /** Input */
-            input?: unknown;
-            /** Context */
-            ctx?: Record<string, never>;
-        };
         /**
          * Why
          * @description What a session waits for.
@@ -1464,4 +2465,1501 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    alive_healthz_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ready_readyz_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    record_turn_v1_agents__agent__sessions__session__turns_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Turn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Postgres is away: it waits in the gateway's spool. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    record_milestone_v1_agents__agent__sessions__session__task_events_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskMilestone"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Postgres is away: it waits in the gateway's spool. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    announce_prompt_v1_agents__agent__sessions__session__prompt_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Empty"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Boosted"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_pause_v1_agents__agent__sessions__session__idle_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Empty"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Postgres is away: it waits in the gateway's spool. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compact_v1_agents__agent__sessions__session__compacted_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Empty"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Postgres is away: it waits in the gateway's spool. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reset_v1_agents__agent__sessions__session__reset_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Empty"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Postgres is away: it waits in the gateway's spool. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    note_v1_agents__agent__notes_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Note"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Noted"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_context_v1_agents__agent__context_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ContextWanted"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Context"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search_v1_agents__agent__search_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Found"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_memories_of_agent_v1_agents__agent__memories_get: {
+        parameters: {
+            query?: {
+                /** @description Archived ones are listed only if asked for. */
+                status?: ("inbox" | "episode" | "active" | "archived" | "review") | null;
+                type?: ("fact" | "preference" | "instruction" | "decision" | "task" | "event" | "result" | "lesson" | "summary") | null;
+                /** @description `room:NAME` or `team:NAME`; the agent's own scope if left out. */
+                scope?: string | null;
+                /** @description Only what held then. */
+                as_of?: string | null;
+                /** @description As it was known then. */
+                known_at?: string | null;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryPage"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_memory_v1_memories__memory__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memory: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    correct_memory_v1_memories__memory__patch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                memory: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Correction"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Corrected"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explain_v1_memories__memory__explain_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memory: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive_memory_v1_memories__memory__archive_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                memory: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Archiving"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Corrected"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_agents_of_key_v1_agents_get: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentPage"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_days_v1_agents__agent__days_get: {
+        parameters: {
+            query?: {
+                /** @description Only this day and later ones. */
+                since?: string | null;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DayPage"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_day_v1_agents__agent__days__day__get: {
+        parameters: {
+            query?: {
+                /** @description `room:NAME` or `team:NAME`; the agent's own scope if left out. */
+                scope?: string | null;
+                /** @description The newest if left out. */
+                version?: number | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+                day: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DayStory"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    why_v1_agents__agent__sessions__session__why_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_reviews_v1_reviews_get: {
+        parameters: {
+            query?: {
+                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; all if left out. */
+                scope?: string | null;
+                tier?: ("low" | "medium" | "high") | null;
+                /** @description Open ones if left out. */
+                state?: "open" | "accepted" | "rejected" | "merged" | "expired";
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewPage"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_review_v1_reviews__number__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewDetail"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decide_review_v1_reviews__number__decision_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewDecision"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decided"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runs_of_key_v1_runs_get: {
+        parameters: {
+            query?: {
+                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; all if left out. */
+                scope?: string | null;
+                kind?: ("working" | "light" | "deep" | "review" | "undo" | "import" | "files" | "curation" | "other" | "rebuild") | null;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_run_v1_runs__run__get: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                run: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunStory"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo_run_v1_runs__run__undo_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                run: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Undone"];
+                };
+            };
+            /** @description No worker answered yet; Location says where to look. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_forget_v1_forgets_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForgetTarget"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgetPreview"];
+                };
+            };
+            /** @description No worker answered yet; Location says where to look. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    confirm_forget_v1_forgets__forget__confirm_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                forget: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForgetConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forgotten"];
+                };
+            };
+            /** @description No worker answered yet; Location says where to look. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_request_v1_requests__request__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                request: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_keys_of_tenant_v1_keys_get: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyPage"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_v1_keys_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewKey"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeKey"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_v1_keys__key__delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    status_v1_status_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}

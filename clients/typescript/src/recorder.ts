@@ -13,6 +13,8 @@ export interface Queued {
   route: string;
   key: string;
   body: string;
+  /** When it was queued. */
+  taken: string;
 }
 
 export interface RecorderSettings {
@@ -124,7 +126,7 @@ export class Recorder {
   #put(agent: string, session: string, what: string, fields: object, key: string = crypto.randomUUID()): void {
     const lane = path`/v1/agents/${agent}/sessions/${session}/`;
     const body = JSON.stringify(fields);
-    const job: Job = { lane, route: lane + what, key, body, attempt: 0 };
+    const job: Job = { lane, route: lane + what, key, body, taken: new Date().toISOString(), attempt: 0 };
     if (this.#closed) throw new NotQueued("the recorder was closed");
     const { whenFull, maxCalls, maxCharacters } = this.#settings;
     if (body.length > maxCharacters) throw new NotQueued(`a call has at most ${maxCharacters} characters, this one has ${body.length}`);
@@ -156,7 +158,7 @@ export class Recorder {
     this.#busy.add(job.lane);
     this.#sending.add(job);
     try {
-      await this.#memory.call("POST", job.route, { body: job.body, key: job.key, signal: this.#end.signal });
+      await this.#memory.call("POST", job.route, { body: job.body, key: job.key, taken: job.taken, signal: this.#end.signal });
       this.#sent += this.#remove(job) ? 1 : 0;
     } catch (error) {
       if (isTransient(error)) await sleep(pauseMs(job.attempt++, error), this.#end.signal, true).catch(() => {});
@@ -180,7 +182,7 @@ export class Recorder {
   #lose(job: Job, why: unknown): void {
     if (!this.#remove(job)) return;
     this.#lost += 1;
-    const { route, key, body } = job;
-    this.#onLost({ route, key, body }, why);
+    const { route, key, body, taken } = job;
+    this.#onLost({ route, key, body, taken }, why);
   }
 }

@@ -29,6 +29,8 @@ export interface Call extends WriteOptions {
   query?: Record<string, unknown>;
   /** JSON text, or a value of which the JSON is sent. */
   body?: unknown;
+  /** Since when the call has waited: what was forgotten after that stays forgotten. */
+  taken?: string;
 }
 
 export interface Answered {
@@ -97,6 +99,7 @@ export class Transport {
     const headers: Record<string, string> = { Accept: "application/json" };
     let body: string | undefined;
     if (method !== "GET") headers["Idempotency-Key"] = call.key ?? crypto.randomUUID();
+    if (call.taken) headers["Slowwave-Taken"] = call.taken;
     if (call.body !== undefined) {
       headers["Content-Type"] = "application/json";
       body = typeof call.body === "string" ? call.body : JSON.stringify(call.body);

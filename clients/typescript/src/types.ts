@@ -22,11 +22,11 @@ export interface Message {
 }
 
 export type TurnFields = Omit<Schemas["Turn"], "messages">;
-export type TaskEventName = Schemas["TaskEvent"]["event"];
-export type TaskEventFields = WithMoments<Omit<Schemas["TaskEvent"], "event" | "text">>;
+export type TaskEventName = Schemas["TaskMilestone"]["event"];
+export type TaskEventFields = WithMoments<Omit<Schemas["TaskMilestone"], "event" | "text">>;
 export type NoteFields = WithMoments<Omit<Schemas["Note"], "content">>;
-export type ContextFields = Schemas["ContextQuestion"];
-export type SearchFields = Omit<Schemas["SearchQuestion"], "query">;
+export type ContextFields = Schemas["ContextWanted"];
+export type SearchFields = Omit<Schemas["SearchWanted"], "query">;
 export type CorrectionFields = Schemas["Correction"];
 export type ArchiveFields = Schemas["Archiving"];
 export type ForgetTarget = Schemas["ForgetTarget"];
@@ -54,7 +54,32 @@ export type Undone = Schemas["Undone"];
 export type Review = Schemas["Review"];
 export type ReviewDetail = Schemas["ReviewDetail"];
 export type Decided = Schemas["Decided"];
-export type Change = Schemas["Change"];
+
+/** One change of one memory. A repeated delivery has the same `id`. */
+export interface Change {
+  /** The position in the feed: `changes({after: id})` goes on behind it. */
+  id: string;
+  type:
+    | "created"
+    | "changed"
+    | "reaffirmed"
+    | "superseded"
+    | "merged"
+    | "archived"
+    | "restored"
+    | "linked"
+    | "disputed"
+    | "removed"
+    | "forgotten";
+  /** The memory as it is when the change is read; of a removed or forgotten one only `id`, `scope` and `agent`. */
+  memory: Pick<Memory, "id" | "scope"> & {
+    [Field in "type" | "status" | "content" | "valid_from" | "valid_to" | "revision"]: Memory[Field] | null;
+  } & { agent: string | null };
+  reason: string;
+  /** The run that made the change, if one did. */
+  run: number | null;
+  at: string;
+}
 
 export interface MemoryFilter {
   status?: Memory["status"];

@@ -32,6 +32,12 @@ test("a broken stream goes on behind the last change", () =>
     assert.deepEqual(seen.map((one) => one.headers["last-event-id"]), ["0", "1", "1", "1"]);
   }));
 
+test("an id without data moves the place to go on behind", () =>
+  against([breaking('id: 7\n\n'), streaming('id: 8\ndata: {"a":8}\n\n')], async (memory, seen) => {
+    assert.deepEqual(await first(1, memory.changes()), [{ a: 8 }]);
+    assert.equal(seen[1].headers["last-event-id"], "7");
+  }));
+
 test("pieces, line ends and characters may be cut anywhere", async () => {
   const whole = Buffer.from('\uFEFFid: 1\r\ndata: {"said":\rdata: "Olá, 我"}\r\n\r\ndata:{"said":2}\n\n:\n\ndata\nid: a\0b\n\n');
   for (const size of [1, 2, 3, 5, 7, whole.length]) {

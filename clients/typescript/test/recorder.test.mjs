@@ -32,6 +32,7 @@ test("calls return at once, and flush waits for them", () =>
     assert.deepEqual(seen.map((one) => one.url.split("/").at(-1)), ["turns", "task-events", "idle"]);
     assert.equal(seen[0].headers["idempotency-key"], "k-1");
     assert.ok(new Date(JSON.parse(seen[0].body).messages[0].at) >= before);
+    assert.ok(new Date(seen[2].headers["slowwave-taken"]) >= before);
   }));
 
 test("what was said is sent as it was when it was queued", () =>
