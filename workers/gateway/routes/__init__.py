@@ -5,6 +5,28 @@ Must not know: how the application around them is made.
 
 from fastapi import APIRouter
 
-from slowwave_server.workers.gateway.routes import health, read, record
+from slowwave_server.workers.gateway.routes import (
+    days,
+    forget,
+    health,
+    keys,
+    memories,
+    read,
+    record,
+    review,
+    runs,
+    status,
+)
 
-ROUTERS: tuple[APIRouter, ...] = (health.router, record.router, read.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    health.router,
+    record.router,
+    read.router,
+    memories.router,
+    days.router,
+    review.router,
+    runs.router,
+    forget.router,
+    keys.router,
+    status.router,
+)

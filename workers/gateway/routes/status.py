@@ -1,0 +1,22 @@
+"""Where things stand for the key's tenant, over HTTP.
+
+Must not know: SQL.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+
+from slowwave_server.services.reports.status import read_status
+from slowwave_server.workers.gateway.routing import GatewayRoute
+from slowwave_server.workers.gateway.schemas.administration import Status
+from slowwave_server.workers.gateway.visit import Visit, administers
+
+router = APIRouter(route_class=GatewayRoute, tags=["administration"])
+
+
+@router.get("/v1/status")
+def status(visit: Annotated[Visit, administers]) -> Status:
+    """Say what waits, how long a turn takes to become memory, and what went wrong in the last hour."""
+    with visit.reading() as connection:
+        return Status.model_validate(read_status(connection, visit.shell.queue, visit.tenant, visit.now))

@@ -1,0 +1,58 @@
+"""Keys, as JSON. A key itself is told once, when it is made.
+
+Must not know: how a key is stored or proved.
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import AwareDatetime, Field, StringConstraints
+
+from slowwave_server.workers.gateway.schemas.shapes import Answer, Body, Page
+
+Right = Literal["record", "read", "decide", "forget", "administer"]
+AgentPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ScopePattern = Annotated[str, StringConstraints(min_length=6, max_length=205, pattern=r"^(room|team):.+$")]
+
+
+class Key(Answer):
+    """One key of the tenant, without its secret."""
+
+    id: UUID
+    name: str
+    prefix: str = Field(description="How the key begins.")
+    agents: list[str] = Field(description="Names or patterns with `*`; empty: all agents.")
+    scopes: list[str] = Field(description="`room:NAME` or `team:NAME`, patterns too; empty: the agents' own alone.")
+    rights: list[Right]
+    created_at: datetime
+    created_by: str | None
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+class KeyPage(Page):
+    """One page of keys."""
+
+    items: list[Key]
+
+
+class NewKey(Body):
+    """A key to be made. It can't reach further, do more, or last longer than the key that makes it."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    rights: Annotated[list[Right], Field(min_length=1, max_length=5)]
+    agents: Annotated[list[AgentPattern], Field(max_length=100)] | None = Field(
+        default=None, description="Those of your own key if left out. Empty: all agents."
+    )
+    scopes: Annotated[list[ScopePattern], Field(max_length=100)] | None = Field(
+        default=None, description="Those of your own key if left out."
+    )
+    expires_at: AwareDatetime | None = Field(default=None, description="When your own key ends if left out.")
+
+
+class MadeKey(Key):
+    """A key with its secret, which is told this once."""
+
+    key: str = Field(description="Send it as `Authorization: Bearer …`.")

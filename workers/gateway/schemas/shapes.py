@@ -1,0 +1,31 @@
+"""What bodies and answers of curation share: refused extra fields, fields read from reports, numbers and pages.
+
+Must not know: any single route.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A confidence or an importance."""
+Number = Annotated[int, Field(ge=1, lt=2**63)]
+"""The number of a run or a question."""
+
+
+class Body(BaseModel):
+    """What a caller sends. Unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Answer(BaseModel):
+    """What a caller gets, read from the fields of a report."""
+
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class Page(Answer):
+    """One page of a list."""
+
+    next_cursor: str | None = Field(description="Give it as `cursor` to read on; null on the last page.")
