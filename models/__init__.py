@@ -8,6 +8,7 @@ from slowwave_server.models.answers import WindowAnswer
 from slowwave_server.models.api_keys import ApiKey
 from slowwave_server.models.audit import AuditEntry
 from slowwave_server.models.base import SCHEMA, Base
+from slowwave_server.models.changes import ChangeListener, MemoryTombstone
 from slowwave_server.models.console import ConsoleSession, ConsoleUser
 from slowwave_server.models.consolidation import (
     MemoryBlock,
@@ -45,6 +46,7 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "Base",
+    "ChangeListener",
     "CommonTerm",
     "ConsoleSession",
     "ConsoleUser",
@@ -72,6 +74,7 @@ __all__ = [
     "MemoryLink",
     "MemoryNote",
     "MemorySource",
+    "MemoryTombstone",
     "MemoryVector",
     "OutboxItem",
     "Passage",

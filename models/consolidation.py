@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
+from slowwave_server.models.changes import THIS_TRANSACTION, TransactionId
 
 _MEMORY = "slowwave.memories.id"
 _RUN = "slowwave.maintenance_runs.id"
@@ -248,6 +249,8 @@ class MemoryChange(Base):
         Index("memory_changes_place_idx", text(_PLACE), postgresql_where=text(f"{_PLACE} IS NOT NULL")),
         # What was changed since: they lie in the order in which they were made, so an index of their ranges does.
         Index("memory_changes_made_idx", "made_at", postgresql_using="brin", postgresql_with=_RANGES),
+        # In the order in which transactions are done with: the feed of changes reads by it.
+        Index("memory_changes_xid_idx", "xid", "id"),
     )
 
     id: Mapped[BigId]
@@ -260,3 +263,4 @@ class MemoryChange(Base):
     reason: Mapped[str]
     made_by: Mapped[str | None]
     made_at: Mapped[CreatedAt]
+    xid: Mapped[str] = mapped_column(TransactionId, server_default=THIS_TRANSACTION)

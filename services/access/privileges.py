@@ -74,6 +74,8 @@ ENTRANCES: Mapping[str, frozenset[str]] = {
     "search": frozenset({"producer", "console"}),
     "passages_around": frozenset({"producer", "console"}),
     "pair_memories": frozenset({"producer", "console"}),
+    "read_changes": frozenset({"producer", "console"}),
+    "await_changes": frozenset({"producer", "console"}),
 }
 """Functions that run as the owner, and ask slowwave.require_tenant for the tenant before anything else.
 
@@ -84,6 +86,9 @@ DEFINING = frozenset(
     {"create_vector_index", "create_mem0_schema", "add_event_partitions", "truncate_empty_partitions", "analyze_events"}
 )
 """Functions of the worker that make an index, a table or a partition, of numbers alone: they run as the owner, too."""
+
+NOTING = frozenset({"announce_changes", "keep_tombstones"})
+"""Triggers that note for readers of the feed what any role did; they run as the owner from the day they are made."""
 
 ASKED = frozenset({"current_tenant", "require_tenant", "require_scopes", "use_key"})
 """What policies and entrances ask, and what names the key that they ask about; they run as the owner from the day they
@@ -112,7 +117,7 @@ CALLED: Mapping[str, frozenset[str]] = {
 
 WORKERS_ALONE = frozenset(
     """
-    add_source add_usage alias_terms begin_flush claim_due clamp_event_times close_sessions commit_day
+    add_source add_usage alias_terms begin_flush change_type claim_due clamp_event_times close_sessions commit_day
     commit_extraction commit_flush commit_retry consolidate_notes correct_memory count_days enqueue_all
     enqueue_on_change enqueue_on_conflict enqueue_on_score enqueue_on_summary event_partitions fail_flush
     filter_forgotten holds_memories insert_new_events learn_aliases nearest_vectors open_session

@@ -29,6 +29,8 @@ LEFT = {
     "console_sessions": "who is logged in, and until when",
     "rebuilds": "names of extractors, and times; what they made goes with its session",
     "vector_spaces": "names of embedding models",
+    "memory_tombstones": "ids of memories that are gone, and whose they were; for 30 days",
+    "change_listeners": "names of tenants and of channels",
     "erasures": "the receipts: names and numbers",
     "erased_names": "the fences: names and times",
 }

@@ -1,5 +1,6 @@
 """The maintenance job `retention`: old events, open work that nobody speaks of any more, old calls of models, old rows
-of the audit log, answered requests, old logs of sessions on this host, and the partitions that events lie in.
+of the audit log, answered requests, tombstones of memories, old logs of sessions on this host, and the partitions that
+events lie in.
 
 Must not know: when the job is due, Celery.
 """
@@ -10,6 +11,7 @@ from datetime import datetime
 from slowwave.settings_of_models import Retention
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.access.audit_log import remove_old_acts
+from slowwave_server.services.changes.feed import remove_old_tombstones
 from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
 from slowwave_server.services.requests import remove_old_requests
 from slowwave_server.services.retention.calls import CallRemoval, remove_old_answers, remove_old_calls
@@ -34,6 +36,7 @@ def run_retention(context: JobContext) -> JobOutcome:
     answers = 0 if context.dry_run else remove_old_answers(context.engine, now=now)
     requests = 0 if context.dry_run else remove_old_requests(context.engine, now=now)
     acts = remove_old_acts(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
+    tombstones = remove_old_tombstones(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     tasks = expire_work(
         context.engine,
         rules.task_days,
@@ -55,6 +58,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         "answers": answers,
         "requests": requests,
         "audit_rows": acts,
+        "tombstones": tombstones,
         "partitions_made": kept_room.made,
         "partitions_emptied": kept_room.emptied,
         "logs": logs.files,

@@ -120,7 +120,7 @@ def test_a_forgotten_memory_is_nowhere_and_the_rest_is_whole(
     memory = hand.memories[which]
     forget(engine, Target.of_memory("default", memory))
     assert past.row(memory) is None
-    names = {"erasures"}  # the receipt names it
+    names = {"erasures", "memory_tombstones"}  # the receipt names it, and readers of changes learn that it is gone
     with engine.connect() as connection:
         runs_left = connection.execute(text("SELECT count(*) FROM slowwave.memory_changes WHERE action = 'forgotten'"))
         if runs_left.scalar_one():

@@ -3,7 +3,7 @@
 Must not know: how rows are found and ranked.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
@@ -12,6 +12,7 @@ from slowwave.memory_bound import BoundMemory
 from slowwave.memory_types import MemoryType
 
 if TYPE_CHECKING:
+    from slowwave.changes import Change
     from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, MemoryStatus
     from slowwave.recall import Chosen, Context, Format, Hit, Order
 
@@ -150,3 +151,42 @@ class ReadingMemory(BoundMemory):
             lambda connection: record_reading.read_explanation(connection, self.tenant, asked)
         )
         return record_reading.found(told, asked)
+
+    def changes(
+        self,
+        agent: str | Sequence[str] = (),
+        *,
+        scopes: Sequence[str] = (),
+        after: str | None = None,
+        timeout: float | None = None,
+    ) -> "Generator[Change, None, None]":
+        """Follow what happens to memories: each change in the order of commits, at least once, as it is committed.
+
+        The iterator waits for the next change. While Postgres is away, it waits for Postgres and reads on where it was.
+        Read changes from the primary server: a replica announces none.
+
+        Args:
+            agent: whose own scope is followed: a name, or several; `*` stands for any characters. With no agents and no
+                scopes, all of the tenant is followed.
+            scopes: "room:NAME" and "team:NAME"; `*` stands for any characters.
+            after: the id of the last change that was handled, to read on from there; slowwave.changes.BEGINNING for
+                all changes so far. By default the changes from now on.
+            timeout: end the iteration after so many seconds without a change. By default it never ends.
+
+        Yields:
+            The changes. Each has the memory as it is when the change is read.
+
+        Raises:
+            CursorExpired: `after` is too old or of another database. Read all memories again, and begin without it.
+            InvalidQuery: `after` is no cursor.
+            InvalidName: a scope can't be used.
+            StoreUnavailable: this login may not read, or Postgres is away for the whole of `timeout`.
+
+        Example:
+            >>> for change in memory.changes("support-bot", after=last_seen):
+            ...     mirror(change)
+            ...     last_seen = change.id
+        """
+        from slowwave import change_following as following  # noqa: PLC0415 (as above)
+
+        return following.follow(following.followed(self.store, self.tenant, agent, scopes, after, timeout))

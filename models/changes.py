@@ -1,0 +1,68 @@
+"""The feed of changes: what tells its readers that memories are gone, and who waits for changes.
+
+The changes themselves are rows of `memory_changes` (models.consolidation).
+
+Must not know: who reads the feed.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, Uuid, text
+from sqlalchemy.dialects.postgresql.base import PGDialect
+from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import UserDefinedType
+
+from slowwave_server.models.base import Base, CreatedAt
+
+
+class TransactionId(UserDefinedType[str]):
+    """The number of a transaction, with its epoch: it never comes again. Python sees its digits as text."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        """As Postgres names the type."""
+        return "xid8"
+
+
+PGDialect.ischema_names["xid8"] = TransactionId
+
+THIS_TRANSACTION = text("pg_current_xact_id()")
+_NEXT_CHANGE = text("nextval('slowwave.memory_changes_id_seq'::regclass)")
+
+
+class MemoryTombstone(Base):
+    """A memory that was deleted: no word of it, only whose it was. id: of the sequence that changes have, so that one
+    order holds for both.
+
+    cause: "forgotten", or "removed" by an undo, after which it may come back. memory_id: None in the one row up to
+    which retention has removed all others.
+    """
+
+    __tablename__ = "memory_tombstones"
+    __table_args__ = (
+        CheckConstraint("cause IN ('forgotten', 'removed')", name="cause"),
+        Index("memory_tombstones_xid_idx", "xid", "id"),
+        Index("memory_tombstones_scope_idx", "scope_id"),
+        Index("memory_tombstones_made_idx", "made_at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False, server_default=_NEXT_CHANGE)
+    xid: Mapped[str] = mapped_column(TransactionId, server_default=THIS_TRANSACTION)
+    memory_id: Mapped[UUID | None] = mapped_column(Uuid)
+    scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
+    cause: Mapped[str]
+    made_at: Mapped[CreatedAt]
+
+
+class ChangeListener(Base):
+    """A tenant whose changes are announced on a channel until `until`, because somebody listens."""
+
+    __tablename__ = "change_listeners"
+
+    tenant: Mapped[str] = mapped_column(primary_key=True)
+    channel: Mapped[str] = mapped_column(
+        server_default=text("'slowwave_' || replace(gen_random_uuid()::text, '-', '')")
+    )
+    until: Mapped[datetime] = mapped_column(DateTime(timezone=True))
