@@ -34,6 +34,12 @@ def test_codex_session_is_in_the_next_ones_context(home: Home, database_url: str
             "call_id": "call_1",
             "output": '{"output":"no such file","metadata":{"exit_code":2}}',
         },
+        {"type": "function_call", "name": "exec_command", "arguments": '{"cmd":"make"}', "call_id": "call_2"},
+        {
+            "type": "function_call_output",
+            "call_id": "call_2",
+            "output": "Chunk ID: bf\nWall time: 0.0 seconds\nProcess exited with code 2\nOutput:\nfailed\n",
+        },
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Noted."}]},
     ]
     lines = [{"type": "session_meta", "payload": {"id": "one"}}]
@@ -45,10 +51,17 @@ def test_codex_session_is_in_the_next_ones_context(home: Home, database_url: str
     for _ in range(2):
         done = home.hook("codex", "Stop", first | {"hook_event_name": "Stop", "stop_hook_active": False})
         assert (done.returncode, done.stdout) == (0, b"")
-    wait_for(lambda: len(contents(database_url, "one")) >= 4 and not home.inbox(), "the turn is recorded")
-    assert contents(database_url, "one") == [SAID, 'shell(command=["ls"])', "no such file", "Noted."]
-    (error,) = rows(database_url, "SELECT metadata ->> 'error' FROM slowwave.events WHERE role = 'tool'")
-    assert error == ("true",)
+    wait_for(lambda: len(contents(database_url, "one")) >= 6 and not home.inbox(), "the turn is recorded")
+    assert contents(database_url, "one") == [
+        SAID,
+        'shell(command=["ls"])',
+        "no such file",
+        'exec_command(cmd="make")',
+        "Process exited with code 2\nfailed\n",
+        "Noted.",
+    ]
+    errors = rows(database_url, "SELECT metadata ->> 'error' FROM slowwave.events WHERE role = 'tool'")
+    assert errors == [("true",), ("true",)]
     second = common | {"session_id": "two", "transcript_path": None, "source": "startup"}
     assert "heron" in context_in(home.hook("codex", "SessionStart", second, *PATIENT))
 

@@ -23,6 +23,9 @@ from slowwave_server.domain.host_configs import json_edits, toml_edits
 HOOK_SECONDS = 10
 """After so long the host gives a hook up. Hooks end by themselves long before."""
 
+LAST_SECONDS = 3
+"""The same as a session ends: Codex allows no more."""
+
 EVENTS: Mapping[str, tuple[str, ...]] = {
     "claude-code": ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"),
     "codex": ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"),
@@ -98,7 +101,8 @@ def _hooks(text: str, host: str, wanted: Wanted) -> str:
     if host == "cursor" and not wanted.remove and "version" not in json_edits.read(text):
         text = json_edits.put(text, ("version",), 1)
     for event in EVENTS[host]:
-        command: dict[str, Any] = {"command": shlex.join(wanted.words(host, event)), "timeout": HOOK_SECONDS}
+        seconds = LAST_SECONDS if event == "SessionEnd" else HOOK_SECONDS
+        command: dict[str, Any] = {"command": shlex.join(wanted.words(host, event)), "timeout": seconds}
         entry = command if host == "cursor" else {"hooks": [{"type": "command"} | command]}
         text = _one(text, ("hooks", event), entry, host, remove=wanted.remove)
     return text

@@ -6,6 +6,7 @@ Must not know: files, what becomes of messages.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -23,6 +24,8 @@ _NOTES = (
     "<INSTRUCTIONS>",
     "# AGENTS.md instructions",
 )
+# What Codex writes in front of the output of a command; the rest of it says nothing about the outcome.
+_ENDED = re.compile(r"(?:[^\n]+\n){0,4}?(Process exited with code (-?\d+))\n(?:[^\n]+\n){0,4}?Output:\n")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
 
@@ -77,6 +80,8 @@ def _result(item: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(output, list):
         output = "\n".join(_text(part.get("text")) for part in output if isinstance(part, Mapping))
     text = output if isinstance(output, str) else json.dumps(output)
+    if ended := _ENDED.match(text):
+        failed, text = int(ended[2]) != 0, f"{ended[1]}\n{text[ended.end() :]}"
     return {"role": "tool", "content": cut(text), "tool_call_id": _text(item.get("call_id")), "is_error": failed}
 
 
