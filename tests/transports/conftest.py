@@ -15,7 +15,7 @@ import uvicorn
 from slowwave import Memory, Settings
 from slowwave.store import Mode
 from slowwave_server.models.engine import make_engine
-from slowwave_server.workers.console.serving import listen_on
+from slowwave_server.workers.listening_sockets import listen_on
 from tests.conftest import Clones
 from tests.gateway.conftest import Doors, open_doors
 from tests.transports.backing import TENANT, Backing
