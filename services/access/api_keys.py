@@ -24,6 +24,7 @@ Right = Literal["record", "read", "decide", "forget", "administer"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
 
 MOST_PATTERNS = 100
+LONGEST = timedelta(days=3650)
 USED_EVERY = timedelta(minutes=1)
 """How exactly a key says when it was used last: more would be a write for each request."""
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
@@ -102,7 +103,9 @@ def list_keys(connection: Connection, tenant: str) -> list[Key]:
 
 
 def revoke_key(connection: Connection, tenant: str, which: str | UUID, *, now: datetime) -> Key | None:
-    """Revoke a key of a tenant, by its id or prefix; None if there is no such key. From the commit on it opens nothing.
+    """Revoke a key of a tenant; None if there is no such key. From the commit on it opens nothing.
+
+    which: its id, its prefix, or all of it, as somebody has found it.
 
     A key that was revoked before keeps the time at which it was.
     """
@@ -134,12 +137,10 @@ def digest_of(secret: str) -> bytes:
 
 
 def _named(which: str | UUID) -> ColumnElement[bool]:
-    if isinstance(which, str):
-        try:
-            which = UUID(which)
-        except ValueError:
-            return ApiKey.prefix == which
-    return ApiKey.id == which
+    try:
+        return ApiKey.id == (which if isinstance(which, UUID) else UUID(which))
+    except ValueError:
+        return ApiKey.prefix == "_".join(str(which).split("_")[:2])
 
 
 def _checked(wanted: Wanted, now: datetime) -> dict[str, object]:
@@ -147,8 +148,7 @@ def _checked(wanted: Wanted, now: datetime) -> dict[str, object]:
         raise InvalidKey(f"a right must be one of {', '.join(RIGHTS)}, got {shown(wrong[0])}")
     if not wanted.rights:
         raise InvalidKey(f"a key needs one right or more of {', '.join(RIGHTS)}")
-    if wanted.expires_at is not None and wanted.expires_at <= now:
-        raise InvalidKey(f"a key must expire in the future, got {wanted.expires_at:%Y-%m-%d %H:%M %Z}")
+    _check_end(wanted.expires_at, now)
     return {
         "name": check_name("key", wanted.name),
         "agents": _patterns("agents", (check_name("agent", pattern) for pattern in wanted.agents)),
@@ -156,6 +156,16 @@ def _checked(wanted: Wanted, now: datetime) -> dict[str, object]:
         "rights": [right for right in RIGHTS if right in wanted.rights],
         "expires_at": wanted.expires_at,
     }
+
+
+def _check_end(moment: datetime | None, now: datetime) -> None:
+    if moment is None:
+        return
+    if moment.tzinfo is None:
+        raise InvalidKey(f"the time at which a key expires needs a time zone, got {moment.isoformat()}")
+    if not now < moment <= now + LONGEST:
+        allowed = f"after now and within {LONGEST.days:,} days, or never"
+        raise InvalidKey(f"a key must expire {allowed}, got {moment.isoformat(timespec='minutes')}")
 
 
 def _patterns(what: str, patterns: Iterable[str]) -> list[str]:

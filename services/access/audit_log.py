@@ -1,4 +1,4 @@
-"""The audit log: who logged in, failed to, exported, revealed secrets or gave a role; for AUDIT_DAYS.
+"""The audit log: who logged in, failed to, exported, revealed secrets, gave a role or a key; for AUDIT_DAYS.
 
 Must not know: pages, commands, who may read it.
 """
@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select
 
 from slowwave_server.models import AuditEntry
 
-Action = Literal["login", "failed login", "export", "reveal", "role"]
-Via = Literal["console", "shell"]
+Action = Literal["login", "failed login", "export", "reveal", "role", "key"]
+Via = Literal["console", "shell", "http"]
 
 AUDIT_DAYS = 365
 """How long a row is kept: the job `retention` removes older ones."""

@@ -74,11 +74,12 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "job": some("memory_tidy", "retention", "no such job"), "cadence": some("daily", "weekly", "off", "interval"),
     "weekday": some("0", "6", "7", "monday"), "window_start": clocks, "window_end": clocks,
     "time_zone": some("Europe/Berlin", "UTC", "Mars/Base"), "timezone": some("Europe/Berlin", "UTC", "Mars/Base"),
-    "llm_command": argument_words, "role": some("worker", "producer", "console"),
+    "llm_command": argument_words, "role": some("worker", "producer", "console", "gateway"),
     "login": some("fuzz_maya", "fuzz_jonas", "pg_x"), "part": some("worker", "producer", "sender", "flower"),
     "action": some("login", "role", "reveal", "nothing"),
     "host": some("claude-code", "codex", "opencode", "cursor"), "branches": some("shared", "apart"), "wait": counts,
-    "words": argument_words,
+    "words": argument_words, "right": some("record", "read", "decide", "forget", "administer"),
+    "expires": some("90d", "0d", "2027-03-05", "9999-12-31T23:59-14:00", "tomorrow"),
     "alias": argument_words, "around": counts, "min_relevance": some("0", "0.5", "1", "nan", "-1"),
 }  # fmt: skip
 """What a parameter of that name takes, wrong one time in twelve."""

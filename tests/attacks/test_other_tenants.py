@@ -11,6 +11,7 @@ import json
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ from slowwave import AsyncMemory, Memory
 from slowwave.errors import SlowwaveError
 from slowwave.recall import Context
 from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.api_keys import Wanted, make_key
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.workers.app import make_app
@@ -109,8 +111,12 @@ def siege(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPa
 def _loot(world: World) -> dict[str, str]:
     first, second = world.memories(THEIRS[0])[:2]
     letter = world.sql("SELECT id FROM slowwave.dead_letters WHERE tenant = 'acme' ORDER BY id LIMIT 1")[0].id
+    with world.engine.begin() as connection:
+        wanted = Wanted(f"{THEIRS[0].word} app", ["read"], agents=[THEIRS[0].word], scopes=[f"room:{THEIRS[1].word}"])
+        key, _ = make_key(connection, "acme", wanted, by=THEIRS[0].word, now=datetime.now(UTC))
     numbers = {name: world.numbers(name, THEIRS[0])[0] for name in ("memory_conflicts", "review_items")}
     numbers |= {"run": world.numbers("maintenance_runs", THEIRS[0])[0], "letter": letter, "memory": first}
+    numbers |= {"key": key.prefix, "key_id": key.id}
     return {name: str(number) for name, number in (numbers | {"other": second}).items()}
 
 
@@ -266,6 +272,9 @@ COMMANDS: Mapping[str, list[list[str]]] = {
     "names show": [[A, "Kubernetes"]],
     "names add": [[A, "Kubernetes", "k8s"], [A, "Kubernetes", "k8s", "--scope", ROOM]],
     "names remove": [[A, "Kubernetes", "k8s"]],
+    "keys add": [["mine", "--agent", A, "--scope", ROOM, "--right", "administer"]],
+    "keys list": [[]],
+    "keys revoke": [["{key}"], ["{key_id}"]],
     "files status": [[]],
     "files sync": [[A], ["--scope", ROOM]],
     "mem0 status": [[]],

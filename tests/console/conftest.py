@@ -23,9 +23,10 @@ from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.domain.console_roles import ORDER, UserRole
 from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.api_keys import Wanted, make_key
 from slowwave_server.services.access.console_users import Passwords, add_user
 from slowwave_server.workers.console.app import make_app
-from slowwave_server.workers.console.serving import listen_on
+from slowwave_server.workers.listening_sockets import listen_on
 from tests.walls import open_world, settings_on
 
 CHROMIUM = shutil.which("chromium")
@@ -168,7 +169,7 @@ def log_in(page: Page, who: str) -> None:
 @pytest.fixture(scope="module")
 def filled(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     """Two tenants with something in every table, and markup beside each of their words, wherever it stands."""
-    from tests.console.walking import mark  # noqa: PLC0415 (it walks through what is made here)
+    from tests.console.walking import WORDS, mark  # noqa: PLC0415 (it walks through what is made here)
 
     engine, client = make_engine(module_database), redis.Redis.from_url(valkey_url)
     client.flushall()
@@ -176,6 +177,9 @@ def filled(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempP
     for _ in open_world(engine, settings, client, tmp_path_factory.mktemp("files")):
         pass
     with engine.begin() as connection:
+        for tenant, words in WORDS.items():
+            wanted = Wanted(f"{words[0]} app", ["read"], [words[0]], [f"room:{words[0]}"])
+            make_key(connection, tenant, wanted, by=words[0], now=datetime.now(UTC))
         mark(connection)
     with open_console(engine, client, settings.model_copy(update={"tenant": TENANT})) as console:
         yield console

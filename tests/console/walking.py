@@ -27,6 +27,7 @@ NUMBERS = {
     "letter": "SELECT id FROM slowwave.dead_letters WHERE tenant = :tenant",
     "day": f"SELECT '{TODAY}'",
     "job": "SELECT 'light'",
+    "key": "SELECT id FROM slowwave.api_keys WHERE tenant = :tenant",
 }
 """Values of parameters of paths: some of a tenant's."""
 GUARDED = [page for page in PAGES if page.role is not None]

@@ -1,4 +1,4 @@
-"""`slowwave audit`: who logged in, failed to, exported, revealed secrets or gave a role.
+"""`slowwave audit`: who logged in, failed to, exported, revealed secrets, gave a role or a key.
 
 Must not know: SQL, what is noted when.
 """
@@ -21,13 +21,13 @@ def audit(
     context: typer.Context,
     *,
     action: Annotated[
-        Literal["login", "failed login", "export", "reveal", "role"] | None,
+        Literal["login", "failed login", "export", "reveal", "role", "key"] | None,
         typer.Option(help="Only acts of this kind."),
     ] = None,
     limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
-    """Show logins, exports, revealed secrets and changes of roles, the newest first: of this tenant, and of none."""
+    """Show logins, exports, revealed secrets, roles and keys that were given: of this tenant and of none, newest first."""
     from slowwave_server.services.access.audit_log import list_acts
 
     shell = shell_of(context)

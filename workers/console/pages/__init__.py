@@ -14,6 +14,7 @@ from slowwave_server.workers.console.pages import (
     forget,
     front,
     graph,
+    keys,
     life,
     login,
     maintenance,
@@ -27,7 +28,7 @@ from slowwave_server.workers.console.pages import (
 from slowwave_server.workers.console.routing import Page
 
 _KNOWLEDGE = (memories, life, conflicts, review, graph, names)
-_WORK = (days, runs, budgets, set_aside, maintenance, forget, exports, audit)
+_WORK = (days, runs, budgets, set_aside, maintenance, forget, exports, keys, audit)
 _ALL = (front, agents, recall, login, *_KNOWLEDGE, *_WORK)
 PAGES: tuple[Page, ...] = tuple(page for module in _ALL for page in module.ROUTES)
 """Every route of the console, in the order in which they are tried."""
@@ -49,6 +50,7 @@ _WANTED = (
     Link("Set aside", "/set-aside"),
     Link("Maintenance", "/maintenance"),
     Link("Exports", "/exports"),
+    Link("API keys", "/keys", "operator"),
     Link("Audit log", "/audit", "operator"),
 )
 NAVIGATION = tuple(link for link in _WANTED if link.path in {page.path for page in PAGES})

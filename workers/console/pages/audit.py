@@ -1,4 +1,4 @@
-"""The audit log: who logged in, failed to, exported, revealed secrets or gave a role.
+"""The audit log: who logged in, failed to, exported, revealed secrets, gave a role or a key.
 
 Must not know: SQL, what is noted when.
 """
