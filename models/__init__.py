@@ -28,7 +28,7 @@ from slowwave_server.models.flushes import DeadLetter, Flush
 from slowwave_server.models.identity import Agent, Scope
 from slowwave_server.models.logins import Login
 from slowwave_server.models.maintenance import MaintenanceJob, MaintenanceRun
-from slowwave_server.models.memories import Memory, MemorySource
+from slowwave_server.models.memories import Memory, MemorySource, MemoryUse
 from slowwave_server.models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
 from slowwave_server.models.requests import WorkRequest
 from slowwave_server.models.search import CommonTerm, Passage
@@ -75,6 +75,7 @@ __all__ = [
     "MemoryNote",
     "MemorySource",
     "MemoryTombstone",
+    "MemoryUse",
     "MemoryVector",
     "OutboxItem",
     "Passage",

@@ -15,13 +15,14 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     Text,
+    UniqueConstraint,
     Uuid,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from slowwave_server.models.base import Base, Moment
+from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
 from slowwave_server.models.search import GIN_OPTIONS
 
 
@@ -156,3 +157,22 @@ class MemorySource(Base):
     trust: Mapped[str]
     holds_from: Mapped[Moment]
     via: Mapped[UUID | None] = mapped_column(Uuid)
+
+
+class MemoryUse(Base):
+    """A reply in a conversation used this memory: one row for each conversation, however often it did.
+
+    session_id: NULL for all conversations that Slowwave does not know.
+    """
+
+    __tablename__ = "memory_uses"
+    __table_args__ = (
+        UniqueConstraint("memory_id", "session_id", name="memory_uses_key", postgresql_nulls_not_distinct=True),
+        Index("memory_uses_session_idx", "session_id", postgresql_where=text("session_id IS NOT NULL")),
+    )
+
+    id: Mapped[BigId]
+    memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.memories.id", ondelete="CASCADE"))
+    session_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id", ondelete="CASCADE"))
+    first_used_at: Mapped[CreatedAt]
+    last_used_at: Mapped[CreatedAt]

@@ -73,6 +73,9 @@ ENTRANCES: Mapping[str, frozenset[str]] = {
     "scope_stats": frozenset({"producer", "console"}),
     "search": frozenset({"producer", "console"}),
     "passages_around": frozenset({"producer", "console"}),
+    "read_memories": frozenset({"producer", "console"}),
+    "explain_memory": frozenset({"producer", "console"}),
+    "use_memories": frozenset({"producer", "console"}),
     "pair_memories": frozenset({"producer", "console"}),
     "read_changes": frozenset({"producer", "console"}),
     "await_changes": frozenset({"producer", "console"}),
@@ -120,7 +123,7 @@ WORKERS_ALONE = frozenset(
     add_source add_usage alias_terms begin_flush change_type claim_due clamp_event_times close_sessions commit_day
     commit_extraction commit_flush commit_retry consolidate_notes correct_memory count_days enqueue_all
     enqueue_on_change enqueue_on_conflict enqueue_on_score enqueue_on_summary event_partitions fail_flush
-    filter_forgotten holds_memories insert_new_events learn_aliases nearest_vectors open_session
+    filter_forgotten holds_memories insert_new_events learn_aliases memory_record nearest_vectors open_session
     passage_search_vector passage_search_vectors record_source_runs register_backend reinforce_from_note
     reinforce_memory release_call removable_events remove_events request_excess_flushes request_flush
     request_stale_flushes reserve_call scope_of settle_call settle_days settle_expired_calls store_candidates

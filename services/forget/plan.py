@@ -7,9 +7,9 @@ TAKEN = frozenset(
     """
     events session_days flushes passages sessions day_summaries day_segments days
     memories memory_sources memory_notes memory_imports memory_links memory_blocks memory_changes memory_conflicts
-    review_items triples working_memory outbox memory_files memory_file_lines maintenance_runs dead_letters common_terms
-    rebuild_windows rebuild_evidence memory_vectors passage_vectors vector_progress source_runs window_answers
-    aliases alias_sources alias_changes undone_rows
+    memory_uses review_items triples working_memory outbox memory_files memory_file_lines maintenance_runs dead_letters
+    common_terms rebuild_windows rebuild_evidence memory_vectors passage_vectors vector_progress source_runs
+    window_answers aliases alias_sources alias_changes undone_rows
     """.split()
 )
 """Tables of which rows are deleted."""

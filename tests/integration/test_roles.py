@@ -17,7 +17,7 @@ import redis
 from psycopg.errors import InsufficientPrivilege
 
 from slowwave import Memory
-from slowwave.errors import InvalidName, StoreUnavailable
+from slowwave.errors import InvalidName, NotAllowed, NotFound, StoreUnavailable
 from slowwave_server.services.access import privileges
 from slowwave_server.services.access.grants import apply_grants, as_caller, routines, tables
 from slowwave_server.services.access.logins import LoginRefused, add_login, known_logins, remove_login
@@ -164,6 +164,21 @@ def test_i8_a_producer_does_its_job_for_its_tenant(roles: Roles) -> None:
         assert roles.deployment.ask("globex app", statement)[0][0] < roles.deployment.ask("owner", statement)[0][0]
 
 
+def test_a_producer_reads_memories_and_hears_who_may_change_them(roles: Roles) -> None:
+    with roles.memory("globex app", "globex") as memory:
+        (one, *_), other = memory.memories("atlas"), roles.world.memories(PLACES[0])[0]
+        assert words_in([memory.explain(one.id).memory.content]) <= GLOBEX
+        assert memory.used("atlas", [one.id, other], session="s1") == 1
+        assert memory.get(one.id).used == 1
+        for ask in (memory.get, memory.explain):
+            with pytest.raises(NotFound):
+                ask(other)
+        for change in (lambda: memory.archive(one.id), lambda: memory.forget(agent="atlas")):
+            with pytest.raises(NotAllowed, match="use the login of a console or a worker of tenant 'globex'"):
+                change()
+    assert roles.deployment.ask("owner", "SELECT FROM slowwave.requests WHERE tenant = 'globex'") == []
+
+
 def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Roles) -> None:
     own, others = (roles.world.scope_id(place) for place in (PLACES[5], PLACES[0]))
     find = "(%s::bigint[], 'x', '{x}', '{1}', '{x}', 10, 1, true, 5, '{}'"
@@ -181,6 +196,9 @@ def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Rol
         "search": find + ")",
         "passages_around": "(%s::bigint[], '{1}', '{1}', '{0}', 1)",
         "pair_memories": "(%s::bigint[], '{}'::uuid[])",
+        "read_memories": "('acme', 'atlas', 'agent', 'atlas', null, null, null, null, null, null, null, 10)",
+        "explain_memory": f"('acme', '{roles.world.memories(PLACES[0])[0]}')",
+        "use_memories": f"('acme', 'atlas', '{{{roles.world.memories(PLACES[0])[0]}}}', null)",
         "read_changes": "('acme', '0-0', NULL, 10)",
         "await_changes": "('acme', 10)",
     }
