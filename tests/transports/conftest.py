@@ -12,15 +12,18 @@ import pytest
 import redis
 import uvicorn
 
-from slowwave import Memory, Settings
+from slowwave import Memory, Settings, load_settings
+from slowwave.http.memory import GatewayMemory
 from slowwave.store import Mode
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.listening_sockets import listen_on
 from tests.conftest import Clones
 from tests.gateway.conftest import Doors, open_doors
 from tests.transports.backing import TENANT, Backing
+from tests.typescript.node import build
+from tests.typescript.node_wire import NodeWire
 
-TRANSPORTS = ("direct", "http")
+TRANSPORTS = ("direct", "http", "typescript")
 Connect = Callable[..., Memory]
 
 
@@ -75,13 +78,20 @@ def address(doors: Doors) -> Iterator[str]:
 def connect(request: pytest.FixtureRequest, backing: Backing, tmp_path_factory: pytest.TempPathFactory) -> Connect:
     """Makes a memory of this transport, with a spool of its own."""
 
+    if request.param == "typescript":
+        build()
+
     def connect(mode: Mode = "durable", *, raise_errors: bool = True) -> Memory:
         spool = tmp_path_factory.mktemp("spool")
         if request.param == "direct":
             settings = backing.settings.model_copy(update={"spool": spool})
             return Memory(settings, mode=mode, raise_errors=raise_errors)
         address, doors = request.getfixturevalue("address"), request.getfixturevalue("doors")
-        return Memory.from_url(address, doors.full(), mode=mode, raise_errors=raise_errors, spool=spool)
+        options: dict[str, Any] = {"mode": mode, "raise_errors": raise_errors}
+        if request.param == "http":
+            return Memory.from_url(address, doors.full(), spool=spool, **options)
+        wire = NodeWire(address, doors.full())
+        return GatewayMemory(load_settings(spool=spool), address, doors.full(), wire=wire, **options)
 
     return connect
 

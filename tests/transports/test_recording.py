@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slowwave import InvalidMessage, InvalidName, Memory, Message, ScopeConflict, TooLarge
+from slowwave.http.memory import GatewayMemory
 from tests.transports.backing import TENANT, Backing
 from tests.transports.conftest import Connect
 
@@ -172,7 +173,7 @@ assert os.waitpid(child, 0)[1] == 0
 
 def test_a_forked_child_goes_on_recording(connect: Connect, backing: Backing, agent: str) -> None:
     with connect() as memory:
-        if hasattr(memory, "gateway"):
+        if isinstance(memory, GatewayMemory):
             wire = memory.gateway.wire
             options = {"url": wire.url, "key": wire._key, "spool": str(memory.gateway.settings.spool)}
         else:

@@ -29,11 +29,20 @@ class GatewayMemory(GatewayReads, GatewayCuration, Memory):
     """As `Memory`, over HTTP: made by `Memory.from_url`. The key says which tenant, agents and scopes it reaches.
 
     What the gateway can't take now waits in the spool of this host. Any number of threads may share one.
+    wire: what carries the calls.
     """
 
-    def __init__(self, settings: Settings, url: str, key: str, *, mode: Mode, raise_errors: bool) -> None:
-        wire = Wire(url, key)
-        self.gateway = GatewayStore(settings, wire, key, mode=mode, raise_errors=raise_errors)
+    def __init__(
+        self,
+        settings: Settings,
+        url: str,
+        key: str,
+        *,
+        mode: Mode = "durable",
+        raise_errors: bool = False,
+        wire: Wire | None = None,
+    ) -> None:
+        self.gateway = GatewayStore(settings, wire or Wire(url, key), key, mode=mode, raise_errors=raise_errors)
         self.tenant = ""
 
     def for_tenant(self, tenant: str | None) -> Memory:
