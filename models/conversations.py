@@ -47,6 +47,7 @@ class Session(Base):
         Index("sessions_timeless_idx", "id", postgresql_where=text("dirty_since IS NOT NULL AND flush_due_at IS NULL")),
         # A context and a search ask for the dirty sessions of a scope that were seen last.
         Index("sessions_scope_dirty_idx", "scope_id", "last_seen_at", postgresql_where=text("dirty_since IS NOT NULL")),
+        Index("sessions_import_idx", "import_run", postgresql_where=text("import_run IS NOT NULL")),
         {"postgresql_with": {"fillfactor": 70}},
     )
 
@@ -74,6 +75,9 @@ class Session(Base):
     last_error: Mapped[str | None]
     # The last event that stands in the session's log file, where these are kept.
     logged_until: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    # The run that moved the conversation in, and the last event that it brought: what follows was recorded since.
+    import_run: Mapped[int | None] = mapped_column(BigInteger)
+    import_seq: Mapped[int | None] = mapped_column(BigInteger)
     created_at: Mapped[CreatedAt]
 
 

@@ -16,7 +16,7 @@ class Erasure(Base):
 
     __tablename__ = "erasures"
     __table_args__ = (
-        CheckConstraint("kind IN ('agent', 'session', 'scope', 'memory')", name="kind"),
+        CheckConstraint("kind IN ('agent', 'session', 'scope', 'memory', 'import')", name="kind"),
         Index("erasures_tenant_idx", "tenant", "id"),
     )
 

@@ -102,6 +102,15 @@ def meant_run(connection: Connection, run_id: int) -> int:
     return run_id if found is None else found
 
 
+def moved_from(connection: Connection, run_id: int) -> str | None:
+    """The system that a run moved in from; None for every other run."""
+    query = select(MaintenanceRun.stats["moved_from"].astext).where(
+        MaintenanceRun.id == run_id, MaintenanceRun.kind == "import"
+    )
+    found: str | None = connection.execute(query).scalar()
+    return found
+
+
 def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
     """The run, locked, so that it is undone once. Raises UnknownName and CannotUndo."""
     row = connection.execute(
@@ -119,6 +128,11 @@ def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
         )
     if row.status == "running":
         raise CannotUndo(f"run {run_id} can't be undone: it is still under way")
+    if row.stats.get("moved_from"):
+        raise CannotUndo(
+            f"run {run_id} can't be undone here: it moved conversations in, which a forget takes back; run"
+            f" `slowwave undo {run_id}`"
+        )
     if row.stats.get("dry_run"):
         raise CannotUndo(f"run {run_id} can't be undone: it was a dry run and changed nothing")
     undoes = None if row.kind != "undo" else _undone_by(connection, row)
@@ -132,6 +146,11 @@ def _undone_by(connection: Connection, undo: Row[*tuple[Any, ...]]) -> UndoneRun
         raise CannotUndo(
             f"run {undo.id} can't be undone: it undid the rebuild of run {first.id}; rebuild again with"
             " `slowwave rebuild`"
+        )
+    if first.stats.get("moved_from"):
+        raise CannotUndo(
+            f"run {undo.id} can't be undone: it forgot what run {first.id} had moved in; import that again with"
+            " `slowwave import-from`"
         )
     if "was" not in undo.stats:
         raise CannotUndo(

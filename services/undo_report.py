@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 
 from slowwave_server.domain.spoken_time import count_words
 
-_NOT_COUNTED = frozenset({"run", "undone", "summary", "again", "parts", "refused"})
+_NOT_COUNTED = frozenset({"run", "undone", "summary", "again", "parts", "refused", "final"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class UndoReport:
     again, and the rows that are counted as deleted are written back.
 
     again: whether the undone run is an undo. parts: if the run had started runs, the numbers of those that were undone.
-    refused: of each that was not, why.
+    refused: of each that was not, why. final: this undo can't be undone, since nothing was kept of what it removed.
     """
 
     run: int
@@ -44,6 +44,7 @@ class UndoReport:
     again: bool = False
     parts: tuple[int, ...] = ()
     refused: tuple[str, ...] = ()
+    final: bool = False
 
     @property
     def counts(self) -> dict[str, int]:
@@ -81,6 +82,7 @@ def add_up(run: int, undone: int, parts: Sequence[UndoReport], refused: Sequence
         refused=tuple(refused),
         summary=f"run {undone} undone, with {runs} that it had started: {_restored(sums, again=again)}{stay}",
         again=again,
+        final=False,
     )
 
 

@@ -55,6 +55,7 @@ _HURT = (
     " JOIN gone_sessions s ON s.id = x.session_id"
     " UNION SELECT n.memory_id FROM slowwave.memory_notes n JOIN gone_items i ON i.id = n.working_id"
     f" UNION SELECT f.memory_id FROM ({_FROM_SESSIONS}) AS f WHERE f.gone > 0"
+    " UNION SELECT i.memory_id FROM slowwave.memory_imports i JOIN gone_runs g ON g.id = i.run_id"
     " UNION SELECT x.memory_id FROM slowwave.memory_sources x JOIN gone_memories g ON g.id = x.via"
     " UNION SELECT x.memory_id FROM slowwave.memory_notes x JOIN gone_memories g ON g.id = x.via"
     " UNION SELECT x.memory_id FROM slowwave.memory_imports x JOIN gone_memories g ON g.id = x.via"
@@ -72,6 +73,7 @@ _LOCK = (
 _TAKE_EVIDENCE = (
     "DELETE FROM slowwave.memory_sources x USING gone_sessions s WHERE s.id = x.session_id",
     "DELETE FROM slowwave.memory_notes n USING gone_items i WHERE i.id = n.working_id",
+    "DELETE FROM slowwave.memory_imports i USING gone_runs g WHERE g.id = i.run_id",
     (
         f"DELETE FROM slowwave.memory_imports i USING ({_FROM_SESSIONS}) AS f"
         " WHERE f.memory_id = i.memory_id AND f.digest = i.digest AND f.gone > 0 AND f.others IS NULL"

@@ -137,7 +137,7 @@ def _names(target: Target, erased: Erased) -> Forgotten | None:
     """How what waits elsewhere is recognised; None for a memory, which nothing names."""
     if target.kind == "memory":
         return None
-    if target.kind == "scope":
+    if target.kind in {"scope", "import"}:
         return Forgotten(
             target.tenant,
             scope=target.scope_label,

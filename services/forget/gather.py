@@ -1,8 +1,8 @@
 """Forgetting, the first step: find the rows that go, and lock whatever could add to them meanwhile.
 
 What is found stands in temporary tables of the transaction, so that a large agent never passes through this process:
-gone_agents (whose epoch rises), gone_scopes (all of which goes), near_scopes (which may be concerned), gone_sessions,
-gone_items (of working memory), gone_days, gone_memories.
+gone_agents (whose epoch rises), gone_runs (what they moved in goes), gone_scopes (all of which goes), near_scopes
+(which may be concerned), gone_sessions, gone_items (of working memory), gone_days, gone_memories.
 
 Order of locks: the scopes' passes and cycles, agents, scopes, sessions. Others take them in another order; so whoever
 waits too long here gives up, and the whole is tried again.
@@ -19,6 +19,7 @@ LOCK_MILLISECONDS = 700
 
 _TABLES = (
     "CREATE TEMP TABLE gone_agents (id bigint PRIMARY KEY) ON COMMIT DROP",
+    "CREATE TEMP TABLE gone_runs (id bigint PRIMARY KEY) ON COMMIT DROP",
     "CREATE TEMP TABLE gone_scopes (id bigint PRIMARY KEY) ON COMMIT DROP",
     "CREATE TEMP TABLE near_scopes (id bigint PRIMARY KEY) ON COMMIT DROP",
     (
@@ -56,6 +57,18 @@ _NAMED = {
             " UNION SELECT d.agent_id FROM slowwave.days d JOIN gone_scopes k ON k.id = d.scope_id"
         ),
     ),
+    "import": (
+        (
+            "INSERT INTO gone_runs SELECT r.id FROM slowwave.maintenance_runs r JOIN slowwave.scopes k"
+            " ON k.id = r.scope_id AND k.tenant = :tenant WHERE r.id = CAST(:name AS bigint)"
+        ),
+        (
+            "INSERT INTO gone_agents SELECT s.agent_id FROM slowwave.sessions s JOIN gone_runs g ON g.id = s.import_run"
+            " UNION SELECT a.id FROM gone_runs g JOIN slowwave.maintenance_runs r ON r.id = g.id"
+            "  JOIN slowwave.scopes k ON k.id = r.scope_id AND k.kind = 'agent'"
+            "  JOIN slowwave.agents a ON a.tenant = k.tenant AND a.name = k.name"
+        ),
+    ),
     "memory": (
         (
             "INSERT INTO gone_memories SELECT m.id, m.scope_id FROM slowwave.memories m"
@@ -81,6 +94,7 @@ _NEAR = (
     " UNION SELECT s.scope_id FROM gone_agents a JOIN slowwave.sessions s ON s.agent_id = a.id {one}"
     " UNION SELECT w.scope_id FROM gone_agents a JOIN slowwave.working_memory w ON w.agent_id = a.id {noted}"
     " UNION SELECT m.scope_id FROM gone_memories m"
+    " UNION SELECT r.scope_id FROM gone_runs g JOIN slowwave.maintenance_runs r ON r.id = g.id"
     # Where a forget was cut off nothing else may be left that names its scope.
     " UNION SELECT k.id FROM gone_agents g JOIN slowwave.agents a ON a.id = g.id"
     "  JOIN slowwave.scopes k ON k.tenant = a.tenant AND k.kind = 'agent' AND k.name = a.name"
@@ -90,12 +104,14 @@ _SESSIONS = {
     "agent": "JOIN gone_agents a ON a.id = s.agent_id",
     "session": "JOIN gone_agents a ON a.id = s.agent_id AND s.name = :session",
     "scope": "JOIN gone_scopes k ON k.id = s.scope_id",
+    "import": "JOIN gone_runs g ON g.id = s.import_run",
     "memory": "WHERE false",
 }
 _ITEMS = {
     "agent": "WHERE w.agent_id IN (SELECT id FROM gone_agents) OR w.scope_id IN (SELECT id FROM gone_scopes)",
     "session": "JOIN gone_agents a ON a.id = w.agent_id AND w.session = :session",
     "scope": "JOIN gone_scopes k ON k.id = w.scope_id",
+    "import": "WHERE false",
     # What an agent noted in the words of this memory, and nothing else rests on.
     "memory": "WHERE EXISTS (SELECT FROM slowwave.memory_notes n JOIN gone_memories g ON g.id = n.memory_id"
     " WHERE n.working_id = w.id) AND NOT EXISTS (SELECT FROM slowwave.memory_notes n WHERE n.working_id = w.id"
@@ -137,7 +153,7 @@ def gather(connection: Connection, target: Target) -> None:
         connection.execute(text(statement))
     for statement in _NAMED[target.kind]:
         connection.execute(text(statement), values)
-    count_rows(connection, "gone_agents", "gone_scopes", "gone_memories")
+    count_rows(connection, "gone_agents", "gone_runs", "gone_scopes", "gone_memories")
     one = _NEAR_OF if target.kind == "session" else dict.fromkeys(_NEAR_OF, "")
     connection.execute(text(_NEAR.format(**one)), values)
     count_rows(connection, "near_scopes")

@@ -33,6 +33,7 @@ _WHICH = {
     "scope": f"({_SCOPE} OR {_SESSIONS_OF_SCOPE} OR CAST(:own AS boolean) AND l.payload ->> 'scope' IS NULL AND "
     + _NAMES.format("CAST(:name AS text)")
     + ")",
+    "import": _SESSIONS_OF_SCOPE,
     "memory": "false",
 }
 

@@ -64,8 +64,9 @@ def write_receipt(connection: Connection, target: Target, *, at: datetime, by: s
     fence: dict[str, Any] = {"tenant": target.tenant, "at": at, "erasure": erasure}
     if target.kind in {"agent", "session"}:
         connection.execute(text(_NAMED), fence | {"agent": target.agent, "session": target.session or ""})
-    elif target.kind == "scope":
-        connection.execute(text(_NAMED), fence | {"agent": "", "session": target.scope_label})
+    elif target.kind in {"scope", "import"}:
+        if target.kind == "scope":
+            connection.execute(text(_NAMED), fence | {"agent": "", "session": target.scope_label})
         connection.execute(text(_SESSIONS), fence)
     return erasure
 

@@ -1,4 +1,4 @@
-"""What is to be forgotten: an agent, a session, a scope or a memory, by name; and how a sentence speaks of it.
+"""What is to be forgotten: an agent, a session, a scope, a memory, or what a run moved in; how a sentence speaks of it.
 
 Must not know: rows, keys, files.
 """
@@ -10,7 +10,7 @@ from uuid import UUID
 from slowwave.errors import SlowwaveError
 from slowwave.identity import check_name
 
-Kind = Literal["agent", "session", "scope", "memory"]
+Kind = Literal["agent", "session", "scope", "memory", "import"]
 
 
 class CannotForget(SlowwaveError):
@@ -19,7 +19,9 @@ class CannotForget(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One thing to forget, of one tenant. scope: (kind, name), kind being agent, room or team."""
+    """One thing to forget, of one tenant. scope: (kind, name), kind being agent, room or team; of what a run moved in
+    ("import", the run's number).
+    """
 
     kind: Kind
     tenant: str
@@ -49,6 +51,11 @@ class Target:
         """One memory with what was merged into it; the conversations that it came from stay. Raises InvalidName."""
         return cls("memory", check_name("tenant", tenant), memory=memory)
 
+    @classmethod
+    def of_import(cls, tenant: str, run: int) -> "Target":
+        """What a run moved in: its conversations, and the memories that rest on nothing else. Raises InvalidName."""
+        return cls("import", check_name("tenant", tenant), scope=("import", str(run)))
+
     @property
     def scope_label(self) -> str | None:
         """The scope as `kind:name`."""
@@ -59,4 +66,6 @@ class Target:
             return f"agent {self.agent!r}"
         if self.kind == "session":
             return f"session {self.session!r} of agent {self.agent!r}"
+        if self.kind == "import" and self.scope is not None:
+            return f"what run {self.scope[1]} moved in"
         return f"scope {self.scope_label!r}" if self.kind == "scope" else f"memory {self.memory}"

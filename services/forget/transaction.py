@@ -136,6 +136,7 @@ def _is_known(connection: Connection, target: Target) -> bool:
         "session": ("gone_sessions", "gone_items"),
         "scope": ("gone_scopes",),
         "memory": ("gone_memories",),
+        "import": ("gone_runs",),
     }
     query = " OR ".join(f"EXISTS (SELECT FROM {table})" for table in tables[target.kind])
     # What was forgotten is known: something outside may be left of it.

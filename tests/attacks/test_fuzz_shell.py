@@ -31,7 +31,10 @@ SERVING = {"up", "worker", "demo", "mcp", "hook", "maintenance daemon", "exporte
 """Commands that stay: what they are given is always wrong at one place, so that they end."""
 LATE = {"flush", "ingest"}
 """What has asked for its work when the time is up: exit 3."""
-PARTLY = {"import", "ingest", "undo", "files sync", "mem0 sync", "forget", "maintenance tick", "maintenance run"}
+PARTLY = {
+    "import", "import-from", "ingest", "undo", "files sync", "mem0 sync", "forget", "maintenance tick",
+    "maintenance run",
+}  # fmt: skip
 """What may have done its part when it tells of a problem with another part: exit 1. See docs/operate.md."""
 
 words = odd.odd_text.map(lambda text: os.fsdecode(text.replace("\0", "").encode("utf-8", "ignore")[:100_000]))
@@ -75,11 +78,13 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "weekday": some("0", "6", "7", "monday"), "window_start": clocks, "window_end": clocks,
     "time_zone": some("Europe/Berlin", "UTC", "Mars/Base"), "timezone": some("Europe/Berlin", "UTC", "Mars/Base"),
     "llm_command": argument_words, "role": some("worker", "producer", "console", "gateway"),
-    "login": some("fuzz_maya", "fuzz_jonas", "pg_x"), "part": some("worker", "producer", "sender", "flower"),
+    "login": some("fuzz_maya", "fuzz_jonas", "pg_x"), "part": some("worker", "producer", "gateway", "sender", "flower"),
     "action": some("login", "role", "reveal", "nothing"),
     "host": some("claude-code", "codex", "opencode", "cursor"), "branches": some("shared", "apart"), "wait": counts,
     "words": argument_words, "right": some("record", "read", "decide", "forget", "administer"),
     "expires": some("90d", "0d", "2027-03-05", "9999-12-31T23:59-14:00", "tomorrow"),
+    "system": some("mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex"),
+    "source": paths, "owner": agents, "table": agents,
     "alias": argument_words, "around": counts, "min_relevance": some("0", "0.5", "1", "nan", "-1"),
 }  # fmt: skip
 """What a parameter of that name takes, wrong one time in twelve."""

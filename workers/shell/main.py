@@ -30,6 +30,7 @@ from slowwave_server.workers.shell import (
     finalize,
     forget,
     graph,
+    import_from,
     ingest,
     keys,
     maintenance,
@@ -46,6 +47,7 @@ from slowwave_server.workers.shell import (
     roles,
     running,
     runs,
+    serve,
     worker,
 )
 from slowwave_server.workers.shell.sentences import SentenceGroup
@@ -82,8 +84,10 @@ def slowwave(
 for _module in (
     running,
     worker,
+    serve,
     connect,
     ingest,
+    import_from,
     recall,
     mcp,
     memories,

@@ -181,11 +181,20 @@ def undo(
     as_json: Json = False,
 ) -> None:
     """Undo a run, and the runs that it started: contents, links, statuses and sources are again what they were."""
-    from slowwave_server.services.undo import undo as undo_run
+    from slowwave_server.services.forget.forget import Forgetter
+    from slowwave_server.services.moving_in.undoing import undo_any
 
     shell = shell_of(context)
     shell.check_database()
-    report = undo_run(shell.engine, shell.tenant, run, by=by or operator(), now=shell.now(), no_repeat=no_repeat)
+    report = undo_any(
+        shell.engine,
+        shell.tenant,
+        run,
+        by=by or operator(),
+        now=shell.now(),
+        forgetting=lambda: Forgetter(shell.engine, shell.redis, shell.settings, shell.now),
+        no_repeat=no_repeat,
+    )
     if as_json:
         print_json(report)
     else:
@@ -204,7 +213,9 @@ def _print_undo(report: "UndoReport", *, no_repeat: bool) -> None:
     for reason in report.refused:
         console(stderr=True).print(f"Not undone: {reason}.")
     said = f"This undo is run {report.run}; `slowwave undo {report.run}` reverses it."
-    if no_repeat:
+    if report.final:
+        said = f"This undo is run {report.run}. It can't be reversed: `slowwave import-from` brings the same in again."
+    elif no_repeat:
         said += " No later pass decides the same about these memories."
     elif not report.again:
         said += " A later pass may decide the same again; to prevent that, undo with `--no-repeat`."

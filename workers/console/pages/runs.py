@@ -10,10 +10,12 @@ from starlette.responses import Response
 
 from slowwave.identity import shared_scope
 from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.forget.forget import Forgetter
+from slowwave_server.services.forget.target import CannotForget
+from slowwave_server.services.moving_in.undoing import undo_any
 from slowwave_server.services.reports.names import UnknownName, find_agent
 from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
 from slowwave_server.services.runs import RunKind
-from slowwave_server.services.undo import undo
 from slowwave_server.services.undo_checks import CannotUndo
 from slowwave_server.services.undo_report import UndoReport
 from slowwave_server.workers.console.routing import Page, changes, reads
@@ -58,15 +60,16 @@ def take_back(visit: Visit) -> Response:
     """Undo a run in the person's name, or say what stands in the way: then nothing was changed."""
     run = visit.request.path_params["run"]
     try:
-        report = undo(
+        report = undo_any(
             visit.engine,
             visit.tenant,
             run,
             by=visit.user.name,
             now=visit.now,
+            forgetting=lambda: Forgetter(visit.engine, visit.desk.redis, visit.settings, visit.desk.clock),
             no_repeat=bool(visit.field("no_repeat")),
         )
-    except CannotUndo as refused:
+    except (CannotForget, CannotUndo) as refused:
         return _show(visit, problem=str(refused))
     return visit.go(f"/runs/{report.run}", say=_undone(report))
 

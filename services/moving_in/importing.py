@@ -1,0 +1,145 @@
+"""Moving in: a look at what a source holds, and the run that stores it. Doing it twice adds nothing.
+
+A source is read twice: once for its memories, once for its conversations; never all of it is in memory.
+
+Must not know: shells, any system's format.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from slowwave.errors import SlowwaveError
+from slowwave.identity import check_name
+from slowwave.settings import Tools
+from slowwave.store import Store
+from slowwave_server.domain.moving_in.records import Moved, Said
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.moving_in.conversations import Recorder, checked
+from slowwave_server.services.moving_in.memories import BATCH, MemoryWriter
+from slowwave_server.services.moving_in.reading import Source, Tally, entries
+from slowwave_server.services.moving_in.runs import Context, Runs
+
+LOGS = frozenset(("claude-code", "codex"))
+
+
+@dataclass(frozen=True, slots=True)
+class MovingReport:
+    """What a source holds, and what became of it, or would become of it (runs is empty).
+
+    held: memories and messages in the source; done: by name what was done with them; left_out: by the reason, what
+    nothing was made of. runs: by agent; agents: who gets something. broken: (place, what is wrong) of `broken_count`.
+    """
+
+    system: str
+    dry_run: bool
+    held: dict[str, int]
+    done: dict[str, int]
+    left_out: dict[str, int]
+    owners: dict[str, int]
+    broken_count: int
+    broken: tuple[tuple[str, str], ...]
+    samples: tuple[tuple[str, str], ...]
+    agents: tuple[str, ...]
+    runs: dict[str, int]
+
+    @property
+    def summary(self) -> str:
+        """In a sentence."""
+        parts = [f"{number:,} {name}" for name, number in self.done.items() if number]
+        parts += [count_words(sum(self.left_out.values()), "entry", "entries") + " left out"] if self.left_out else []
+        parts += [count_words(self.broken_count, "entry", "entries") + " not read"] if self.broken_count else []
+        return f"{self.system}: {', '.join(parts) or 'nothing'}"
+
+
+def move_in(
+    context: Context, source: Source, *, agent: str | None, store: Store, tools: Tools, dry_run: bool
+) -> MovingReport:
+    """Bring a source into an agent. agent: None of a log of a coding agent: the agent of its folder.
+
+    Raises InvalidName, OSError, StoreUnavailable and SlowwaveError (also NothingThere and NotReadable). What was stored
+    by then belongs to a run that is marked as failed: it can be undone, and the same command goes on from there.
+    """
+    if agent is None and source.system not in LOGS:
+        raise SlowwaveError(f"say into which agent {source.system} moves: give --agent NAME")
+    if agent is not None:
+        check_name("agent", agent)
+    tally, runs = Tally(), Runs(context, source.system)
+    recorder = Recorder(context, runs, source.system, agent, tally)
+    mover = _Mover(context, source, tools, runs, recorder, tally)
+    try:
+        done = mover.preview(agent) if dry_run else mover.store(agent, store)
+    except BaseException as error:
+        # A database that is away can't note it; the run's lease ends, and it can be undone all the same.
+        with suppress(SQLAlchemyError):
+            runs.finish(f"{type(error).__name__}: {error}")
+        raise
+    runs.finish()
+    return mover.report(done, dry_run=dry_run)
+
+
+@dataclass
+class _Mover:
+    context: Context
+    source: Source
+    tools: Tools
+    runs: Runs
+    recorder: Recorder
+    tally: Tally
+
+    def preview(self, agent: str | None) -> Counter[str]:
+        done: Counter[str] = Counter()
+        if agent is not None:
+            writer = MemoryWriter(self.context, self.runs, self.source.system, agent)
+            for batch in self._memories():
+                done.update(writer.preview(batch))
+        self.recorder.preview(self._messages())
+        return done + self.recorder.counts
+
+    def store(self, agent: str | None, store: Store) -> Counter[str]:
+        done: Counter[str] = Counter()
+        if agent is not None:
+            writer = MemoryWriter(self.context, self.runs, self.source.system, agent)
+            for batch in self._memories():
+                done.update(writer.store(batch))
+        self.recorder.record(self._messages(), store)
+        return done + self.recorder.counts
+
+    def _memories(self) -> Iterator[list[Moved]]:
+        """The first look; what is broken is counted by the second one."""
+        return _batches(one for one in entries(self.source, Tally()) if isinstance(one, Moved))
+
+    def _messages(self) -> Iterator[Said]:
+        found = entries(self.source, self.tally, lambda said: checked(said, self.tools))
+        return (one for one in found if isinstance(one, Said))
+
+    def report(self, done: Counter[str], *, dry_run: bool) -> MovingReport:
+        tally = self.tally
+        sessions = self.recorder.sessions
+        return MovingReport(
+            system=self.source.system,
+            dry_run=dry_run,
+            held={"memories": tally.memories, "messages": tally.messages, "conversations": len(sessions)},
+            done=dict(done),
+            left_out=dict(tally.left_out.most_common()),
+            owners=dict(tally.owners.most_common()),
+            broken_count=tally.broken_count,
+            broken=tuple((broken.where, broken.what) for broken in tally.broken),
+            samples=tuple(tally.samples),
+            agents=tuple(sorted({name for name, _ in sessions} | set(self.runs.under_way))),
+            runs={name: run.id for name, run in self.runs.under_way.items()},
+        )
+
+
+def _batches(memories: Iterable[Moved]) -> Iterator[list[Moved]]:
+    batch: list[Moved] = []
+    for moved in memories:
+        batch.append(moved)
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,93 @@
+"""Undoing a run, whatever it did: what was moved in is forgotten, every other run is undone by services.undo.
+
+Conversations that a run recorded have become memories, summaries and passages since; passes have merged what it
+brought with what was known. So a moving-in is taken back by a forget of all that the run brought: its sessions, and the
+evidence of its memories. A memory that something else says, too, stays with the evidence that is left. Nothing is kept
+for an undo of this undo: moving in again does that.
+
+Must not know: shells, consoles, gateways.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, text
+
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.forget.forget import Forgetter, Report
+from slowwave_server.services.forget.target import Target
+from slowwave_server.services.moving_in.runs import transaction
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.undo import undo
+from slowwave_server.services.undo_checks import CannotUndo, moved_from
+from slowwave_server.services.undo_report import UndoReport
+
+_RUN = text(
+    "SELECT r.status, r.scope_id, r.undone_by, r.lease_until FROM slowwave.maintenance_runs r"
+    " JOIN slowwave.scopes k ON k.id = r.scope_id AND k.tenant = :tenant WHERE r.id = :run"
+)
+_WENT_ON = text(
+    "SELECT a.name AS agent, s.name AS session, s.last_seq - s.import_seq AS events FROM slowwave.sessions s"
+    " JOIN slowwave.agents a ON a.id = s.agent_id WHERE s.import_run = :run AND s.last_seq > s.import_seq"
+    " ORDER BY s.id LIMIT 1"
+)
+_UNDONE = text("UPDATE slowwave.maintenance_runs SET status = 'undone', undone_by = :undo WHERE id = :run")
+
+
+def undo_any(
+    engine: Engine,
+    tenant: str,
+    run: int,
+    *,
+    by: str,
+    now: datetime,
+    forgetting: Callable[[], Forgetter],
+    no_repeat: bool = False,
+) -> UndoReport:
+    """Undo a run of any kind. forgetting: asked only where conversations were moved in, which takes the broker, too.
+
+    Raises UnknownName, CannotUndo, CannotForget and redis' own errors.
+    """
+    with transaction(engine) as connection:
+        moved = moved_from(connection, run) is not None
+        if moved:
+            _check(connection, tenant, run, now)
+    if not moved:
+        return undo(engine, tenant, run, by=by, now=now, no_repeat=no_repeat)
+    report = forgetting().forget(Target.of_import(tenant, run), by=by)
+    if report.problems:
+        raise CannotUndo(f"run {run} is not undone as a whole: {'; '.join(report.problems)}; undo it again")
+    with transaction(engine) as connection:
+        return _note(connection, tenant, run, report, by, now)
+
+
+def _check(connection: Connection, tenant: str, run: int, now: datetime) -> None:
+    row = connection.execute(_RUN, {"tenant": tenant, "run": run}).first()
+    if row is None:
+        raise UnknownName(f"tenant {tenant!r} has no run {run}; `slowwave runs` lists them")
+    if row.status == "undone":
+        raise CannotUndo(f"run {run} was undone already, by run {row.undone_by}; import again to have it back")
+    if row.status == "running" and row.lease_until is not None and row.lease_until > now:
+        raise CannotUndo(f"run {run} can't be undone: it is still under way")
+    went_on = connection.execute(_WENT_ON, {"run": run}).first()
+    if went_on is not None:
+        raise CannotUndo(
+            f"run {run} can't be undone: session {went_on.session!r} of agent {went_on.agent!r} went on since, with"
+            f" {count_words(went_on.events, 'event')} that the run did not bring; to delete these, too, run"
+            f" `slowwave forget --agent {went_on.agent} --session {went_on.session}` first"
+        )
+
+
+def _note(connection: Connection, tenant: str, run: int, report: Report, by: str, now: datetime) -> UndoReport:
+    """The undo as a run of its own."""
+    counts = report.counts
+    scope_id = connection.execute(_RUN, {"tenant": tenant, "run": run}).one().scope_id
+    own = start_run(connection, kind="undo", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by, undoes=run)
+    memories, sessions = counts.get("memories", 0), counts.get("sessions", 0)
+    told = f"{count_words(memories, 'memory', 'memories')} and {count_words(sessions, 'conversation')}"
+    summary = f"run {run} is undone: {told} are gone for good"
+    connection.execute(_UNDONE, {"undo": own.id, "run": run})
+    stats = {"undone": run, "forgotten": report.receipt, **counts}
+    finish_run(connection, own, status="completed", summary=summary, stats=stats, now=now)
+    return UndoReport(run=own.id, undone=run, removed=memories, summary=summary, final=True)
