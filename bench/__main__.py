@@ -18,6 +18,7 @@ from bench.report import FILE_VARIABLE, as_markdown, read
 PARTS = {
     "capture": "a, b, f: what a hook costs",
     "offer": "c: what an offer costs",
+    "hooks": "what a coding agent's host waits for its hooks",
     "flush": "d: flush throughput",
     "search_speed": "e: search and context as a scope grows",
     "context": "what an agent reads before its first word, and whether budgets hold",

@@ -252,7 +252,7 @@ def test_opencode_plugin_remembers_across_sessions(person: Person, home: Home, d
 
     assert [part["id"] for part in session("ses_1", "Our staging server is called heron.")] == ["prt_9"]
     wait_for(lambda: contents(database_url, "ses_1") == ["Our staging server is called heron."], "it is recorded")
-    added, typed = session("ses_2", "Thanks.")
+    typed, added = session("ses_2", "Thanks.")
     assert typed["id"] == "prt_9"
     assert "heron" in added["text"]
     assert (added["synthetic"], added["messageID"], added["sessionID"]) == (True, "msg_9", "ses_2")

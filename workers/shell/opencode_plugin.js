@@ -67,7 +67,8 @@ export const Slowwave = async ({ client, directory }) => {
       const prompt = typed.map((part) => part.text).join("\n")
       const { context } = await hook("prompt", { sessionID: input.sessionID, directory, prompt }, directory)
       if (!context) return
-      output.parts.unshift({
+      // Behind what was typed: OpenCode makes the session's title from the beginning of the message.
+      output.parts.push({
         id: `prt_slowwave${Date.now().toString(36)}`,
         sessionID: input.sessionID,
         messageID: output.message.id,
