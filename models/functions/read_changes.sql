@@ -5,7 +5,8 @@
 --   p_places   LIKE patterns of "agent:NAME", "room:NAME" or "team:NAME"; NULL means every scope of the tenant
 --   p_scan     the most rows of the ledger that one call looks at, those of other tenants included
 --
--- The answer is {cursor, more, events} or {problem}. problem is 'unknown' for a cursor that this database never gave, and
+-- The answer is {cursor, more, waits, events} or {problem}. waits: changes are committed that an older transaction, which
+-- still runs, keeps from being read. problem is 'unknown' for a cursor that this database never gave, and
 -- 'old' for one after which tombstones were removed, so that a reader could miss that a memory is gone.
 --
 -- Ids are given before the commit: a reader of "id > last" would lose rows of a transaction that commits later. So only
@@ -26,11 +27,13 @@ DECLARE
     v_id bigint;
     v_found jsonb;
     v_events jsonb;
+    v_waits boolean;
 BEGIN
     IF session_user <> current_user THEN PERFORM slowwave.require_tenant(p_tenant); END IF;
     IF p_after IS NULL THEN
         PERFORM pg_logical_emit_message(false, 'slowwave', '', true);
-        RETURN jsonb_build_object('cursor', v_horizon::text || '-0', 'more', false, 'events', '[]'::jsonb);
+        RETURN jsonb_build_object(
+            'cursor', v_horizon::text || '-0', 'more', false, 'waits', false, 'events', '[]'::jsonb);
     END IF;
     v_xid := split_part(p_after, '-', 1)::xid8;
     v_id := split_part(p_after, '-', 2)::bigint;
@@ -86,14 +89,17 @@ BEGIN
                        'reason', e.reason, 'run', e.run_id, 'at', e.made_at) ORDER BY e.xid, e.id)
             FROM seen e)
     INTO v_found, v_events;
+    v_waits := EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.xid >= v_horizon)
+        OR EXISTS (SELECT FROM slowwave.memory_tombstones t WHERE t.xid >= v_horizon);
     IF (v_found ->> 'scanned')::integer = 0 THEN
-        RETURN jsonb_build_object('cursor', p_after, 'more', false, 'events', '[]'::jsonb);
+        RETURN jsonb_build_object('cursor', p_after, 'more', false, 'waits', v_waits, 'events', '[]'::jsonb);
     END IF;
     PERFORM pg_logical_emit_message(false, 'slowwave', '', true);
     IF jsonb_array_length(v_events) = p_limit THEN
-        RETURN jsonb_build_object('cursor', v_events -> -1 -> 'id', 'more', true, 'events', v_events);
+        RETURN jsonb_build_object('cursor', v_events -> -1 -> 'id', 'more', true, 'waits', v_waits,
+                                  'events', v_events);
     END IF;
     RETURN jsonb_build_object('cursor', v_found -> 'last', 'more', (v_found ->> 'scanned')::integer = p_scan,
-                              'events', coalesce(v_events, '[]'::jsonb));
+                              'waits', v_waits, 'events', coalesce(v_events, '[]'::jsonb));
 END
 $$;

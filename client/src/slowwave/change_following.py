@@ -25,6 +25,8 @@ ANNOUNCED_SECONDS = 60.0
 LOOK_SECONDS = 5.0
 """An announcement may be lost, or wait for another transaction to end: the feed is read as often anyway."""
 REST_SECONDS = (0.2, 5.0)
+LAGGING_SECONDS = (0.02, 1.0)
+"""While an older transaction keeps changes from being read, they are looked for after the first, then less often."""
 _GLANCE_SECONDS = 0.5
 _AWAIT = "SELECT slowwave.await_changes(%s, %s)"
 _CONNECTION = {"connect_timeout": 3, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
@@ -67,7 +69,7 @@ def follow(followed: Followed) -> Generator[Change, None, None]:
     if followed.after is not None:
         check_cursor(followed.after)
     cursor, heard = followed.after, time.monotonic()
-    rest = REST_SECONDS[0]
+    rest, pause = REST_SECONDS[0], LAGGING_SECONDS[0]
     while not followed.stopped.is_set():
         try:
             with closing(_Bell(followed)) as bell:
@@ -82,7 +84,8 @@ def follow(followed: Followed) -> Generator[Change, None, None]:
                     left = _left(followed.timeout, heard)
                     if left <= 0:
                         return
-                    bell.wait(min(left, LOOK_SECONDS))
+                    pause = min(2 * pause, LAGGING_SECONDS[1]) if page.waits else LAGGING_SECONDS[0]
+                    bell.wait(min(left, pause if page.waits else LOOK_SECONDS))
         except NotPermitted:
             raise
         except (StoreUnavailable, psycopg.Error):

@@ -131,11 +131,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangePage:
-    """Part of the feed. cursor: where to read on. more: whether there is more at once."""
+    """Part of the feed. cursor: where to read on. more: whether there is more at once. waits: whether changes are
+    committed that can be read only after an older transaction has ended.
+    """
 
     changes: tuple[Change, ...]
     cursor: str
     more: bool
+    waits: bool = False
 
 
 def read_page(
@@ -159,7 +162,7 @@ def page_of(told: Mapping[str, Any], after: str | None) -> ChangePage:
     """The page that slowwave.read_changes answered. Raises CursorExpired."""
     if "problem" in told:
         raise CursorExpired(_PROBLEMS[told["problem"]].format(shown(after)))
-    return ChangePage(tuple(map(Change.from_json, told["events"])), told["cursor"], told["more"])
+    return ChangePage(tuple(map(Change.from_json, told["events"])), told["cursor"], told["more"], told["waits"])
 
 
 def check_cursor(cursor: str) -> str:

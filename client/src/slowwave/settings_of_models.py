@@ -5,9 +5,10 @@ Must not know: who reads them.
 
 import re
 from collections.abc import Iterator
+from ipaddress import ip_network
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^@\s]*@")
 
@@ -93,11 +94,33 @@ class Retention(Section):
     task_days: int = Field(30, ge=0, le=36_500)
 
 
+class Webhooks(Section):
+    """Changes that are sent to URLs. allow_private: networks that may be private, between commas, as 10.1.0.0/16; an
+    address that is not public is refused unless it lies in one. disable_after_days: an endpoint that has failed for so
+    long gets nothing any more.
+    """
+
+    allow_private: str = ""
+    timeout_seconds: float = Field(15, gt=0, le=60)
+    disable_after_days: float = Field(5, gt=0, le=365)
+
+    @field_validator("allow_private")
+    @classmethod
+    def _networks(cls, value: str) -> str:
+        for network in filter(None, map(str.strip, value.split(","))):
+            try:
+                ip_network(network)
+            except ValueError as error:
+                raise ValueError(f"must be networks between commas, as '10.1.0.0/16'; {error}") from None
+        return value
+
+
 class Gateway(Section):
     """Slowwave over HTTP: bounds of one request, of one key and of one tenant. Rates and quotas of 0: no bound.
 
-    A bucket holds `burst` requests and fills at `requests_per_second`. cors_origins: of browsers that may ask, between
-    commas; none unless set. access_log: whether each request is a line of the log.
+    A bucket holds `burst` requests and fills at `requests_per_second`. streams_per_key: as many streams of changes may
+    a key have at each process. cors_origins: of browsers that may ask, between commas; none unless set. access_log:
+    whether each request is a line of the log.
     """
 
     max_body_bytes: int = Field(1_048_576, ge=1024, le=67_108_864)
@@ -107,8 +130,10 @@ class Gateway(Section):
     tenant_requests_per_second: float = Field(500, ge=0, le=1_000_000)
     tenant_burst: int = Field(1000, ge=1, le=1_000_000)
     tenant_events_per_day: int = Field(0, ge=0)
+    streams_per_key: int = Field(1000, ge=1, le=1_000_000)
     cors_origins: str = ""
     access_log: bool = False
+    webhooks: Webhooks = Webhooks()
 
 
 class Console(Section):

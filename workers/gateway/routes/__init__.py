@@ -6,6 +6,7 @@ Must not know: how the application around them is made.
 from fastapi import APIRouter
 
 from slowwave_server.workers.gateway.routes import (
+    changes,
     days,
     forget,
     health,
@@ -29,4 +30,5 @@ ROUTERS: tuple[APIRouter, ...] = (
     forget.router,
     keys.router,
     status.router,
+    changes.router,
 )

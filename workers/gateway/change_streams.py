@@ -1,0 +1,172 @@
+"""The streams of changes of one process, over one feed a tenant and one connection that hears of changes.
+
+A stream first reads what its client missed, by itself; then it is given what the tenant's feed reads. A stream whose
+client is slower than the feed ends: the client connects again, and reads on from where it was.
+
+Must not know: HTTP.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from slowwave.changes import ChangePage, position, read_page
+from slowwave.errors import RateLimited, SlowwaveError
+from slowwave.postgres import Statement
+from slowwave_server.workers.gateway.caller import Caller
+from slowwave_server.workers.gateway.change_announcements import Announcements
+from slowwave_server.workers.gateway.change_feeds import Feed, Stream, frame_of, place_of
+from slowwave_server.workers.gateway.walls import KeyRefused, acting_for
+
+if TYPE_CHECKING:
+    from slowwave_server.workers.gateway.gate import Gate
+
+T = TypeVar("T")
+
+BEAT_SECONDS = 15.0
+READERS = 4
+"""Threads that read changes: as many connections to Postgres at most, however many clients connect at once."""
+_AWAIT = Statement(b"slowwave_await", b"SELECT slowwave.await_changes($1, $2::double precision)")
+
+
+class Streams:
+    """All streams of this process. most: how many one key may have."""
+
+    def __init__(self, gate: "Gate") -> None:
+        self._gate = gate
+        self.most = gate.settings.gateway.streams_per_key
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="slowwave-changes")
+        self._feeds: dict[str, Feed] = {}
+        self._open: Counter[str] = Counter()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._bells = Announcements(gate.settings.database_url, self._heard)
+
+    @asynccontextmanager
+    async def lives(self) -> AsyncIterator[None]:
+        """While the gateway answers: each stream hears now and then that it is alive, and its key is asked about."""
+        beat = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            beat.cancel()
+            for feed in list(self._feeds.values()):
+                feed.end()
+            await asyncio.to_thread(self._bells.close)
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def first(self, stream: Stream) -> ChangePage:
+        """What a stream begins with. Raises RateLimited, CursorExpired, StoreUnavailable, KeyRefused."""
+        self._loop = asyncio.get_running_loop()
+        if self._open[stream.caller.digest] >= self.most:
+            raise RateLimited(f"this key follows changes with {self.most} streams already", 30.0)
+        if stream.cursor is not None:
+            return await self._read(stream.caller, stream.cursor, stream.places)
+        feed = self._feed(stream.caller.tenant)
+        await feed.begin(stream.caller)
+        stream.cursor = feed.head
+        return ChangePage((), stream.cursor or "0-0", more=False)
+
+    async def frames(self, stream: Stream, page: ChangePage) -> AsyncIterator[bytes]:
+        """What a stream sends, until its client or its key is gone, or it is too slow."""
+        key, feed = stream.caller.digest, self._feed(stream.caller.tenant)
+        self._open[key] += 1
+        feed.coming += 1
+        try:
+            async for frame in self._missed(stream, page, feed):
+                yield frame
+            while not (stream.ended and stream.waiting.empty()):
+                frame = await stream.waiting.get()
+                if frame:
+                    yield frame
+        except (KeyRefused, SlowwaveError):
+            return  # the client connects again, and is told
+        finally:
+            feed.coming -= 1
+            feed.streams.discard(stream)
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]
+
+    async def _missed(self, stream: Stream, page: ChangePage, feed: Feed) -> AsyncIterator[bytes]:
+        """What was changed before now; at its end the stream follows the feed."""
+        await feed.begin(stream.caller)
+        while True:
+            for change in page.changes:
+                if stream.admits(change):
+                    yield frame_of(change)
+            stream.cursor = page.cursor
+            if not page.more and feed.head is not None and position(feed.head) <= position(page.cursor):
+                feed.streams.add(stream)
+                yield place_of(stream.cursor)
+                return
+            yield place_of(stream.cursor)
+            head = feed.head
+            page = await self._read(stream.caller, stream.cursor, stream.places)
+            if not page.changes and not page.more and head is not None and position(head) > position(page.cursor):
+                # All that the feed had told by then was read, and none of it is this stream's.
+                page = ChangePage((), head, more=False)
+
+    async def _read(self, caller: Caller, after: str | None, places: list[str] | None) -> ChangePage:
+        postgres = self._gate.memory.store.postgres
+        return await self._run(
+            caller, lambda: postgres.read(lambda link: read_page(link, caller.tenant, after, places))
+        )
+
+    async def _announce(self, caller: Caller, seconds: float) -> str:
+        values = (caller.tenant.encode(), str(seconds).encode())
+        rows = await self._run(caller, lambda: self._gate.memory.store.postgres.call(_AWAIT, values))
+        return (rows[0][0] or b"").decode()
+
+    async def _run(self, caller: Caller, work: Callable[[], T]) -> T:
+        def act() -> T:
+            with acting_for(caller.digest):
+                return work()
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, act)
+
+    def _feed(self, tenant: str) -> Feed:
+        if tenant not in self._feeds:
+            self._feeds[tenant] = Feed(self._read, self._announce, self._listen, lambda: self._drop(tenant))
+        return self._feeds[tenant]
+
+    def _drop(self, tenant: str) -> None:
+        self._feeds.pop(tenant, None)
+        self._listen()
+
+    def _listen(self) -> None:
+        self._bells.want({feed.channel for feed in self._feeds.values() if feed.channel})
+
+    def _heard(self, channel: str) -> None:
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._wake, channel)
+
+    def _wake(self, channel: str) -> None:
+        for feed in self._feeds.values():
+            if feed.channel == channel:
+                feed.woken.set()
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            for feed in list(self._feeds.values()):
+                callers = {stream.caller.digest: stream.caller for stream in feed.streams}
+                for caller in callers.values():
+                    if not await self._holds(caller):
+                        feed.refuse(caller.digest)
+                frame = b": ping\n" + (place_of(feed.head) if feed.head else b"\n")
+                for stream in feed.streams:
+                    stream.offer(frame)
+
+    async def _holds(self, caller: Caller) -> bool:
+        """Whether a key still may read; while Postgres is away it does."""
+        keys = self._gate.keys
+        try:
+            return (await self._run(caller, lambda: keys.caller(caller.digest))).may("read")
+        except KeyRefused:
+            return False
+        except Exception:  # noqa: BLE001 (whatever it is, a server that is away says nothing about a key)
+            return True
