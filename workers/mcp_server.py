@@ -20,7 +20,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from slowwave.errors import SlowwaveError
 from slowwave.memory_types import MemoryType
 from slowwave_server.models.schema import WrongSchema
-from slowwave_server.workers.mcp_tools import AgentTools, Told
+from slowwave_server.workers.mcp_tools import Told, Tools
 
 P = ParamSpec("P")
 
@@ -57,7 +57,7 @@ class _StrictServer(MCPServer):
         return await super().call_tool(name, arguments, context)
 
 
-def make_server(tools: AgentTools) -> MCPServer:
+def make_server(tools: Tools) -> MCPServer:
     """The server; `run("stdio")` serves until stdin ends."""
     server = _StrictServer(
         "slowwave", title="Slowwave", instructions=_INSTRUCTIONS, version=version("slowwave-server"),
@@ -69,7 +69,7 @@ def make_server(tools: AgentTools) -> MCPServer:
     return server
 
 
-def _add_reading(server: MCPServer, tools: AgentTools) -> None:
+def _add_reading(server: MCPServer, tools: Tools) -> None:
     def search(
         query: Annotated[str, Field(description="What is looked for, in plain words.")],
         limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10,
@@ -94,7 +94,7 @@ def _add_reading(server: MCPServer, tools: AgentTools) -> None:
         server.add_tool(_told(tool), annotations=_READS, structured_output=False)
 
 
-def _add_writing(server: MCPServer, tools: AgentTools) -> None:
+def _add_writing(server: MCPServer, tools: Tools) -> None:
     def remember(
         content: Annotated[str, Field(description="One statement that stands alone, with names and dates.")],
         importance: Annotated[float, Field(ge=0, le=1, description="How much it will matter.")] = 0.5,
@@ -117,7 +117,7 @@ def _cited(names: Sequence[str]) -> str:
     return ", ".join(repr(name[:40]) for name in names[:5])
 
 
-def _names(tools: AgentTools) -> str:
+def _names(tools: Tools) -> str:
     return ", ".join(tools.scopes) or "none on this server"
 
 

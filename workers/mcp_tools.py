@@ -8,7 +8,7 @@ Must not know: the protocol, SQL.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from slowwave import Memory
 from slowwave.errors import InvalidName, shown
@@ -30,6 +30,23 @@ class Told(NamedTuple):
 
     text: str
     data: dict[str, Any]
+
+
+class Tools(Protocol):
+    """What a server offers; see `AgentTools`. scopes: shown where a tool takes one."""
+
+    @property
+    def scopes(self) -> tuple[str, ...]: ...
+
+    def search(self, query: str, limit: int) -> Told: ...
+
+    def context(self, query: str | None, session: str | None, max_tokens: int) -> Told: ...
+
+    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> Told: ...
+
+    def consolidate_now(self) -> Told: ...
+
+    def explain(self, memory_id: str) -> Told: ...
 
 
 @dataclass(frozen=True, slots=True)

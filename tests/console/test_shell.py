@@ -19,7 +19,7 @@ from slowwave import Memory
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from slowwave_server.services.access.console_users import Passwords, check_password
-from slowwave_server.workers.console.serving import Serving, address_of, is_loopback, listen_on
+from slowwave_server.workers.listening_sockets import Serving, address_of, is_loopback, listen_on
 from slowwave_server.workers.shell.main import app
 from tests.console.conftest import PASSWORD
 from tests.shelling import CliRunner

@@ -1,68 +1,25 @@
-"""Serving the console: a socket, uvicorn, and which addresses need TLS.
+"""Serving the console: its connections, and uvicorn.
 
 Must not know: any page.
 """
 
 import gc
-import ipaddress
-import signal
-import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
-from types import FrameType
 
 import uvicorn
 from redis import Redis
 from starlette.applications import Starlette
 
 from slowwave import Memory
-from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.console.app import make_app
 from slowwave_server.workers.console.proxies import BehindProxies, read_proxies
+from slowwave_server.workers.listening_sockets import Serving, ended_by_signals, listen_on
 
-BACKLOG = 128
 CONNECTIONS = 10
 """To Postgres. A visit takes one at a time, and none while its page is made or a password is compared."""
-LARGEST_PORT = 65_535
-
-
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """Where and how. behind_proxy: addresses and networks of a proxy that speaks https to browsers, between commas."""
-
-    host: str
-    port: int
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
-    behind_proxy: str | None = None
-
-    @property
-    def secure(self) -> bool:
-        """Whether browsers speak https: cookies are then for that alone."""
-        return self.tls_cert is not None or self.behind_proxy is not None
-
-    def url(self, port: int) -> str:
-        """Where it is, on the port that it got."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http{'s' if self.tls_cert else ''}://{host}:{port}/"
-
-    def checked(self) -> "Serving":
-        """This, where it can be. Raises InvalidSettings: passwords don't go over a network as they are typed."""
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise InvalidSettings("https needs both: --tls-cert and --tls-key")
-        if self.behind_proxy is not None:
-            read_proxies(self.behind_proxy)
-        if not self.secure and not is_loopback(self.host):
-            raise InvalidSettings(
-                f"on {self.host} others could read passwords on their way: give --tls-cert and --tls-key, or"
-                " --behind-proxy with the address of a proxy that speaks https, or listen on 127.0.0.1"
-            )
-        return self
 
 
 def serve(
@@ -79,28 +36,11 @@ def serve(
             server = uvicorn.Server(_config(app, wanted))
             # What was loaded lives as long as the process: a collection while a page is made need not look through it.
             gc.freeze()
-            with _ended_by_signals(server):
+            with ended_by_signals(server):
                 tell(wanted.url(listening.getsockname()[1]))
                 server.run(sockets=[listening])
     finally:
         engine.dispose()
-
-
-@contextmanager
-def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Uvicorn has handlers of its own, and raises the signal again when all is answered: then, and before it runs,
-    these are asked. Whoever was told to end and did has not failed.
-    """
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        server.should_exit = True
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
@@ -116,35 +56,3 @@ def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
         proxy_headers=False,
         timeout_graceful_shutdown=10,
     )
-
-
-@contextmanager
-def listen_on(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens; port 0: any that is free. Raises OSError.
-
-    What is written goes out at once, as asyncio sees to for sockets that it opens itself: else a page's last part waits
-    until the browser has acknowledged the one before, 40 ms.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=BACKLOG) as listening:
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        yield listening
-
-
-def address_of(listen: str) -> tuple[str, int]:
-    """`127.0.0.1:8321`, `[::1]:8321` or `localhost:8321` as host and port. Raises InvalidSettings."""
-    host, colon, port = listen.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > LARGEST_PORT:
-        raise InvalidSettings(f"{listen!r:.80} is no address to listen on; 127.0.0.1:8321 is")
-    return host, int(port)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine gets there."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

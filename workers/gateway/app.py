@@ -4,8 +4,10 @@ Must not know: any single route, how it is served.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
+from importlib.util import find_spec
 
 from fastapi import APIRouter, FastAPI
 from redis import Redis
@@ -15,11 +17,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave.version import VERSION
 from slowwave_server.workers.gateway.addresses import WithSlashes
+from slowwave_server.workers.gateway.change_streams import Streams
 from slowwave_server.workers.gateway.gate import Gate
 from slowwave_server.workers.gateway.idempotency import Answers
 from slowwave_server.workers.gateway.keys import Keys
@@ -52,8 +56,15 @@ def make_gateway(
     """
     guard(engine)
     app = FastAPI(
-        title="Slowwave", version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
+        title="Slowwave",
+        version=VERSION,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lives,
     )
+    app.state.running, app.state.closing = [], []
     app.state.gate = Gate(
         settings,
         engine,
@@ -65,8 +76,11 @@ def make_gateway(
         Answers(redis),
         Readiness(engine),
     )
+    app.state.streams = Streams(app.state.gate)
+    app.state.running.append(app.state.streams.lives)
     for router in routers:
         app.include_router(router)
+    _add_mcp(app)
     app.state.document = json.dumps(describe(app), ensure_ascii=False, indent=2) + "\n"
     app.add_exception_handler(HTTPException, _unrouted)
     # The last one added is the first that a request meets.
@@ -83,6 +97,28 @@ def make_gateway(
         )
     app.add_middleware(Identified, told=settings.gateway.access_log)
     return app
+
+
+def _add_mcp(app: FastAPI) -> None:
+    """MCP, if its SDK is installed."""
+    if find_spec("mcp") is None:
+        return
+    from slowwave_server.workers.gateway.mcp import PATH, McpEndpoint  # noqa: PLC0415 (the SDK is an extra)
+
+    endpoint = McpEndpoint()
+    app.router.routes.append(Route(PATH, endpoint, include_in_schema=False))
+    app.state.running.append(endpoint.run)
+
+
+@asynccontextmanager
+async def _lives(app: FastAPI) -> AsyncIterator[None]:
+    """While it answers, what is in `app.state.running` runs; at the end, what is in `app.state.closing` is called."""
+    async with AsyncExitStack() as stack:
+        for close in app.state.closing:
+            stack.callback(close)
+        for running in app.state.running:
+            await stack.enter_async_context(running())
+        yield
 
 
 async def _unrouted(request: Request, error: Exception) -> Response:

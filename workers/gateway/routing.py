@@ -48,14 +48,14 @@ class GatewayRoute(APIRoute):
                     return await answer(request)
                 return await _answer(request, needs, answer)
             except Exception as error:  # noqa: BLE001 (one that nobody foresaw is logged, and told without details)
-                return await to_thread.run_sync(_problem, request, error, path)
+                return await to_thread.run_sync(problem_response, request, error, path)
 
         return handle
 
 
 async def _answer(request: Request, needs: Needs, answer: Handler) -> Response:
     gate: Gate = request.app.state.gate
-    visit, told = await to_thread.run_sync(_admit, gate, request, needs)
+    visit, told = await to_thread.run_sync(admit, gate, request, needs)
     act_for(visit.caller.digest)
     work_ids.bind(tenant=visit.tenant, key=visit.caller.prefix)
     request.state.visit = visit
@@ -70,7 +70,7 @@ async def _answer(request: Request, needs: Needs, answer: Handler) -> Response:
     return response
 
 
-def _admit(gate: Gate, request: Request, needs: Needs) -> tuple[Visit, dict[str, str]]:
+def admit(gate: Gate, request: Request, needs: Needs) -> tuple[Visit, dict[str, str]]:
     """Find out who asks, and whether they may. Raises Problem, KeyRefused, RightMissing."""
     _check_text(request)
     caller = gate.keys.caller(digest_of(request.headers.get("authorization")))
@@ -88,7 +88,8 @@ def _check_text(request: Request) -> None:
     named.update({name: value.replace("\0", "/") for name, value in named.items() if isinstance(value, str)})
 
 
-def _problem(request: Request, error: Exception, path: str) -> Response:
+def problem_response(request: Request, error: Exception, path: str) -> Response:
+    """The answer for an error of a request."""
     gate: Gate = request.app.state.gate
     visit: Visit | None = getattr(request.state, "visit", None)
     if visit is not None:

@@ -20,6 +20,8 @@ from slowwave.postgres import Link, Statement
 _acting: ContextVar[str | None] = ContextVar("slowwave_acting_key", default=None)
 _again: ContextVar[bool] = ContextVar("slowwave_acting_again", default=False)
 _ENTERED = "slowwave_key"
+_UNSURE = "unsure"
+"""Of a connection that was refused another key: it may hold the one that it had."""
 _INVALID_AUTHORIZATION = "28000"
 _USE_KEY = Statement(b"slowwave_use_key", b"SELECT slowwave.use_key($1::bytea)")
 _LEAVE = Statement(b"slowwave_leave_key", b"SELECT pg_catalog.set_config('slowwave.key', '', false)")
@@ -63,7 +65,7 @@ class Walls:
         wanted = _acting.get()
         if link.entered == wanted and not _again.get():
             return
-        link.entered = None
+        link.entered = _UNSURE
         try:
             if wanted is None:
                 link.call(_LEAVE, ())
@@ -86,7 +88,7 @@ def guard(engine: Engine) -> None:
         wanted = _acting.get()
         if record.info.get(_ENTERED) == wanted and not _again.get():
             return
-        record.info.pop(_ENTERED, None)
+        record.info[_ENTERED] = _UNSURE
         manual = not connection.autocommit
         if manual:  # what a transaction sets ends with it, where it is rolled back
             connection.autocommit = True

@@ -34,7 +34,8 @@ def console(
     """Serve the console until SIGTERM or Ctrl-C: what agents know, what waits for people, what is wrong."""
     from slowwave_server.services.access.console_users import anybody
     from slowwave_server.workers.console.journal import write_journal
-    from slowwave_server.workers.console.serving import Serving, address_of, serve
+    from slowwave_server.workers.console.serving import serve
+    from slowwave_server.workers.listening_sockets import Serving, address_of
 
     shell = shell_of(context)
     write_journal(shell.settings)

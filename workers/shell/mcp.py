@@ -59,7 +59,7 @@ def tools_of(shell: Shell, memory: "Memory", agent: str, scopes: Sequence[str]) 
         agent=agent,
         scopes=tuple(dict.fromkeys(scopes)),
         explain_memory=lambda memory_id: _explain(shell, memory_id),
-        flush_sessions=lambda: _flush(shell, agent),
+        flush_sessions=lambda: flush_sessions(shell, agent),
     )
 
 
@@ -71,7 +71,7 @@ def _explain(shell: Shell, memory: str) -> "Explanation":
         return explain_memory(connection, shell.tenant, memory_called(connection, shell.tenant, memory))
 
 
-def _flush(shell: Shell, agent: str) -> int:
+def flush_sessions(shell: Shell, agent: str) -> int:
     """Ask for a flush of the agent's dirty sessions. An agent of whom nothing was recorded has none."""
     from slowwave.identity import SessionRef
     from slowwave_server.services.reports.dirty import dirty_sessions

@@ -38,7 +38,7 @@ PREFIX = "SLOWWAVE_"
 FILE_VARIABLE = "SLOWWAVE_CONFIG"
 DEFAULT_FILE = "slowwave.yaml"
 LONGEST_NAME = 200  # of what is shown, and compared with names that are known
-OTHER_VARIABLES = frozenset({FILE_VARIABLE, "SLOWWAVE_SHARED", "SLOWWAVE_TEST_MODEL_URL"})  # of no part of the tree
+OTHER_VARIABLES = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "URL", "KEY", "SHARED", "TEST_MODEL_URL"))
 
 
 def _known_zone(name: str) -> str:

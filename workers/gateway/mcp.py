@@ -1,0 +1,142 @@
+"""MCP over streamable HTTP at `/mcp`: the tools of one agent, which the key fixes.
+
+Each request stands for itself: no session lives in a process, so any process of any host answers.
+
+Must not know: what the tools do.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
+from uuid import UUID
+
+from anyio import to_thread
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
+
+from slowwave.errors import InvalidQuery
+from slowwave.memory_types import MemoryType
+from slowwave_server.services.reports.explain import Explanation, explain_memory
+from slowwave_server.services.reports.reach import ANY
+from slowwave_server.workers.gateway.bodies import take_body
+from slowwave_server.workers.gateway.caller import Right
+from slowwave_server.workers.gateway.gate import Gate
+from slowwave_server.workers.gateway.problems import Problem
+from slowwave_server.workers.gateway.routing import admit, problem_response
+from slowwave_server.workers.gateway.visit import Needs, Visit
+from slowwave_server.workers.gateway.walls import act_for
+from slowwave_server.workers.mcp_server import make_server
+from slowwave_server.workers.mcp_tools import AgentTools, Told
+from slowwave_server.workers.shell.mcp import flush_sessions
+
+PATH = "/mcp"
+_visit: ContextVar[Visit] = ContextVar("slowwave_mcp_visit")
+_NEEDS = Needs("read", "record")
+
+
+class CallersTools:
+    """The tools of whoever asks: each needs the right that its route over HTTP needs."""
+
+    scopes = ("room:NAME or team:NAME, as the key names it",)
+
+    def search(self, query: str, limit: int) -> Told:
+        return _tools("read").search(query, limit)
+
+    def context(self, query: str | None, session: str | None, max_tokens: int) -> Told:
+        return _tools("read").context(query, session, max_tokens)
+
+    def explain(self, memory_id: str) -> Told:
+        return _tools("read").explain(memory_id)
+
+    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> Told:
+        return _tools("record").remember(content, importance, kind, scope)
+
+    def consolidate_now(self) -> Told:
+        return _tools("record").consolidate_now()
+
+
+def _tools(right: Right) -> AgentTools:
+    visit = _visit.get()
+    visit.caller.require(right)
+    if right == "record":
+        visit.check_quota()
+    agent = agent_of(visit)
+    return AgentTools(
+        memory=visit.memory,
+        agent=agent,
+        scopes=tuple(scope for scope in visit.caller.scopes if ANY not in scope),
+        explain_memory=lambda memory: _explain(visit, memory),
+        flush_sessions=lambda: flush_sessions(visit.shell, agent),
+    )
+
+
+def agent_of(visit: Visit) -> str:
+    """The agent that the key fixes. Raises Problem for a key of none, of several, or of a pattern."""
+    agents = visit.caller.agents
+    if len(agents) != 1 or ANY in agents[0]:
+        raise Problem(
+            403,
+            "agent-not-fixed",
+            "a key for MCP must name exactly one agent, without *",
+            title="The key fixes no agent",
+            cure="make one with `slowwave keys add NAME --agent AGENT --right read --right record`",
+        )
+    return agents[0]
+
+
+def _explain(visit: Visit, memory: str) -> Explanation:
+    try:
+        memory_id = UUID(memory)
+    except ValueError:
+        raise InvalidQuery(f"memory_id must be the id of a memory, got {memory!r:.60}") from None
+    with visit.reading() as connection:
+        return explain_memory(connection, visit.tenant, memory_id)
+
+
+class McpEndpoint:
+    """The ASGI application at `/mcp`."""
+
+    def __init__(self) -> None:
+        server = make_server(CallersTools())
+        self._manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # noqa: SLF001 (the SDK makes a whole application else)
+
+    @property
+    def run(self) -> Callable[[], AbstractAsyncContextManager[None]]:
+        """What runs while the gateway answers."""
+        run: Callable[[], AbstractAsyncContextManager[None]] = self._manager.run
+        return run
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive, send)
+        try:
+            body = await self._admitted(request)
+        except Exception as error:  # noqa: BLE001 (one that nobody foresaw is logged, and told without details)
+            response = await to_thread.run_sync(problem_response, request, error, PATH)
+            await response(scope, receive, send)
+            return
+        await self._manager.handle_request(scope, _replayed(body, receive), send)
+
+    async def _admitted(self, request: Request) -> bytes:
+        if request.method != "POST":
+            raise Problem(405, "method-not-allowed", f"{PATH} answers POST", headers={"Allow": "POST"})
+        gate: Gate = request.app.state.gate
+        visit, _ = await to_thread.run_sync(admit, gate, request, _NEEDS)
+        agent_of(visit)
+        request.state.visit = visit
+        act_for(visit.caller.digest)
+        _visit.set(visit)
+        rules = gate.settings.gateway
+        return await (await take_body(request, rules.max_body_bytes, rules.body_seconds)).body()
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """What was read already, then whatever comes: the end of the connection."""
+    left = [body]
+
+    async def replay() -> Message:
+        if left:
+            return {"type": "http.request", "body": left.pop(), "more_body": False}
+        return await receive()
+
+    return replay
