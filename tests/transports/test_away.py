@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from slowwave import Memory, NotAllowed, Settings, StoreUnavailable
+from slowwave import InvalidSettings, Memory, NotAllowed, Settings, SlowwaveError, StoreUnavailable
 from slowwave_server.workers.console.serving import listen_on
 from tests.gateway.conftest import Doors
 from tests.processes import wait_until
@@ -154,3 +154,26 @@ def test_a_key_without_the_right_may_not(doors: Doors, address: str, agent: str,
         with pytest.raises(NotAllowed, match="tenant"):
             memory.for_tenant("globex")
         assert memory.for_tenant(None) is memory
+
+
+def test_what_needs_postgres_itself_says_so_over_http(doors: Doors, address: str, tmp_path: Path) -> None:
+    with (
+        Memory.from_url(address, doors.full(), spool=tmp_path) as memory,
+        pytest.raises(SlowwaveError, match=r"use Memory\.from_env"),
+    ):
+        _ = memory.store.settings
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "says"),
+    [
+        ("memory.example.com", "sw_x", "address of a gateway"),
+        ("https://user@memory.example.com", "sw_x", "address of a gateway"),
+        ("https://memory.example.com", "", "key must be"),
+        ("https://memory.example.com", "two words", "key must be"),
+    ],
+    ids=["scheme", "user", "no key", "words"],
+)
+def test_an_address_or_key_that_cannot_be_used(url: str, key: str, says: str) -> None:
+    with pytest.raises(InvalidSettings, match=says):
+        Memory.from_url(url, key)

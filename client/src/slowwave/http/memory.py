@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from slowwave.capture import about_of
-from slowwave.errors import InvalidMessage, NotAllowed, StoreUnavailable, shown
+from slowwave.errors import InvalidMessage, NotAllowed, SlowwaveError, StoreUnavailable, shown
 from slowwave.http.bodies import given, message_json
 from slowwave.http.calls import Call, Verb
 from slowwave.http.curation import GatewayCuration
@@ -25,12 +25,18 @@ from slowwave.store import Mode
 from slowwave.working import Noted, WorkingStats, check_note, scope_of
 
 
+def _no_store(_: object) -> Any:
+    raise SlowwaveError("this needs a connection to Postgres, which a memory over HTTP lacks: use Memory.from_env()")
+
+
 class GatewayMemory(GatewayReads, GatewayCuration, Memory):
     """As `Memory`, over HTTP: made by `Memory.from_url`. The key says which tenant, agents and scopes it reaches.
 
     What the gateway can't take now waits in the spool of this host. Any number of threads may share one.
     wire: what carries the calls.
     """
+
+    store: Any = property(_no_store)
 
     def __init__(
         self,
