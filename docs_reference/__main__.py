@@ -1,4 +1,4 @@
-"""`python -m docs_reference`: write the pages of docs/reference anew; `--check` says which differ, and exits 1.
+"""`python -m docs_reference`: write docs/reference and docs/openapi.json; `--check` says what differs, and exits 1.
 
 Must not know: what is on a page.
 """
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from docs_reference.openapi_document import openapi_document
 from docs_reference.settings_page import settings_page
 from docs_reference.shell_page import shell_page
 from docs_reference.tables_page import tables_page
@@ -15,6 +16,7 @@ from docs_reference.tasks_page import tasks_page
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 PAGES: dict[str, Callable[[], str]] = {
+    "../openapi.json": openapi_document,
     "settings.md": settings_page,
     "shell.md": shell_page,
     "tables.md": tables_page,

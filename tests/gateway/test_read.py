@@ -53,3 +53,12 @@ def test_browsers_of_other_origins_get_no_leave(doors: Doors) -> None:
     answer = doors.ask("OPTIONS", "/v1/agents/support/search", headers=asked)
     assert answer.status_code == 405
     assert "access-control-allow-origin" not in answer.headers
+
+
+def test_document_names_each_operation_once_with_its_right(doors: Doors) -> None:
+    paths = doors.get("/openapi.json", key="").json()["paths"]
+    operations = [operation for path in paths.values() for operation in path.values()]
+    names = [operation["operationId"] for operation in operations]
+    assert sorted(names) == sorted(set(names))
+    open_to_all = {operation["operationId"] for operation in operations if "security" not in operation}
+    assert open_to_all == {"alive", "ready"}

@@ -74,3 +74,24 @@ def test_wrong_message_is_named_in_the_problem(doors: Doors) -> None:
     assert wrong.json()["detail"].startswith("message 1: at must be a time like")
     missing = doors.post("/v1/agents/a/sessions/b/turns", {"messages": [{"content": "x"}]}).json()
     assert missing["errors"] == [{"where": "messages[0].role", "what": "is missing"}]
+
+
+def test_used_memories_are_marked_if_the_key_reaches_them(doors: Doors) -> None:
+    made = "INSERT INTO slowwave.memories (scope_id, type, status, content, confidence, importance, trust, valid_from,"
+    made += " recorded_at, reaffirmed_at, content_hash, search) SELECT id, 'fact', 'active', 'x', 0.9, 0.5, 'user',"
+    made += " now(), now(), now(), 'x', '' FROM slowwave.scopes WHERE tenant = 'acme' AND kind = %s AND name = %s"
+    assert doors.post("/v1/agents/used/sessions/s/turns", TURN).status_code == 200
+    assert doors.post("/v1/agents/used/sessions/r/turns", TURN | {"scope": "room:used"}).status_code == 200
+    ids = [str(doors.rows(made + " RETURNING id", *scope)[0][0]) for scope in (("agent", "used"), ("room", "used"))]
+    given = {"memories": ids, "session": "s"}
+    assert doors.post("/v1/agents/used/used", given, key=doors.key(agents=("used",))).json() == {"marked": 1}
+    assert doors.post("/v1/agents/used/used", given, key=doors.full("globex")).json() == {"marked": 0}
+
+
+def test_late_delivery_keeps_the_time_it_was_taken_at(doors: Doors) -> None:
+    taken = {"Slowwave-Taken": "2026-01-05T10:00:00+00:00"}
+    assert doors.post("/v1/agents/late/sessions/s/turns", TURN, headers=taken).json()["added"] == 2
+    noted = doors.post("/v1/agents/late/notes", {"content": "Late."}, headers=taken)
+    assert noted.status_code == 200, noted.text
+    found = doors.rows("SELECT DISTINCT happened_at::date::text FROM slowwave.events WHERE happened_at < '2026-02-01'")
+    assert found == [("2026-01-05",)]

@@ -3,7 +3,6 @@
 Must not know: any single route, how it is served.
 """
 
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
@@ -21,14 +20,13 @@ from starlette.routing import Route
 
 from slowwave import Memory
 from slowwave.settings import Settings
-from slowwave.version import VERSION
 from slowwave_server.workers.gateway.addresses import WithSlashes
 from slowwave_server.workers.gateway.change_streams import Streams
 from slowwave_server.workers.gateway.gate import Gate
 from slowwave_server.workers.gateway.idempotency import Answers
 from slowwave_server.workers.gateway.keys import Keys
 from slowwave_server.workers.gateway.limits import Limits
-from slowwave_server.workers.gateway.openapi import describe
+from slowwave_server.workers.gateway.openapi import TITLE, document_of
 from slowwave_server.workers.gateway.problems import problem_of
 from slowwave_server.workers.gateway.readiness import Readiness
 from slowwave_server.workers.gateway.request_ids import HEADER, Identified, request_id_of
@@ -56,8 +54,7 @@ def make_gateway(
     """
     guard(engine)
     app = FastAPI(
-        title="Slowwave",
-        version=VERSION,
+        title=TITLE,
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -81,7 +78,7 @@ def make_gateway(
     for router in routers:
         app.include_router(router)
     _add_mcp(app)
-    app.state.document = json.dumps(describe(app), ensure_ascii=False, indent=2) + "\n"
+    app.state.document = document_of(routers)
     app.add_exception_handler(HTTPException, _unrouted)
     # The last one added is the first that a request meets.
     app.add_middleware(WithSlashes)

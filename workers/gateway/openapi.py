@@ -3,16 +3,19 @@
 Must not know: any single route.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
+from slowwave.version import VERSION as SLOWWAVE
 from slowwave_server.workers.gateway.routing import CHANGES, GatewayRoute
 from slowwave_server.workers.gateway.schemas.problem import Mistake, Problem
 
+TITLE = "Slowwave"
 VERSION = "3.1.0"
 _PROBLEM: dict[str, Any] = {
     "description": "What was wrong, and what to do.",
@@ -36,6 +39,14 @@ _DESCRIPTION = (
 )
 
 
+def document_of(routers: Iterable[APIRouter]) -> str:
+    """The document of a gateway with these routes, as text."""
+    app = FastAPI(title=TITLE, version=SLOWWAVE)
+    for router in routers:
+        app.include_router(router)
+    return json.dumps(describe(app), ensure_ascii=False, indent=2) + "\n"
+
+
 def describe(app: FastAPI) -> dict[str, Any]:
     """The document of an application."""
     document = get_openapi(
@@ -46,6 +57,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
         routes=app.routes,
     )
     for route, operation in _operations(app, document):
+        operation["operationId"] = route.name
         operation["responses"] = _answers(operation["responses"])
         if route.needs is None:
             continue

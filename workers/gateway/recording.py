@@ -8,6 +8,8 @@ Must not know: HTTP.
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from slowwave import Memory, Receipt
@@ -16,6 +18,7 @@ from slowwave.errors import ScopeConflict
 from slowwave.event_json import EventJson
 from slowwave.postgres import Statement
 from slowwave.store import Store
+from slowwave.working import Noted, note
 from slowwave_server.workers.gateway.caller import Caller, nothing
 
 KNOWN_SESSIONS = 10_000
@@ -54,12 +57,29 @@ class KnownScopes:
 _scopes = KnownScopes()
 
 
-class WalledMemory(Memory):
-    """`Memory` of the tenant of a key, which records only where the key reaches."""
+def taken_at(given: str | None, now: datetime) -> str | None:
+    """A time in the past at which a caller's spool took what it delivers, in ISO 8601; None for anything else."""
+    if given is None:
+        return None
+    try:
+        taken = datetime.fromisoformat(given)
+    except ValueError:
+        return None
+    return taken.astimezone(UTC).isoformat() if taken.tzinfo is not None and taken < now else None
 
-    def __init__(self, store: Store, caller: Caller, scopes: KnownScopes = _scopes) -> None:
+
+class WalledMemory(Memory):
+    """`Memory` of the tenant of a key, which records only where the key reaches.
+
+    taken: since when what it records has waited; what was forgotten since then stays forgotten.
+    """
+
+    def __init__(
+        self, store: Store, caller: Caller, scopes: KnownScopes = _scopes, *, taken: str | None = None
+    ) -> None:
         super().__init__(store.settings, store=store, tenant=caller.tenant)
         self._caller = caller
+        self._taken = taken
         self._scopes = scopes
 
     def _record(
@@ -72,6 +92,10 @@ class WalledMemory(Memory):
         trigger: Trigger | None = None,
         ignored: int = 0,
     ) -> Receipt:
+        if self._taken is not None:
+            for event in events:
+                event.setdefault("at", self._taken)
+                event["taken"] = self._taken
         options: dict[str, Any] = {"trigger": trigger, "ignored": ignored}
         if self._caller.reach.is_all:
             return super()._record(agent, session, events, about=about, **options)
@@ -90,6 +114,25 @@ class WalledMemory(Memory):
                     raise
                 self._scopes.put(place, found)
         raise AssertionError("a second try answers or raises")
+
+    def note_late(self, agent: str, asked: Mapping[str, Any], key: str | None) -> Noted:
+        """What `remember` does, for a note that has waited. Raises WasForgotten, and what `remember` raises."""
+        return note(
+            self.store.postgres,
+            self.store.settings.memory,
+            self.tenant,
+            agent,
+            asked["content"],
+            importance=asked["importance"],
+            session=asked["session"],
+            kind=asked["type"],
+            marked=asked["marked"],
+            scope=asked["scope"],
+            ttl_seconds=asked["ttl_seconds"],
+            key=self.store.new_key() if key is None else key,
+            at=asked["at"] or self._taken,
+            taken=self._taken,
+        )
 
     def _require(self, scope: Scope, session: str) -> None:
         if scope and not self._caller.reach.admits(scope["scope_kind"], scope["scope_name"]):

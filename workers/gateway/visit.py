@@ -21,16 +21,17 @@ from fastapi import Depends, Request
 from redis import Redis
 from sqlalchemy import Connection, Engine
 
-from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.services.reports.reach import Reach
 from slowwave_server.workers.gateway.caller import Caller, Right
 from slowwave_server.workers.gateway.idempotency import given_key
-from slowwave_server.workers.gateway.recording import WalledMemory
+from slowwave_server.workers.gateway.recording import WalledMemory, taken_at
 from slowwave_server.workers.shell.state import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.workers.gateway.gate import Gate
+
+TAKEN_HEADER = "slowwave-taken"
 
 
 @dataclass
@@ -75,9 +76,14 @@ class Visit:
         return self.gate.shell(self.tenant)
 
     @cached_property
-    def memory(self) -> Memory:
+    def memory(self) -> WalledMemory:
         """What an agent's host has, within the walls of this key."""
-        return WalledMemory(self.gate.memory.store, self.caller)
+        return WalledMemory(self.gate.memory.store, self.caller, taken=self.taken)
+
+    @cached_property
+    def taken(self) -> str | None:
+        """Since when what this request brings has waited (the header Slowwave-Taken), as ISO 8601; None: it did not."""
+        return taken_at(self.request.headers.get(TAKEN_HEADER), self.now)
 
     @cached_property
     def now(self) -> datetime:

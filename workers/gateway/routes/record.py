@@ -10,8 +10,10 @@ from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
+from sqlalchemy import select
 
 from slowwave import Receipt
+from slowwave_server.models import Memory, Scope
 from slowwave_server.workers.gateway.replies import reply
 from slowwave_server.workers.gateway.routing import GatewayRoute
 from slowwave_server.workers.gateway.schemas import record as shapes
@@ -88,10 +90,27 @@ def note(agent: Named, given: shapes.Note, visit: Recording) -> Response:
     if given.scope is not None:
         visit.caller.scope(given.scope)
     visit.check_quota()
-    fields = given.model_dump(exclude={"content"})
-    noted = visit.memory.remember(agent, given.content, key=visit.idempotency_key, **fields)
+    fields = given.model_dump()
+    if visit.taken is not None:
+        noted = visit.memory.note_late(agent, fields, visit.idempotency_key)
+    else:
+        noted = visit.memory.remember(agent, key=visit.idempotency_key, **fields)
     visit.count(int(noted.added))
     return reply({"id": str(noted.id), "added": noted.added, "expires_at": noted.expires_at.isoformat()})
+
+
+@router.post("/v1/agents/{agent}/used", response_model=shapes.Marked)
+def mark_used(agent: Named, given: shapes.UsedMemories, visit: Recording) -> Response:
+    """Say that a reply was made with these memories. A repetition changes nothing."""
+    visit.agent(agent)
+    with visit.reading() as connection:
+        reached = connection.execute(
+            select(Memory.id)
+            .join(Scope, Scope.id == Memory.scope_id)
+            .where(Memory.id.in_(given.memories), Scope.tenant == visit.tenant, visit.reach.scopes_condition())
+        ).scalars()
+        ids = list(reached)
+    return reply({"marked": visit.memory.used(agent, ids, given.session) if ids else 0})
 
 
 def _record(visit: Visit, hook: Callable[[], Receipt]) -> Response:

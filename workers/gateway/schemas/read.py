@@ -4,7 +4,6 @@ Must not know: how they are made.
 """
 
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
@@ -88,16 +87,3 @@ class Found(Answer):
     """What answers a question, the best first."""
 
     hits: list[Hit]
-
-
-class UsedMemories(Body):
-    """Memories that a reply was made with."""
-
-    memories: Annotated[list[UUID], Field(min_length=1, max_length=100)]
-    session: str | None = None
-
-
-class Marked(Answer):
-    """What was marked."""
-
-    marked: int = Field(description="Memories of these that the key reaches.")

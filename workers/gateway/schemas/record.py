@@ -105,3 +105,16 @@ class Boosted(Answer):
     """What is processed first now."""
 
     boosted: list[str] = Field(description="Sessions of the agent that hold what was not processed yet.")
+
+
+class UsedMemories(Body):
+    """Memories that a reply was made with."""
+
+    memories: Annotated[list[UUID], Field(min_length=1, max_length=200)]
+    session: str | None = None
+
+
+class Marked(Answer):
+    """What was marked."""
+
+    marked: int = Field(description="Memories of these that the key reaches.")
