@@ -21,15 +21,19 @@ def run(
     *command: str, folder: Path = CLIENT, variables: Mapping[str, str] | None = None, seconds: float = SECONDS
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end. Its output is text, and its exit code is the caller's to judge."""
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=os.environ | (variables or {}),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=seconds,
-    )
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=os.environ | (variables or {}),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired as late:
+        said = b"".join(text for text in (late.stdout, late.stderr) if isinstance(text, bytes)).decode(errors="replace")
+        raise AssertionError(f"{' '.join(command)} did not end within {seconds:g} s:\n{said[-8000:]}") from None
 
 
 def find_node() -> None:

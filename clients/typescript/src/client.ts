@@ -14,9 +14,11 @@ export interface ListOptions extends CallOptions {
 }
 
 export interface ChangesOptions extends CallOptions {
-  agent?: string;
-  scope?: string;
-  /** The id of the last change that you have seen: the stream goes on behind it. Without it: from now on. */
+  /** Only changes in the agents' own scopes; `*` stands for any characters. */
+  agent?: string | string[];
+  /** Only changes in these rooms and teams: `room:NAME`, `team:*`. */
+  scope?: string | string[];
+  /** The id of the last change that you have seen: the stream goes on behind it. `0-0`: all so far. Default: from now on. */
   after?: string;
 }
 

@@ -101,6 +101,11 @@ export class Conflict extends ApiError {
   override name = "Conflict";
 }
 
+/** 410: changes can't be read from this place on. Read all memories again, and follow the changes from now on. */
+export class CursorExpired extends ApiError {
+  override name = "CursorExpired";
+}
+
 /** 429: the key or its tenant is over a rate limit or quota; `retryAfter` says for how long. */
 export class RateLimited extends ApiError {
   override name = "RateLimited";
@@ -118,6 +123,7 @@ const KINDS: Record<number, typeof ApiError> = {
   404: NotFound,
   408: Unavailable,
   409: Conflict,
+  410: CursorExpired,
   413: TooLarge,
   415: InvalidRequest,
   422: InvalidRequest,

@@ -184,6 +184,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/used": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark Used
+         * @description Say that a reply was made with these memories. A repetition changes nothing.
+         */
+        post: operations["mark_used_v1_agents__agent__used_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/context": {
         parameters: {
             query?: never;
@@ -632,6 +652,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow Changes
+         * @description Follow what happens to memories: as events, each at least once, in the order of commits.
+         *
+         *     Without `agent` and `scope`: of all that the key reaches. `*` stands for any characters. Without `after` and
+         *     Last-Event-ID: from now on.
+         */
+        get: operations["follow_changes_v1_changes_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -701,6 +744,72 @@ export interface components {
              * @description Sessions of the agent that hold what was not processed yet.
              */
             boosted: string[];
+        };
+        /**
+         * Change
+         * @description One change of one memory. A change that is told twice has the same id.
+         */
+        Change: {
+            /**
+             * Id
+             * @description the position in the feed
+             * @example 1042-7
+             */
+            id: string;
+            /**
+             * Type
+             * @enum {string}
+             */
+            type: "created" | "changed" | "reaffirmed" | "superseded" | "merged" | "archived" | "restored" | "linked" | "disputed" | "removed" | "forgotten";
+            memory: components["schemas"]["ChangedMemory"];
+            /** Reason */
+            reason: string;
+            /**
+             * Run
+             * @description number of the maintenance run that made the change
+             */
+            run: number | null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /**
+         * ChangedMemory
+         * @description The memory that changed, as it is when the change is read. Of one that is gone: its id and scope.
+         */
+        ChangedMemory: {
+            /** Id */
+            id: string;
+            /**
+             * Scope
+             * @example agent:support-bot
+             */
+            scope: string;
+            /**
+             * Agent
+             * @description the agent that owns the scope; null for a room or a team
+             */
+            agent: string | null;
+            /** Type */
+            type: string | null;
+            /** Status */
+            status: ("inbox" | "episode" | "active" | "archived" | "review") | null;
+            /**
+             * Content
+             * @example Maya prefers to be called in the afternoon.
+             */
+            content: string | null;
+            /** Valid From */
+            valid_from: string | null;
+            /** Valid To */
+            valid_to: string | null;
+            /**
+             * Revision
+             * @description counts up with every change; ignore one lower than you have
+             */
+            revision: number | null;
         };
         /**
          * Context
@@ -1310,6 +1419,17 @@ export interface components {
              * @description Send it as `Authorization: Bearer …`.
              */
             key: string;
+        };
+        /**
+         * Marked
+         * @description What was marked.
+         */
+        Marked: {
+            /**
+             * Marked
+             * @description Memories of these that the key reaches.
+             */
+            marked: number;
         };
         /**
          * Memory
@@ -2442,6 +2562,16 @@ export interface components {
             refused: string[];
         };
         /**
+         * UsedMemories
+         * @description Memories that a reply was made with.
+         */
+        UsedMemories: {
+            /** Memories */
+            memories: string[];
+            /** Session */
+            session?: string | null;
+        };
+        /**
          * Why
          * @description What a session waits for.
          */
@@ -2837,6 +2967,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Noted"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    mark_used_v1_agents__agent__used_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsedMemories"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Marked"];
                 };
             };
             /** @description What was wrong, and what to do. */
@@ -3949,6 +4117,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    follow_changes_v1_changes_get: {
+        parameters: {
+            query?: {
+                agent?: string[];
+                scope?: string[];
+                /** @description the id of the last change; 0-0 for all so far */
+                after?: string | null;
+            };
+            header?: {
+                "last-event-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events named `change`. The data of each is a Change, its id what Last-Event-ID resumes from. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["Change"];
                 };
             };
             /** @description What was wrong, and what to do. */

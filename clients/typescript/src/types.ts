@@ -54,32 +54,7 @@ export type Undone = Schemas["Undone"];
 export type Review = Schemas["Review"];
 export type ReviewDetail = Schemas["ReviewDetail"];
 export type Decided = Schemas["Decided"];
-
-/** One change of one memory. A repeated delivery has the same `id`. */
-export interface Change {
-  /** The position in the feed: `changes({after: id})` goes on behind it. */
-  id: string;
-  type:
-    | "created"
-    | "changed"
-    | "reaffirmed"
-    | "superseded"
-    | "merged"
-    | "archived"
-    | "restored"
-    | "linked"
-    | "disputed"
-    | "removed"
-    | "forgotten";
-  /** The memory as it is when the change is read; of a removed or forgotten one only `id`, `scope` and `agent`. */
-  memory: Pick<Memory, "id" | "scope"> & {
-    [Field in "type" | "status" | "content" | "valid_from" | "valid_to" | "revision"]: Memory[Field] | null;
-  } & { agent: string | null };
-  reason: string;
-  /** The run that made the change, if one did. */
-  run: number | null;
-  at: string;
-}
+export type Change = Schemas["Change"];
 
 export interface MemoryFilter {
   status?: Memory["status"];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ApiError, Conflict, ConnectionFailed, InvalidRequest, NotAllowed, NotFound, RateLimited, RequestFailed, Slowwave, SlowwaveError, TimedOut, TooLarge, Unavailable } from "slowwave";
+import { ApiError, Conflict, ConnectionFailed, CursorExpired, InvalidRequest, NotAllowed, NotFound, RateLimited, RequestFailed, Slowwave, SlowwaveError, TimedOut, TooLarge, Unavailable } from "slowwave";
 import { hangUp, json, problem, serving } from "./server.mjs";
 
 const RECEIPT = { added: 1, repeated: 0, ignored: 0, last_seq: 1, due: false, reason: null, stored: "postgres" };
@@ -81,6 +81,7 @@ for (const [status, name, kind] of [
   [403, "right-missing", NotAllowed],
   [404, "not-found", NotFound],
   [409, "scope-conflict", Conflict],
+  [410, "cursor-expired", CursorExpired],
   [413, "too-large", TooLarge],
   [422, "invalid-request", InvalidRequest],
   [500, "internal", Unavailable],
