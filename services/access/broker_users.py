@@ -2,6 +2,8 @@
 
     worker    workers, beat, operators' shells: every queue and every key of ours, no command that rules the server
     producer  the client of one tenant: offers its sessions to the flush queues, and sees how long the queues are
+    gateway   `slowwave serve`: what a producer does, for all tenants; counts requests, keeps answers to repeated ones,
+              and wakes workers that answer requests
     sender    programs that have only the broker: put messages into `capture`, and read nothing
     exporter  what flower does; counts leases and tasks, and sees the ids of the queues' oldest messages
     flower    listens to events and asks workers how they are; sees how long the queues are
@@ -21,10 +23,11 @@ from typing import Literal
 from urllib.parse import quote
 
 from slowwave.coordination.keys import CAPTURE_QUEUE, CONSOLIDATE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE, PREFIX, QUEUES
+from slowwave.coordination.request_queue import REQUEST_QUEUE
 from slowwave.errors import InvalidName
 from slowwave.identity import check_name
 
-Part = Literal["worker", "producer", "sender", "flower", "scaler", "exporter"]
+Part = Literal["worker", "producer", "gateway", "sender", "flower", "scaler", "exporter"]
 
 _HELLO = "+auth +hello +ping +select +client|setinfo +client|setname +client|no-evict"
 _CELERY = "~unacked* ~_kombu.* ~*.celery.pidbox* ~*.reply.celery.pidbox* ~celeryev* allchannels"
@@ -73,26 +76,43 @@ def broker_user(part: Part, name: str, tenant: str | None = None) -> BrokerUser:
 def _rules(part: Part, tenant: str | None) -> str:
     if part == "worker":
         return f"{_keys(f'{PREFIX}*', *_WITH_PRIORITIES)} {_CELERY} {_WORKER}"
-    may = {"flower": _asking, "exporter": _exporting, "scaler": _scaling, "sender": _sending}
-    rules = _producing(check_name("tenant", tenant or "")) if part == "producer" else may[part]()
+    may = {"flower": _asking, "exporter": _exporting, "scaler": _scaling, "sender": _sending, "gateway": _serving}
+    rules = _producing_for(check_name("tenant", tenant or "")) if part == "producer" else may[part]()
     return f"-@all {_HELLO} {' '.join(rules)}"
 
 
-def _producing(tenant: str) -> list[str]:
-    """What offer.lua calls, as its caller, and what the client asks by itself. Scripts are loaded by workers alone."""
+def _producing_for(tenant: str) -> list[str]:
     # Percent-encoded, a tenant's name holds nothing that a pattern would read as more than itself.
-    own = quote(tenant, safe="")
-    session = f"{PREFIX}{{{own}/*}}:session:*"
-    sets = tuple(f"{PREFIX}{{{own}/*}}:{kind}" for kind in ("running", "waiting", "queued:*"))
+    return _producing(quote(tenant, safe=""))
+
+
+def _producing(tenants: str) -> list[str]:
+    """What offer.lua calls, as its caller, and what the client asks by itself. Its scripts are loaded by workers."""
+    session = f"{PREFIX}{{{tenants}/*}}:session:*"
+    sets = tuple(f"{PREFIX}{{{tenants}/*}}:{kind}" for kind in ("running", "waiting", "queued:*"))
     return [
         "+time",
         _on(session, *sets, may="+evalsha +pexpire +pttl"),
         _on(session, may="+get +set"),
         _on(*sets, may="+zadd +zcard +zrem +zremrangebyscore +zscore"),
-        _on(f"{PREFIX}consolidate:*:{own}/*", may="+set"),
+        _on(f"{PREFIX}consolidate:*:{tenants}/*", may="+set"),
         # Into `consolidate` goes the question for a cycle over working memory.
         _on(HIGH_QUEUE, NORMAL_QUEUE, CONSOLIDATE_QUEUE, may="+lpush", by="W"),
         _on(*QUEUES, may="+llen", by="R"),
+    ]
+
+
+def _serving() -> list[str]:
+    """Record for all tenants; limits.lua, which it loads itself: a gateway may begin before any worker does."""
+    return [
+        *_producing("*"),
+        "+script|load",
+        _on(f"{PREFIX}gateway:rate:*", may="+evalsha +get +set"),
+        _on(f"{PREFIX}gateway:events:*", may="+expire +get +incrby"),
+        _on(f"{PREFIX}gateway:answer:*", may="+del +get +set"),
+        _on(f"{PREFIX}swept", may="+get", by="R"),
+        # A request names a row of Postgres, which says whose it is and what is asked.
+        _on(REQUEST_QUEUE, may="+lpush", by="W"),
     ]
 
 

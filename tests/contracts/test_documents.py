@@ -135,11 +135,13 @@ def test_every_name_of_ours_is_a_task_a_function_or_a_module(document: Path) -> 
     tasks.loader.import_default_modules()
     sql = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "models" / "functions").glob("*.sql"))
     functions = set(re.findall(r"FUNCTION slowwave\.(\w+)", sql))
+    settings = set(re.findall(r"current_setting\('slowwave\.(\w+)'", sql))
     for name in set(re.findall(r"\bslowwave\.([a-z_]+)", document.read_text(encoding="utf-8"))):
         exists = (
             f"slowwave.{name}" in tasks.tasks
             or name
             in functions
+            | settings
             # Files of settings, beside an export, of systemd, of a shell, of OpenCode.
             | {"yaml", "env", "json", "target", "fish", "js"}
             or hasattr(slowwave, name)

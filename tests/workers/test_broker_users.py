@@ -3,8 +3,10 @@
 import hashlib
 import json
 import urllib.request
+import uuid
 from base64 import b64encode
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,9 +17,13 @@ from redis.exceptions import NoPermissionError
 
 from slowwave import Memory
 from slowwave.coordination.keys import QUEUES, agent_keys
-from slowwave.settings import Settings
+from slowwave.coordination.request_queue import REQUEST_QUEUE, wake_request
+from slowwave.settings import Gateway, Settings
 from slowwave_server.services.access.broker_users import Part, broker_user
 from slowwave_server.workers.app import make_app
+from slowwave_server.workers.gateway.caller import Caller
+from slowwave_server.workers.gateway.limits import Limits
+from slowwave_server.workers.gateway.problems import Problem
 from slowwave_server.workers.stack.ports import settle_ports
 from tests.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
@@ -82,6 +88,27 @@ def test_flower_that_waits_longer_for_its_answers_is_not_refused_what_only_worke
             channel.qos.restore_visible(interval=1)
         assert channel.restores is False
     users.client.execute_command("ACL", "LOG", "RESET")
+
+
+def test_gateway_counts_keeps_answers_and_wakes_a_worker(users: OwnValkey) -> None:
+    """Before a worker is there: the gateway loads its own script."""
+    users.client.script_flush()
+    users.client.execute_command("ACL", "LOG", "RESET")
+    client = redis.Redis.from_url(url_of(users, "gateway"))
+    limits = Limits(client, Gateway(requests_per_second=0.001, burst=1, tenant_events_per_day=1))
+    caller = Caller(uuid.uuid4(), "app", "sw_aaaaaaaa", "a/b {c}", (), (), frozenset(), "0" * 64)
+    assert limits.take(caller)["RateLimit-Remaining"] == "0"
+    with pytest.raises(Problem, match="more often"):
+        limits.take(caller)
+    now = datetime.now(UTC)
+    limits.count(caller, 1, now)
+    with pytest.raises(Problem, match="may record 1"):
+        limits.check_quota(caller, now)
+    wake_request(client, uuid.uuid4())
+    assert users.client.llen(REQUEST_QUEUE) == 1
+    client.close()
+    assert [(entry[b"username"], entry[b"object"]) for entry in refusals(users)] == []
+    users.client.delete(REQUEST_QUEUE)
 
 
 @pytest.mark.long
@@ -159,6 +186,10 @@ FORBIDDEN = {
     "producer": [*ALL, *NO_WORKER,
                  *OWN_NAMES, f"GET {OTHERS.session_prefix.decode()}s1", f"ZADD {OTHERS.running.decode()} 1 s1",
                  f"EVALSHA {'0' * 40} 1 {OTHERS.running.decode()}"],
+    "gateway": [*ALL, *(name for name in NO_WORKER if name != "SCRIPT LOAD x"),
+                *(name for name in OWN_NAMES if name not in {"LPUSH maintenance x", "GET slowwave:swept"}),
+                "EVAL return 1 slowwave:gateway:rate:x", "SCRIPT KILL", "LPUSH slowwave:gateway:answer:x 1",
+                "SET slowwave:swept x", "GET slowwave:login-failures:x", "GET slowwave:forgotten:x"],
     "sender": [*ALL, *NO_WORKER,
                  "LPUSH flush x", "LPUSH flush.high x", "LRANGE capture 0 -1", "RPOP capture",
                "LPUSH consolidate x", "GET slowwave:swept", "SUBSCRIBE x", "EVAL return 0", "SCAN 0"],

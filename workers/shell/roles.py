@@ -160,7 +160,7 @@ def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
 def redis(
     context: typer.Context,
     part: Annotated[
-        Literal["worker", "producer", "sender", "flower", "scaler", "exporter"],
+        Literal["worker", "producer", "gateway", "sender", "flower", "scaler", "exporter"],
         typer.Argument(help="Whose user; a producer's is for the tenant of --tenant alone.", show_default=False),
     ],
     *,

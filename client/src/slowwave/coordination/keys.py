@@ -16,6 +16,10 @@
     slowwave:tasks                            hash    counts of tasks; a week after the last (`task_counts.py`)
     slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
     slowwave:login-failures:BY:DIGEST         string  failed logins of the console; WINDOW_SECONDS (300) from the first
+    slowwave:gateway:rate:key:KEY             string  when the bucket of a key, or of a tenant, is full again, in
+    slowwave:gateway:rate:tenant:TENANT               microseconds; a second longer than that
+    slowwave:gateway:events:TENANT:DAY        string  events that a tenant recorded over HTTP; two days
+    slowwave:gateway:answer:TENANT:DIGEST     string  answer to a request that may be repeated; a day
     slowwave:set-aside                        hash    keys of a wrong type that were renamed; a week (`set_aside.py`)
     slowwave:set-aside:KEY:TIME               any     such a key; a week
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
