@@ -133,6 +133,11 @@ def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
             f"run {run_id} can't be undone here: it moved conversations in, which a forget takes back; run"
             f" `slowwave undo {run_id}`"
         )
+    if row.stats.get("bundle"):
+        raise CannotUndo(
+            f"run {run_id} can't be undone: it imported a whole agent; to take that back, forget the agent with"
+            " `slowwave forget --agent NAME`"
+        )
     if row.stats.get("dry_run"):
         raise CannotUndo(f"run {run_id} can't be undone: it was a dry run and changed nothing")
     undoes = None if row.kind != "undo" else _undone_by(connection, row)

@@ -75,11 +75,13 @@ class House:
             forgetting=lambda: Forgetter(self.engine, self.redis, self.settings, self.clock),
         )
 
-    def flush_all(self) -> None:
-        """Every session becomes memories."""
+    def flush_all(self, session: str | None = None) -> None:
+        """Every session, or those of a name, become memories."""
         dirty = self.sql(
             "SELECT a.name AS agent, s.name AS session FROM slowwave.sessions s"
             " JOIN slowwave.agents a ON a.id = s.agent_id WHERE s.last_seq > s.processed_until"
+            " AND s.name = coalesce(CAST(:session AS text), s.name)",
+            session=session,
         )
         for row in dirty:
             self.sql(

@@ -97,3 +97,17 @@ def test_broken_entries_are_told_and_exit_is_1(shell: Shell, tmp_path: Path) -> 
     ended = shell("import-from", "mem0", str(path), "--agent", "ines", "--yes")
     assert ended.exit_code == 1
     assert "export.json: entry 2: neither memory nor data holds a text" in ended.stderr
+
+
+def test_agent_goes_out_and_in_by_the_shell(shell: Shell, tmp_path: Path) -> None:
+    shell("import-from", "zep", str(FIXTURES / "graphiti_export.json"), "--agent", "ines", "--yes")
+    file = str(tmp_path / "ines.zip")
+    sent = shell.json("agent", "export", "ines", file)
+    assert (sent["rows"]["memories"], sent["rows"]["events"]) == (3, 4)
+    assert "--as NAME" in shell("agent", "import", file).stderr
+    copied = shell("agent", "import", file, "--as", "tomas")
+    assert copied.exit_code == 0
+    assert "`slowwave forget --agent tomas` takes it back" in copied.output
+    assert "was imported into agent tomas before" in shell("agent", "import", file, "--as", "tomas").output
+    assert shell("agent", "export", "nobody", file).exit_code == 1
+    assert shell("agent", "import", str(FIXTURES / "mem0_export.json")).exit_code == 1

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from slowwave_server.workers.shell import (
+    agent,
     agents,
     audit,
     basics,
@@ -99,6 +100,7 @@ for _module in (
     evaluate,
     config,
     operate,
+    agent,
     agents,
     budget,
     embeddings,
