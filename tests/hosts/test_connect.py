@@ -159,6 +159,15 @@ def test_settings_are_saved_for_hooks_in_another_environment(person: Person) -> 
     assert settings_of(plain | {"SLOWWAVE_TENANT": "t"}) == {"SLOWWAVE_DATABASE_URL": url, "SLOWWAVE_TENANT": "t"}
 
 
+def test_gateway_and_key_are_saved_instead_of_a_login(person: Person) -> None:
+    gateway = {"SLOWWAVE_URL": "https://memory.example", "SLOWWAVE_KEY": "sw_abcdefgh_heron"}
+    done = person.connect("codex", "--yes", **gateway)
+    assert "heron" not in done.output
+    assert "No MCP server: `slowwave mcp` needs a login of the database" in done.output
+    assert settings_of({"HOME": str(person.home)}) == gateway
+    assert not (person.home / ".codex/config.toml").exists()
+
+
 def test_settings_that_are_wrong_are_refused_at_once(person: Person) -> None:
     done = person.connect("claude-code", "--yes", SLOWWAVE_NO_SUCH="1")
     assert done.exit_code == 2

@@ -82,13 +82,12 @@ def draft_of(change: Change) -> Draft:
 
 def settings_draft(environment: Mapping[str, str], folder: Path) -> list[Draft]:
     """The settings of this call, for hooks that a host starts in another environment; [] if they are the defaults."""
-    from slowwave.hosts.places import CONFIG, PREFIX, saved_file
+    from slowwave.hosts.places import CONFIG, KEY, PREFIX, URL, saved_file
     from slowwave.settings import DEFAULT_FILE, OTHER_VARIABLES
 
+    left_out = OTHER_VARIABLES - {URL, KEY}
     settings = {
-        name: value
-        for name, value in sorted(environment.items())
-        if name.startswith(PREFIX) and name not in OTHER_VARIABLES
+        name: value for name, value in sorted(environment.items()) if name.startswith(PREFIX) and name not in left_out
     }
     file = environment.get(CONFIG) or (DEFAULT_FILE if (folder / DEFAULT_FILE).is_file() else None)
     if file:

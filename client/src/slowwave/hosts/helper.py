@@ -30,6 +30,8 @@ IDLE_SECONDS = 3600.0
 LOOK_SECONDS = 5.0
 DRAIN_WAIT_SECONDS = 0.1
 """How long a question waits for what is being recorded: the last words of the session before."""
+REFUSED_SECONDS = 60.0
+"""How long what was not recorded waits, if no hook comes before."""
 REST_SECONDS = 5.0
 """After a failure nothing is read for so long: servers that are away cost one prompt a wait, not each."""
 MAX_REQUEST_BYTES = 1_000_000
@@ -46,7 +48,6 @@ class Helper:
         self._idle_seconds = idle_seconds
         self._heard = time.monotonic()
         self._rests_until = float("-inf")
-        self._draining = threading.Lock()
         self._asking = threading.Lock()
         self._wake = threading.Event()
         self._rooms = threading.BoundedSemaphore(MAX_CONVERSATIONS)
@@ -66,18 +67,28 @@ class Helper:
             else:
                 connection.close()
 
-    def drain(self) -> None:
-        """Record what lies in the inbox, the oldest first. A file that can't be used is removed. Raises SpoolFull."""
-        from slowwave.errors import SpoolFull  # noqa: PLC0415 (loaded by then)
+    def drain(self) -> bool:
+        """Record what lies in the inbox, the oldest first; whether a file has to wait. Removes what can't be used.
 
+        Raises SpoolFull, RateLimited and OSError.
+        """
+        from slowwave.errors import NotAllowed, NotFound, RateLimited, SpoolFull  # noqa: PLC0415 (loaded by then)
+
+        kept = False
         for path in self._waiting():
             try:
                 self._recorder.record(json.loads(path.read_bytes()))
-            except (SpoolFull, OSError):
+            except (SpoolFull, RateLimited, OSError):
                 raise
+            except (NotAllowed, NotFound) as error:
+                # A key can be renewed, or get this agent: the file stays, and holds up no other agent.
+                log.warning("%s waits: %s", path.name, error)
+                kept = True
+                continue
             except Exception:
                 log.exception("%s can't be used", path.name)
             path.unlink()
+        return kept
 
     def _waiting(self) -> list[Path]:
         """Whole files: one that is still being written has a name with a dot in front."""
@@ -85,13 +96,13 @@ class Helper:
 
     def _drain_for_ever(self) -> None:
         while True:
+            kept = True
             try:
-                with self._draining:
-                    self.drain()
-            except Exception:
+                kept = self.drain()
+            except Exception as error:  # noqa: BLE001 (nothing may end this thread while files wait)
                 # A full disk, most likely: the files stay, and the next round tries them again.
-                log.exception("what waits in the inbox was not recorded")
-            self._wake.wait(LOOK_SECONDS)
+                log.error("what waits in the inbox was not recorded: %s: %s", type(error).__name__, error)  # noqa: TRY400
+            self._wake.wait(REFUSED_SECONDS if kept else LOOK_SECONDS)
             self._wake.clear()
 
     def _talk(self, connection: socket.socket) -> None:
@@ -115,13 +126,10 @@ class Helper:
     def _answer(self, request: dict[str, Any]) -> tuple[str, set[str]]:
         from slowwave.errors import SlowwaveError  # noqa: PLC0415 (loaded by then)
 
-        if self._waiting():
-            self._wake.set()
-            if self._draining.acquire(timeout=DRAIN_WAIT_SECONDS):
-                try:
-                    self.drain()
-                finally:
-                    self._draining.release()
+        self._wake.set()
+        until = time.monotonic() + DRAIN_WAIT_SECONDS
+        while self._waiting() and time.monotonic() < until:
+            time.sleep(0.005)
         if time.monotonic() < self._rests_until:
             raise ValueError("the servers are away")
         try:
@@ -160,9 +168,9 @@ def _serve(listener: socket.socket, idle_seconds: float) -> None:
     try:
         from slowwave.hosts.contexts import Contexts  # noqa: PLC0415
         from slowwave.hosts.recording import Recorder, forget_old_marks  # noqa: PLC0415
-        from slowwave.memory import Memory  # noqa: PLC0415
+        from slowwave.hosts.sinks import open_memory  # noqa: PLC0415
 
-        memory = Memory.from_env()
+        memory, sink = open_memory()
     except InvalidSettings as error:
         Path(places.UNUSABLE).write_text(f"{error}\n", encoding="utf-8")
         log.error("the settings can't be used: %s", error)  # noqa: TRY400 (the sentence says it all)
@@ -172,7 +180,7 @@ def _serve(listener: socket.socket, idle_seconds: float) -> None:
     sessions = Path(places.SESSIONS)
     forget_old_marks(sessions)
     with memory:
-        Helper(Contexts(memory), Recorder(memory, sessions), Path(places.INBOX), idle_seconds).serve(listener)
+        Helper(Contexts(memory), Recorder(memory, sink, sessions), Path(places.INBOX), idle_seconds).serve(listener)
 
 
 def _adopt() -> None:

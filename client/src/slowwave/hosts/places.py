@@ -21,6 +21,9 @@ from slowwave.version import VERSION
 
 PREFIX = "SLOWWAVE_"
 CONFIG = "SLOWWAVE_CONFIG"
+URL, KEY = "SLOWWAVE_URL", "SLOWWAVE_KEY"
+"""A gateway and an API key for it, for who has no login of the database."""
+
 MAX_SAVED_BYTES = 65_536
 
 SOCKET = "socket"

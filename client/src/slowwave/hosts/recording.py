@@ -1,27 +1,23 @@
 """Record what hosts hand over and what is new in their conversation files.
 
-An event has the host's own id for its key, so the same message is recorded once however often a hook runs. Events say
-since when they wait: what was said before its agent was forgotten stays forgotten.
+A message has the host's own id for its key, so it is recorded once however often a hook runs.
 
 Must not know: sockets, hosts' events.
 """
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from slowwave.capture import Entry, Trigger
-from slowwave.errors import InvalidMessage, InvalidName, Refused, shown
-from slowwave.event_json import EventJson
+from slowwave.errors import shown
 from slowwave.hosts import claude_code, codex, opencode
+from slowwave.hosts.sinks import Place, Sink
 from slowwave.hosts.transcripts import Mark, new_lines
 from slowwave.memory import Memory
-from slowwave.messages import turn_events
 from slowwave.spool import replace_file
 
 log = logging.getLogger(__name__)
@@ -38,12 +34,13 @@ _READERS: Mapping[str, Reader] = {"claude-code": claude_code.message_of, "codex"
 class Recorder:
     """Records requests of the kind "record". folder: where it keeps how far each file was read."""
 
-    def __init__(self, memory: Memory, folder: Path) -> None:
+    def __init__(self, memory: Memory, sink: Sink, folder: Path) -> None:
         self._memory = memory
+        self._sink = sink
         self._folder = folder
 
     def record(self, request: Mapping[str, Any]) -> None:
-        """Record all of a request. Raises SpoolFull, and KeyError or TypeError for one of another form."""
+        """Record all of a request. Raises as a sink does, and KeyError or TypeError for one of another form."""
         reader = _READERS.get(request["host"])
         path = request.get("transcript")
         if path and reader is not None:
@@ -55,7 +52,7 @@ class Recorder:
             for begin in range(0, len(messages), BATCH_MESSAGES):
                 self._send(request, messages[begin : begin + BATCH_MESSAGES])
         if trigger := request.get("trigger"):
-            self._store(request, [], trigger)
+            self._sink.ends(_place(request), trigger)
         if request.get("boost"):
             self._memory.prompt_arrived(request["agent"], request["session"])
 
@@ -83,35 +80,11 @@ class Recorder:
 
     def _send(self, request: Mapping[str, Any], messages: list[dict[str, Any]]) -> None:
         details = {"host": request["host"]} | ({"branch": request["branch"]} if request.get("branch") else {})
-        tools = self._memory.store.settings.memory.tools
-        whole = [{**message, "metadata": details} for message in messages]
-        try:
-            events, _ = turn_events(whole, "-", tools)
-        except (InvalidMessage, InvalidName):
-            events = [event for one in whole for event in _alone(one, tools)]
-        if events:
-            self._store(request, events, None)
-
-    def _store(self, request: Mapping[str, Any], events: list[EventJson], trigger: Trigger | None) -> None:
-        now = datetime.now(UTC).isoformat()
-        for event in events:
-            event["taken"] = min(event.setdefault("at", request.get("taken", now)), now)
-        entry = Entry(self._memory.tenant, request["agent"], request["session"], events, None, trigger)
-        try:
-            captured, _ = self._memory.store.record(entry)
-        except Refused as error:
-            log.error("events of %s are refused: %s", entry.ref, error)  # noqa: TRY400 (the sentence says it all)
-            return
-        if captured is not None and captured.problem:
-            log.error("events of %s are refused: %s", entry.ref, captured.problem)
+        self._sink.messages(_place(request), [{**message, "metadata": details} for message in messages])
 
 
-def _alone(message: dict[str, Any], tools: Any) -> Iterator[EventJson]:
-    """The events of one message of several; none of one that can't be recorded, which must not hold up the others."""
-    try:
-        yield from turn_events([message], "-", tools)[0]
-    except (InvalidMessage, InvalidName) as error:
-        log.warning("a message is left out: %s", error)
+def _place(request: Mapping[str, Any]) -> Place:
+    return Place(request["agent"], request["session"], request["taken"])
 
 
 def _read_mark(file: Path) -> Mark | None:
