@@ -53,3 +53,13 @@ def test_packed_files_are_those_of_the_package(client: Path) -> None:
     files = {one["path"] for one in packed["files"]}
     assert {"LICENSE", "README.md", "package.json", "dist/slowwave.min.js", "dist/cjs/package.json"} <= files
     assert {name for name in files if not name.startswith("dist/")} == {"LICENSE", "README.md", "package.json"}
+
+
+def test_types_are_those_of_the_openapi_document(client: Path, tmp_path: Path) -> None:
+    install()
+    made = tmp_path / "generated.ts"
+    command = json.loads((client / "package.json").read_text())["scripts"]["types"].split()
+    assert command[-2:] == ["--output", "src/generated.ts"]
+    done = run("npx", "--no-install", *command[:-1], str(made))
+    assert done.returncode == 0, done.stderr
+    assert made.read_text() == (client / "src" / "generated.ts").read_text(), "run `npm run types` and commit its file"

@@ -15,7 +15,7 @@ export interface paths {
          * Alive
          * @description Say that the process lives. Restarting it would not mend the servers behind it, so they are not asked.
          */
-        get: operations["alive_healthz_get"];
+        get: operations["alive"];
         put?: never;
         post?: never;
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
          * Ready
          * @description Say whether requests can be answered. A gateway that has reached Postgres once goes on recording without it.
          */
-        get: operations["ready_readyz_get"];
+        get: operations["ready"];
         put?: never;
         post?: never;
         delete?: never;
@@ -57,7 +57,7 @@ export interface paths {
          * Record Turn
          * @description Record what one turn added.
          */
-        post: operations["record_turn_v1_agents__agent__sessions__session__turns_post"];
+        post: operations["record_turn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -77,7 +77,7 @@ export interface paths {
          * Record Milestone
          * @description Record a milestone of a task.
          */
-        post: operations["record_milestone_v1_agents__agent__sessions__session__task_events_post"];
+        post: operations["record_milestone"];
         delete?: never;
         options?: never;
         head?: never;
@@ -97,7 +97,7 @@ export interface paths {
          * Announce Prompt
          * @description Say that somebody writes to the agent here: its other sessions are processed first.
          */
-        post: operations["announce_prompt_v1_agents__agent__sessions__session__prompt_post"];
+        post: operations["announce_prompt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -117,7 +117,7 @@ export interface paths {
          * End Pause
          * @description Say that the conversation went quiet: process it now.
          */
-        post: operations["end_pause_v1_agents__agent__sessions__session__idle_post"];
+        post: operations["end_pause"];
         delete?: never;
         options?: never;
         head?: never;
@@ -137,7 +137,7 @@ export interface paths {
          * Compact
          * @description Say that the host cut the conversation's history short: process it now.
          */
-        post: operations["compact_v1_agents__agent__sessions__session__compacted_post"];
+        post: operations["compact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -157,7 +157,7 @@ export interface paths {
          * Reset
          * @description Say that the conversation ends: process it now.
          */
-        post: operations["reset_v1_agents__agent__sessions__session__reset_post"];
+        post: operations["reset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -177,7 +177,7 @@ export interface paths {
          * Note
          * @description Note one statement in the agent's working memory; the next cycle makes a memory of it, or lets it expire.
          */
-        post: operations["note_v1_agents__agent__notes_post"];
+        post: operations["note"];
         delete?: never;
         options?: never;
         head?: never;
@@ -197,7 +197,7 @@ export interface paths {
          * Mark Used
          * @description Say that a reply was made with these memories. A repetition changes nothing.
          */
-        post: operations["mark_used_v1_agents__agent__used_post"];
+        post: operations["mark_used"];
         delete?: never;
         options?: never;
         head?: never;
@@ -217,7 +217,7 @@ export interface paths {
          * Read Context
          * @description Read what the agent should know as a conversation begins or goes on.
          */
-        post: operations["read_context_v1_agents__agent__context_post"];
+        post: operations["read_context"];
         delete?: never;
         options?: never;
         head?: never;
@@ -237,7 +237,7 @@ export interface paths {
          * Search
          * @description Find memories and events that answer a question, the best first.
          */
-        post: operations["search_v1_agents__agent__search_post"];
+        post: operations["search"];
         delete?: never;
         options?: never;
         head?: never;
@@ -255,7 +255,7 @@ export interface paths {
          * List Memories Of Agent
          * @description List the memories of an agent, or of a room or a team that it shares, the newest first.
          */
-        get: operations["list_memories_of_agent_v1_agents__agent__memories_get"];
+        get: operations["list_memories_of_agent"];
         put?: never;
         post?: never;
         delete?: never;
@@ -275,7 +275,7 @@ export interface paths {
          * Get Memory
          * @description Read one memory, archived ones too.
          */
-        get: operations["get_memory_v1_memories__memory__get"];
+        get: operations["get_memory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -285,7 +285,7 @@ export interface paths {
          * Correct Memory
          * @description Say a memory in other words, or give it another type. The new words take its place, with its dates.
          */
-        patch: operations["correct_memory_v1_memories__memory__patch"];
+        patch: operations["correct_memory"];
         trace?: never;
     };
     "/v1/memories/{memory}/explain": {
@@ -299,7 +299,7 @@ export interface paths {
          * Explain
          * @description Read a memory with who said it, every change since, and what it stands in relation to.
          */
-        get: operations["explain_v1_memories__memory__explain_get"];
+        get: operations["explain"];
         put?: never;
         post?: never;
         delete?: never;
@@ -321,7 +321,7 @@ export interface paths {
          * Archive Memory
          * @description Take a memory out of all answers. It stays readable by its id.
          */
-        post: operations["archive_memory_v1_memories__memory__archive_post"];
+        post: operations["archive_memory"];
         delete?: never;
         options?: never;
         head?: never;
@@ -339,7 +339,7 @@ export interface paths {
          * List Agents Of Key
          * @description List the agents that the key reaches, by name.
          */
-        get: operations["list_agents_of_key_v1_agents_get"];
+        get: operations["list_agents_of_key"];
         put?: never;
         post?: never;
         delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
          * List Days
          * @description List the days of an agent in every scope that the key reaches, the newest first.
          */
-        get: operations["list_days_v1_agents__agent__days_get"];
+        get: operations["list_days"];
         put?: never;
         post?: never;
         delete?: never;
@@ -379,7 +379,7 @@ export interface paths {
          * Get Day
          * @description Read one day of an agent, with one version of its summary.
          */
-        get: operations["get_day_v1_agents__agent__days__day__get"];
+        get: operations["get_day"];
         put?: never;
         post?: never;
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
          * Why
          * @description Say what a session waits for, in a sentence.
          */
-        get: operations["why_v1_agents__agent__sessions__session__why_get"];
+        get: operations["why"];
         put?: never;
         post?: never;
         delete?: never;
@@ -419,7 +419,7 @@ export interface paths {
          * List Reviews
          * @description List questions, those with most at stake first.
          */
-        get: operations["list_reviews_v1_reviews_get"];
+        get: operations["list_reviews"];
         put?: never;
         post?: never;
         delete?: never;
@@ -439,7 +439,7 @@ export interface paths {
          * Get Review
          * @description Read one question, with the answers that may be given and what each would do.
          */
-        get: operations["get_review_v1_reviews__number__get"];
+        get: operations["get_review"];
         put?: never;
         post?: never;
         delete?: never;
@@ -461,7 +461,7 @@ export interface paths {
          * Decide Review
          * @description Answer one question, in the name of the key.
          */
-        post: operations["decide_review_v1_reviews__number__decision_post"];
+        post: operations["decide_review"];
         delete?: never;
         options?: never;
         head?: never;
@@ -479,7 +479,7 @@ export interface paths {
          * List Runs Of Key
          * @description List the runs over scopes that the key reaches, the newest first.
          */
-        get: operations["list_runs_of_key_v1_runs_get"];
+        get: operations["list_runs_of_key"];
         put?: never;
         post?: never;
         delete?: never;
@@ -499,7 +499,7 @@ export interface paths {
          * Get Run
          * @description Read one run with a page of its changes.
          */
-        get: operations["get_run_v1_runs__run__get"];
+        get: operations["get_run"];
         put?: never;
         post?: never;
         delete?: never;
@@ -521,7 +521,7 @@ export interface paths {
          * Undo Run
          * @description Take a run back. The undo is a run itself; what later runs depend on can't be undone.
          */
-        post: operations["undo_run_v1_runs__run__undo_post"];
+        post: operations["undo_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -541,7 +541,7 @@ export interface paths {
          * Preview Forget
          * @description Say what a forget would delete. Nothing is changed.
          */
-        post: operations["preview_forget_v1_forgets_post"];
+        post: operations["preview_forget"];
         delete?: never;
         options?: never;
         head?: never;
@@ -561,7 +561,7 @@ export interface paths {
          * Confirm Forget
          * @description Forget what was previewed, for good.
          */
-        post: operations["confirm_forget_v1_forgets__forget__confirm_post"];
+        post: operations["confirm_forget"];
         delete?: never;
         options?: never;
         head?: never;
@@ -579,7 +579,7 @@ export interface paths {
          * Get Request
          * @description Say how a request that this key made stands.
          */
-        get: operations["get_request_v1_requests__request__get"];
+        get: operations["get_request"];
         put?: never;
         post?: never;
         delete?: never;
@@ -599,13 +599,13 @@ export interface paths {
          * List Keys Of Tenant
          * @description List the keys that may do no more than this one, the newest first, revoked ones too.
          */
-        get: operations["list_keys_of_tenant_v1_keys_get"];
+        get: operations["list_keys_of_tenant"];
         put?: never;
         /**
          * Make
          * @description Make a key. Its secret is in this answer and nowhere else.
          */
-        post: operations["make_v1_keys_post"];
+        post: operations["make"];
         delete?: never;
         options?: never;
         head?: never;
@@ -626,7 +626,7 @@ export interface paths {
          * Revoke
          * @description Revoke a key. It opens nothing from now on.
          */
-        delete: operations["revoke_v1_keys__key__delete"];
+        delete: operations["revoke"];
         options?: never;
         head?: never;
         patch?: never;
@@ -643,7 +643,7 @@ export interface paths {
          * Status
          * @description Say what waits, how long a turn takes to become memory, and what went wrong in the last hour.
          */
-        get: operations["status_v1_status_get"];
+        get: operations["status"];
         put?: never;
         post?: never;
         delete?: never;
@@ -666,9 +666,137 @@ export interface paths {
          *     Without `agent` and `scope`: of all that the key reaches. `*` stands for any characters. Without `after` and
          *     Last-Event-ID: from now on.
          */
-        get: operations["follow_changes_v1_changes_get"];
+        get: operations["follow_changes"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Webhooks
+         * @description List the webhooks whose agents and scopes the key reaches.
+         */
+        get: operations["list_webhooks"];
+        put?: never;
+        /**
+         * Make Webhook
+         * @description Have a URL told of changes from now on. Its secret is in this answer and nowhere else.
+         */
+        post: operations["make_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Webhook
+         * @description Read one webhook.
+         */
+        get: operations["read_webhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove Webhook
+         * @description Remove a webhook with its delivery log.
+         */
+        delete: operations["remove_webhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate
+         * @description Make a new secret. The one before it signs as well for 24 hours.
+         */
+        post: operations["rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable
+         * @description Send to a disabled webhook again, beginning with what it has missed.
+         */
+        post: operations["enable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Log
+         * @description List what was sent and what waits, the newest first.
+         */
+        get: operations["list_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook}/deliveries/{delivery}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send Again
+         * @description Send a delivery again, whatever became of it; its id stays the same.
+         */
+        post: operations["send_again"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1085,6 +1213,56 @@ export interface components {
             run: number;
             /** Changes */
             changes: components["schemas"]["RunChange"][];
+        };
+        /**
+         * Delivery
+         * @description One change for one endpoint. skipped: the memory was gone before it was sent. dead: given up; it can be replayed.
+         */
+        Delivery: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Change Id */
+            change_id: string;
+            /** Type */
+            type: string;
+            /**
+             * Memory
+             * Format: uuid
+             */
+            memory: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "skipped" | "dead";
+            /** Attempts */
+            attempts: number;
+            /** Next Attempt At */
+            next_attempt_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Response Status */
+            response_status: number | null;
+            /** Error */
+            error: string | null;
+        };
+        /**
+         * DeliveryPage
+         * @description Part of a delivery log, the newest first.
+         */
+        DeliveryPage: {
+            /** Items */
+            items: components["schemas"]["Delivery"][];
+            /** Next Cursor */
+            next_cursor: string | null;
         };
         /**
          * Empty
@@ -1874,6 +2052,42 @@ export interface components {
             expires_at?: string | null;
         };
         /**
+         * NewWebhook
+         * @description A URL that is to be told of changes from now on. Without agents and scopes: of all that the key reaches.
+         */
+        NewWebhook: {
+            /**
+             * Url
+             * @example https://example.com/hooks/memory
+             */
+            url: string;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Agents
+             * @description names; `*` stands for any characters
+             * @default []
+             */
+            agents?: string[];
+            /**
+             * Scopes
+             * @default []
+             * @example [
+             *       "room:kitchen"
+             *     ]
+             */
+            scopes?: string[];
+            /**
+             * Types
+             * @description which changes; none for all
+             * @default []
+             */
+            types?: ("created" | "changed" | "reaffirmed" | "superseded" | "merged" | "archived" | "restored" | "linked" | "disputed" | "removed" | "forgotten")[];
+        };
+        /**
          * Note
          * @description One statement for the agent's working memory.
          */
@@ -2391,6 +2605,11 @@ export interface components {
              */
             min_relevance?: number;
             /**
+             * Now
+             * @description When the question is asked; at the moment, if left out.
+             */
+            now?: string | null;
+            /**
              * Around
              * @description Passages before and behind an event.
              * @default 0
@@ -2572,6 +2791,93 @@ export interface components {
             session?: string | null;
         };
         /**
+         * Webhook
+         * @description An endpoint. failing_since: since when every attempt has failed. disabled_why: after what it gets nothing.
+         */
+        Webhook: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Url */
+            url: string;
+            /** Description */
+            description: string;
+            /** Agents */
+            agents: string[];
+            /** Scopes */
+            scopes: string[];
+            /** Types */
+            types: string[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Disabled At */
+            disabled_at: string | null;
+            /** Disabled Why */
+            disabled_why: string | null;
+            /** Failing Since */
+            failing_since: string | null;
+            /** Last Success At */
+            last_success_at: string | null;
+        };
+        /**
+         * WebhookList
+         * @description All endpoints that the key reaches.
+         */
+        WebhookList: {
+            /** Items */
+            items: components["schemas"]["Webhook"][];
+            /** Next Cursor */
+            next_cursor?: null;
+        };
+        /**
+         * WebhookWithSecret
+         * @description An endpoint and its new secret, which is in this answer and nowhere else.
+         */
+        WebhookWithSecret: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Url */
+            url: string;
+            /** Description */
+            description: string;
+            /** Agents */
+            agents: string[];
+            /** Scopes */
+            scopes: string[];
+            /** Types */
+            types: string[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Disabled At */
+            disabled_at: string | null;
+            /** Disabled Why */
+            disabled_why: string | null;
+            /** Failing Since */
+            failing_since: string | null;
+            /** Last Success At */
+            last_success_at: string | null;
+            /**
+             * Secret
+             * @example whsec_…
+             */
+            secret: string;
+        };
+        /**
          * Why
          * @description What a session waits for.
          */
@@ -2596,7 +2902,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    alive_healthz_get: {
+    alive: {
         parameters: {
             query?: never;
             header?: never;
@@ -2625,7 +2931,7 @@ export interface operations {
             };
         };
     };
-    ready_readyz_get: {
+    ready: {
         parameters: {
             query?: never;
             header?: never;
@@ -2663,7 +2969,7 @@ export interface operations {
             };
         };
     };
-    record_turn_v1_agents__agent__sessions__session__turns_post: {
+    record_turn: {
         parameters: {
             query?: never;
             header?: {
@@ -2711,7 +3017,7 @@ export interface operations {
             };
         };
     };
-    record_milestone_v1_agents__agent__sessions__session__task_events_post: {
+    record_milestone: {
         parameters: {
             query?: never;
             header?: {
@@ -2759,7 +3065,7 @@ export interface operations {
             };
         };
     };
-    announce_prompt_v1_agents__agent__sessions__session__prompt_post: {
+    announce_prompt: {
         parameters: {
             query?: never;
             header?: {
@@ -2798,7 +3104,7 @@ export interface operations {
             };
         };
     };
-    end_pause_v1_agents__agent__sessions__session__idle_post: {
+    end_pause: {
         parameters: {
             query?: never;
             header?: {
@@ -2846,7 +3152,7 @@ export interface operations {
             };
         };
     };
-    compact_v1_agents__agent__sessions__session__compacted_post: {
+    compact: {
         parameters: {
             query?: never;
             header?: {
@@ -2894,7 +3200,7 @@ export interface operations {
             };
         };
     };
-    reset_v1_agents__agent__sessions__session__reset_post: {
+    reset: {
         parameters: {
             query?: never;
             header?: {
@@ -2942,7 +3248,7 @@ export interface operations {
             };
         };
     };
-    note_v1_agents__agent__notes_post: {
+    note: {
         parameters: {
             query?: never;
             header?: {
@@ -2980,7 +3286,7 @@ export interface operations {
             };
         };
     };
-    mark_used_v1_agents__agent__used_post: {
+    mark_used: {
         parameters: {
             query?: never;
             header?: {
@@ -3018,7 +3324,7 @@ export interface operations {
             };
         };
     };
-    read_context_v1_agents__agent__context_post: {
+    read_context: {
         parameters: {
             query?: never;
             header?: never;
@@ -3053,7 +3359,7 @@ export interface operations {
             };
         };
     };
-    search_v1_agents__agent__search_post: {
+    search: {
         parameters: {
             query?: never;
             header?: never;
@@ -3088,7 +3394,7 @@ export interface operations {
             };
         };
     };
-    list_memories_of_agent_v1_agents__agent__memories_get: {
+    list_memories_of_agent: {
         parameters: {
             query?: {
                 /** @description Archived ones are listed only if asked for. */
@@ -3142,7 +3448,7 @@ export interface operations {
             };
         };
     };
-    get_memory_v1_memories__memory__get: {
+    get_memory: {
         parameters: {
             query?: never;
             header?: never;
@@ -3182,7 +3488,7 @@ export interface operations {
             };
         };
     };
-    correct_memory_v1_memories__memory__patch: {
+    correct_memory: {
         parameters: {
             query?: never;
             header?: {
@@ -3238,7 +3544,7 @@ export interface operations {
             };
         };
     };
-    explain_v1_memories__memory__explain_get: {
+    explain: {
         parameters: {
             query?: never;
             header?: never;
@@ -3278,7 +3584,7 @@ export interface operations {
             };
         };
     };
-    archive_memory_v1_memories__memory__archive_post: {
+    archive_memory: {
         parameters: {
             query?: never;
             header?: {
@@ -3334,7 +3640,7 @@ export interface operations {
             };
         };
     };
-    list_agents_of_key_v1_agents_get: {
+    list_agents_of_key: {
         parameters: {
             query?: {
                 /** @description How many items a page has at most. */
@@ -3368,7 +3674,7 @@ export interface operations {
             };
         };
     };
-    list_days_v1_agents__agent__days_get: {
+    list_days: {
         parameters: {
             query?: {
                 /** @description Only this day and later ones. */
@@ -3415,7 +3721,7 @@ export interface operations {
             };
         };
     };
-    get_day_v1_agents__agent__days__day__get: {
+    get_day: {
         parameters: {
             query?: {
                 /** @description `room:NAME` or `team:NAME`; the agent's own scope if left out. */
@@ -3461,7 +3767,7 @@ export interface operations {
             };
         };
     };
-    why_v1_agents__agent__sessions__session__why_get: {
+    why: {
         parameters: {
             query?: never;
             header?: never;
@@ -3502,7 +3808,7 @@ export interface operations {
             };
         };
     };
-    list_reviews_v1_reviews_get: {
+    list_reviews: {
         parameters: {
             query?: {
                 /** @description `agent:NAME`, `room:NAME` or `team:NAME`; all if left out. */
@@ -3541,7 +3847,7 @@ export interface operations {
             };
         };
     };
-    get_review_v1_reviews__number__get: {
+    get_review: {
         parameters: {
             query?: never;
             header?: never;
@@ -3581,7 +3887,7 @@ export interface operations {
             };
         };
     };
-    decide_review_v1_reviews__number__decision_post: {
+    decide_review: {
         parameters: {
             query?: never;
             header?: {
@@ -3637,7 +3943,7 @@ export interface operations {
             };
         };
     };
-    list_runs_of_key_v1_runs_get: {
+    list_runs_of_key: {
         parameters: {
             query?: {
                 /** @description `agent:NAME`, `room:NAME` or `team:NAME`; all if left out. */
@@ -3674,7 +3980,7 @@ export interface operations {
             };
         };
     };
-    get_run_v1_runs__run__get: {
+    get_run: {
         parameters: {
             query?: {
                 /** @description How many items a page has at most. */
@@ -3719,7 +4025,7 @@ export interface operations {
             };
         };
     };
-    undo_run_v1_runs__run__undo_post: {
+    undo_run: {
         parameters: {
             query?: never;
             header?: {
@@ -3793,7 +4099,7 @@ export interface operations {
             };
         };
     };
-    preview_forget_v1_forgets_post: {
+    preview_forget: {
         parameters: {
             query?: never;
             header?: {
@@ -3865,7 +4171,7 @@ export interface operations {
             };
         };
     };
-    confirm_forget_v1_forgets__forget__confirm_post: {
+    confirm_forget: {
         parameters: {
             query?: never;
             header?: {
@@ -3939,7 +4245,7 @@ export interface operations {
             };
         };
     };
-    get_request_v1_requests__request__get: {
+    get_request: {
         parameters: {
             query?: never;
             header?: never;
@@ -3979,7 +4285,7 @@ export interface operations {
             };
         };
     };
-    list_keys_of_tenant_v1_keys_get: {
+    list_keys_of_tenant: {
         parameters: {
             query?: {
                 /** @description How many items a page has at most. */
@@ -4013,7 +4319,7 @@ export interface operations {
             };
         };
     };
-    make_v1_keys_post: {
+    make: {
         parameters: {
             query?: never;
             header?: {
@@ -4058,7 +4364,7 @@ export interface operations {
             };
         };
     };
-    revoke_v1_keys__key__delete: {
+    revoke: {
         parameters: {
             query?: never;
             header?: {
@@ -4101,7 +4407,7 @@ export interface operations {
             };
         };
     };
-    status_v1_status_get: {
+    status: {
         parameters: {
             query?: never;
             header?: never;
@@ -4130,7 +4436,7 @@ export interface operations {
             };
         };
     };
-    follow_changes_v1_changes_get: {
+    follow_changes: {
         parameters: {
             query?: {
                 agent?: string[];
@@ -4153,6 +4459,346 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["Change"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_webhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_log: {
+        parameters: {
+            query?: {
+                state?: ("pending" | "delivered" | "skipped" | "dead") | null;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                webhook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    send_again: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook: string;
+                delivery: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description What was wrong, and what to do. */
