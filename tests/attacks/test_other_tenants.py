@@ -24,7 +24,7 @@ from redis import Redis
 
 import slowwave.integrations
 from slowwave import AsyncMemory, Memory
-from slowwave.errors import SlowwaveError
+from slowwave.errors import NotFound, SlowwaveError
 from slowwave.recall import Context
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.api_keys import Wanted, make_key
@@ -35,6 +35,7 @@ from slowwave_server.workers.mcp_tools import AgentTools
 from slowwave_server.workers.shell.main import app as shell_app
 from tests.forgetting import dump_redis, dump_tables
 from tests.shelling import CliRunner
+from tests.transports.backing import Backing
 from tests.walls import PLACES, TODAY, World, open_world, settings_on, settle, words_in
 
 pytestmark = pytest.mark.servers
@@ -158,10 +159,26 @@ CALLS: Mapping[str, list[Callable[[Any], Any]]] = {
         lambda m: m.context("atlas", SESSION, "boat", 30, scopes=[ROOM, "team:garden"]),
         lambda m: m.context("atlas", None, "Quorvex", 366, scopes=[ROOM], max_tokens=9000),
     ],
+    "memories": [
+        lambda m: m.memories("atlas", status="review", limit=200),
+        lambda m: m.memories("atlas", scope=ROOM, limit=200),
+        lambda m: m.memories(THEIRS[0].agent, as_of=TODAY, limit=200),
+    ],
     "status": [lambda m: m.status()],
     "flush": [lambda m: m.flush(5)],
 }
+BY_ID: Mapping[str, Callable[[Any, str], Any]] = {
+    "get": lambda m, theirs: m.get(theirs),
+    "explain": lambda m, theirs: m.explain(theirs),
+    "correct": lambda m, theirs: m.correct(theirs, "It is mine."),
+    "archive": lambda m, theirs: m.archive(theirs),
+    "forget": lambda m, theirs: m.forget(memory=theirs, confirm=theirs[:8]),
+}
+"""What names a memory of the other tenant by its id, and is told that there is none."""
 NO_ATTACK = {
+    "used": "is attacked below: it raises nothing, and counts nothing",
+    "changes": "is attacked where the feed is, tests/integration/test_changes.py",
+    "from_url": "makes a client of an API key; whose it is, is for the gateway to say",
     "from_env": "makes a client of the settings; whose they are is for the database's login to say",
     "for_tenant": "answers the client of another tenant: whoever may run it may name any, as far as the login goes",
     "close": "ends it",
@@ -175,7 +192,7 @@ def public(kind: type) -> set[str]:
 
 
 def test_every_call_of_the_client_is_attacked() -> None:
-    assert public(Memory) | public(AsyncMemory) == set(CALLS) | set(NO_ATTACK) - {"memory"}
+    assert public(Memory) | public(AsyncMemory) == set(CALLS) | set(BY_ID) | set(NO_ATTACK) - {"memory"}
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
@@ -187,6 +204,17 @@ def test_i8_no_call_of_the_client_tells_or_changes_what_is_another_tenants(siege
             later = call(AsyncMemory(siege.world.memory.store.settings, memory=siege.memory))
             assert told_words(asyncio.run(_done(later))) == set()
     assert siege.memory.store.offers.settle(10)
+
+
+def test_i8_a_memory_of_another_tenant_is_not_there(siege: Siege) -> None:
+    theirs = siege.loot["memory"]
+    settings = siege.world.memory.store.settings
+    with Backing(settings, siege.world.engine, siege.redis).answering():
+        for call in BY_ID.values():
+            with pytest.raises(NotFound) as refused:
+                call(siege.memory, theirs)
+            assert told_words(str(refused.value)) == set()
+    assert siege.memory.used("atlas", [theirs, siege.loot["other"]], SESSION) == 0
 
 
 async def _done(later: Any) -> Any:

@@ -74,7 +74,9 @@ class Backing:
             return datetime.now(UTC)
 
         work = RequestWork(self.engine, self.redis, self.settings, clock)
-        while not over.wait(0.02):
-            for (request,) in self.sql("SELECT id FROM slowwave.requests WHERE state = 'waiting' ORDER BY created_at"):
-                with suppress(Exception):  # the row says what failed
-                    answer_request(self.engine, request, work, clock)
+        waiting = "SELECT id FROM slowwave.requests WHERE state = 'waiting' ORDER BY created_at"
+        with psycopg.connect(self.settings.database_url, autocommit=True) as connection:
+            while not over.wait(0.02):
+                for (request,) in connection.execute(waiting).fetchall():
+                    with suppress(Exception):  # the row says what failed
+                        answer_request(self.engine, request, work, clock)

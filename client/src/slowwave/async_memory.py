@@ -4,17 +4,16 @@ Must not know: anything that `Memory` does.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from datetime import date, datetime
+from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, overload
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack
 
 from slowwave.async_changes import FollowingAsync
+from slowwave.async_curation import CuratingAsync
 from slowwave.memory import Memory, Receipt, Status
-from slowwave.memory_curation import Forgettable
 from slowwave.memory_types import MemoryType
 from slowwave.messages import Message, TaskEvent
 from slowwave.settings import Settings, load_settings
@@ -22,15 +21,6 @@ from slowwave.store import Mode
 from slowwave.working import Noted, WorkingStats
 
 if TYPE_CHECKING:
-    from slowwave.memory_records import (
-        Correction,
-        ForgetPreview,
-        ForgetReceipt,
-        MemoryExplanation,
-        MemoryPage,
-        MemoryRecord,
-        MemoryStatus,
-    )
     from slowwave.recall import Chosen, Context, Format, Hit, Order
 
 P = ParamSpec("P")
@@ -39,7 +29,7 @@ T = TypeVar("T")
 MAX_THREADS = 8
 
 
-class AsyncMemory(FollowingAsync):
+class AsyncMemory(CuratingAsync, FollowingAsync):
     """As `Memory`, awaited. A call that is cancelled may still be carried out.
 
     memory: what does the work, to share it; else it is made from `settings`.
@@ -198,69 +188,6 @@ class AsyncMemory(FollowingAsync):
             count_tokens=count_tokens,
             format=format,
         )
-
-    async def memories(
-        self,
-        agent: str,
-        *,
-        scope: str | None = None,
-        status: "MemoryStatus | None" = None,
-        type: MemoryType | None = None,  # noqa: A002 (as in `Memory`)
-        as_of: datetime | date | None = None,
-        limit: int = 50,
-        after: str | None = None,
-    ) -> "MemoryPage":
-        """See `Memory.memories`."""
-        options: dict[str, Any] = {"scope": scope, "status": status, "type": type, "as_of": as_of}
-        return await self._run(self.memory.memories, agent, limit=limit, after=after, **options)
-
-    async def get(self, id: str | UUID) -> "MemoryRecord":  # noqa: A002 (as in `Memory`)
-        """See `Memory.get`."""
-        return await self._run(self.memory.get, id)
-
-    async def explain(self, id: str | UUID) -> "MemoryExplanation":  # noqa: A002 (as in `Memory`)
-        """See `Memory.explain`."""
-        return await self._run(self.memory.explain, id)
-
-    async def used(self, agent: str, ids: Iterable[str | UUID], session: str | None = None) -> int:
-        """See `Memory.used`."""
-        return await self._run(self.memory.used, agent, ids, session)
-
-    async def correct(
-        self,
-        id: str | UUID,  # noqa: A002 (as in `Memory`)
-        content: str | None = None,
-        *,
-        type: MemoryType | None = None,  # noqa: A002 (as in `Memory`)
-        revision: int | None = None,
-        reason: str | None = None,
-    ) -> "Correction":
-        """See `Memory.correct`."""
-        return await self._run(self.memory.correct, id, content, type=type, revision=revision, reason=reason)
-
-    async def archive(
-        self,
-        id: str | UUID,  # noqa: A002 (as in `Memory`)
-        reason: str | None = None,
-        *,
-        revision: int | None = None,
-    ) -> "Correction":
-        """See `Memory.archive`."""
-        return await self._run(self.memory.archive, id, reason, revision=revision)
-
-    @overload
-    async def forget(self, *, confirm: None = None, **target: Unpack[Forgettable]) -> "ForgetPreview": ...
-
-    @overload
-    async def forget(self, *, confirm: str, **target: Unpack[Forgettable]) -> "ForgetReceipt": ...
-
-    async def forget(
-        self, *, confirm: str | None = None, **target: Unpack[Forgettable]
-    ) -> "ForgetPreview | ForgetReceipt":
-        """See `Memory.forget`."""
-        if confirm is None:
-            return await self._run(lambda: self.memory.forget(**target))
-        return await self._run(lambda: self.memory.forget(confirm=confirm, **target))
 
     async def status(self) -> Status:
         """See `Memory.status`."""

@@ -7,14 +7,22 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 from uuid import UUID
 
-from slowwave.errors import InvalidMessage
-from slowwave.identity import check_name
+from slowwave.errors import InvalidMessage, TooLarge, shown
+from slowwave.identity import check_name, shared_scope
 from slowwave.memory_bound import BoundMemory
-from slowwave.memory_types import MemoryType
+from slowwave.memory_records import memory_id
+from slowwave.memory_types import MEMORY_TYPES, MemoryType
+from slowwave.messages import MAX_CONTENT_CHARACTERS
+from slowwave.storable import clean_text
 
 if TYPE_CHECKING:
     from slowwave.memory_records import Correction, ForgetPreview, ForgetReceipt
     from slowwave.requests import Kind
+
+MAX_REASON_CHARACTERS = 500
+MAX_CONFIRM_CHARACTERS = 210
+"""A kind, a colon and a name."""
+MAX_REVISION = 2**31
 
 
 class Forgettable(TypedDict, total=False):
@@ -98,9 +106,7 @@ class CuratingMemory(BoundMemory):
             >>> done.memory.content
             'Invoices go to billing@example.com.'
         """
-        if content is None and type is None:
-            raise InvalidMessage("give content, type or both: there is nothing to correct")
-        return self._changed("correct", id, content=content, type=type, revision=revision, reason=reason)
+        return self._changed("correct", id, correction_arguments(content, type, revision, reason))
 
     def archive(
         self,
@@ -126,7 +132,7 @@ class CuratingMemory(BoundMemory):
             >>> memory.archive(hit.id, "it was a joke").memory.status
             'archived'
         """
-        return self._changed("archive", id, revision=revision, reason=reason)
+        return self._changed("archive", id, archive_arguments(revision, reason))
 
     @overload
     def forget(self, *, confirm: None = None, **target: "Unpack[Forgettable]") -> "ForgetPreview": ...
@@ -174,15 +180,15 @@ class CuratingMemory(BoundMemory):
         arguments = forget_arguments(agent, session, scope, memory)
         if confirm is None:
             return preview_of(self._ask("forget_preview", arguments))
-        return receipt_of(self._ask("forget", arguments | {"confirm": confirm}))
+        return receipt_of(self._ask("forget", arguments | {"confirm": confirmation(confirm)}))
 
-    def _changed(self, kind: "Kind", memory: str | UUID, **arguments: Any) -> "Correction":
+    def _changed(self, kind: "Kind", memory: str | UUID, arguments: dict[str, Any]) -> "Correction":
         from slowwave import record_reading  # noqa: PLC0415 (as above)
         from slowwave.memory_records import Correction  # noqa: PLC0415 (as above)
 
-        asked = record_reading.memory_id(memory)
-        result = self._ask(kind, {"memory": str(asked), **arguments})
-        became = record_reading.memory_id(result["memory"])
+        asked = memory_id(memory)
+        result = self._ask(kind, {"memory": str(asked)} | arguments)
+        became = memory_id(result["memory"])
         record = self.store.postgres.read(
             lambda connection: record_reading.existing_record(connection, self.tenant, became)
         )
@@ -194,17 +200,54 @@ class CuratingMemory(BoundMemory):
         return ask_worker(self.store.postgres, self.store.offers.redis, self.tenant, kind, arguments)
 
 
+def correction_arguments(
+    content: str | None, kind: MemoryType | None, revision: int | None, reason: str | None
+) -> dict[str, Any]:
+    """What a correction says. Raises InvalidMessage and TooLarge."""
+    if content is None and kind is None:
+        raise InvalidMessage("give content, type or both: there is nothing to correct")
+    if content is not None and (not isinstance(content, str) or not content or content.isspace()):
+        raise InvalidMessage(f"content must be text that is not empty, got {shown(content)}")
+    if content is not None and len(content) > MAX_CONTENT_CHARACTERS:
+        raise TooLarge(f"content has at most {MAX_CONTENT_CHARACTERS:,} characters, this one has {len(content):,}")
+    if kind is not None and kind not in MEMORY_TYPES:
+        raise InvalidMessage(f"type must be one of {', '.join(MEMORY_TYPES)}, got {shown(kind)}")
+    said = {"content": None if content is None else clean_text(content), "type": kind}
+    return {name: value for name, value in said.items() if value is not None} | archive_arguments(revision, reason)
+
+
+def archive_arguments(revision: int | None, reason: str | None) -> dict[str, Any]:
+    """Which revision is meant, and why. Raises InvalidMessage."""
+    if revision is not None and (type(revision) is not int or not 0 <= revision < MAX_REVISION):
+        raise InvalidMessage(f"revision must be the `revision` of a MemoryRecord, got {shown(revision)}")
+    if reason is not None and (not isinstance(reason, str) or not 0 < len(reason) <= MAX_REASON_CHARACTERS):
+        raise InvalidMessage(f"reason must be text of 1 to {MAX_REASON_CHARACTERS} characters, got {shown(reason)}")
+    said = {"revision": revision, "reason": None if reason is None else clean_text(reason)}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def confirmation(confirm: str) -> str:
+    """What confirms a forget. Raises InvalidMessage."""
+    if not isinstance(confirm, str) or len(confirm) > MAX_CONFIRM_CHARACTERS or clean_text(confirm) != confirm:
+        raise InvalidMessage(f"confirm must be the `confirm` of a preview, got {shown(confirm)}")
+    return confirm
+
+
 def forget_arguments(
     agent: str | None, session: str | None, scope: str | None, memory: str | UUID | None
 ) -> dict[str, Any]:
-    """What names the one thing that is to be forgotten. Raises InvalidMessage and InvalidName."""
+    """What names the one thing that is to be forgotten. Raises InvalidMessage, InvalidName and InvalidQuery."""
     if sum(given is not None for given in (agent, scope, memory)) != 1:
         raise InvalidMessage("forget takes exactly one of agent, scope and memory; session goes with agent")
     if session is not None and agent is None:
         raise InvalidMessage("session needs agent: a conversation is known by both")
-    named = {"agent": agent, "session": session}
+    named: dict[str, Any] = {"agent": agent, "session": session}
     for what, name in named.items():
         if name is not None:
             check_name(what, name)
-    memory = None if memory is None else str(memory)
-    return {name: value for name, value in (named | {"scope": scope, "memory": memory}).items() if value is not None}
+    if isinstance(scope, str) and scope.startswith("agent:"):
+        check_name("agent", scope.partition(":")[2])
+    elif scope is not None:
+        shared_scope(scope)
+    named |= {"scope": scope, "memory": None if memory is None else str(memory_id(memory))}
+    return {name: value for name, value in named.items() if value is not None}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
 
 from slowwave.memory_bound import BoundMemory
+from slowwave.memory_records import memory_id
 from slowwave.memory_types import MemoryType
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class ReadingMemory(BoundMemory):
         """
         from slowwave import record_reading  # noqa: PLC0415 (as above)
 
-        asked = record_reading.memory_id(id)
+        asked = memory_id(id)
         return self.store.postgres.read(
             lambda connection: record_reading.existing_record(connection, self.tenant, asked)
         )
@@ -146,7 +147,7 @@ class ReadingMemory(BoundMemory):
         """
         from slowwave import record_reading  # noqa: PLC0415 (as above)
 
-        asked = record_reading.memory_id(id)
+        asked = memory_id(id)
         told = self.store.postgres.read(
             lambda connection: record_reading.read_explanation(connection, self.tenant, asked)
         )

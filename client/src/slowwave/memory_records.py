@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
+from uuid import UUID
 
+from slowwave.errors import InvalidQuery, shown
 from slowwave.memory_types import MemoryType
 
 MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]
@@ -161,6 +163,14 @@ class ForgetReceipt:
     sessions: tuple[str, ...]
     hints: tuple[str, ...]
     problems: tuple[str, ...]
+
+
+def memory_id(value: str | UUID) -> UUID:
+    """The UUID of a memory. Raises InvalidQuery for anything else."""
+    try:
+        return value if isinstance(value, UUID) else UUID(value)
+    except (ValueError, AttributeError, TypeError):
+        raise InvalidQuery(f"id must be the whole UUID of a memory, got {shown(value)}") from None
 
 
 def record_of(value: Mapping[str, Any]) -> MemoryRecord:

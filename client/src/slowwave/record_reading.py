@@ -24,6 +24,7 @@ from slowwave.memory_records import (
     MemoryRecord,
     MemoryStatus,
     explanation_of,
+    memory_id,
     record_of,
 )
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
@@ -41,17 +42,9 @@ _EXPLAIN = "SELECT slowwave.explain_memory(%s, %s)"
 _USE = "SELECT slowwave.use_memories(%s, %s, %s, %s)"
 
 
-def memory_id(value: str | UUID) -> UUID:
-    """The UUID of a memory. Raises InvalidQuery for anything else."""
-    try:
-        return value if isinstance(value, UUID) else UUID(value)
-    except (ValueError, AttributeError, TypeError):
-        raise InvalidQuery(f"id must be the whole UUID of a memory, got {shown(value)}") from None
-
-
 def used_ids(values: Iterable[str | UUID]) -> list[UUID]:
     """The UUIDs of memories that a reply used. Raises InvalidMessage."""
-    if isinstance(values, (str, bytes)):
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidMessage(f"ids must be a list of UUIDs, got {shown(values)}")
     try:
         ids = list(dict.fromkeys(memory_id(value) for value in values))

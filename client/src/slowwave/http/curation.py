@@ -13,17 +13,24 @@ from slowwave.http.bodies import given
 from slowwave.http.bound import BoundGateway
 from slowwave.http.wire import Answer, path_of
 from slowwave.identity import check_name
-from slowwave.memory_curation import Forgettable, forget_arguments
+from slowwave.memory_curation import (
+    Forgettable,
+    archive_arguments,
+    confirmation,
+    correction_arguments,
+    forget_arguments,
+)
 from slowwave.memory_records import (
     Correction,
     ForgetPreview,
     ForgetReceipt,
     correction_of,
+    memory_id,
     preview_of,
     receipt_of,
 )
 from slowwave.memory_types import MemoryType
-from slowwave.record_reading import memory_id, used_ids
+from slowwave.record_reading import used_ids
 from slowwave.requests import ANSWER_SECONDS, failure_of
 
 _ACCEPTED = 202
@@ -54,9 +61,7 @@ class GatewayCuration(BoundGateway):
         reason: str | None = None,
     ) -> Correction:
         """See `Memory.correct`."""
-        if content is None and type is None:
-            raise InvalidMessage("give content, type or both: there is nothing to correct")
-        body = given(content=content, type=type, revision=revision, reason=reason)
+        body = correction_arguments(content, type, revision, reason)
         return correction_of(self._change("PATCH", path_of("memories", str(memory_id(id))), body).body)
 
     def archive(
@@ -68,7 +73,7 @@ class GatewayCuration(BoundGateway):
     ) -> Correction:
         """See `Memory.archive`."""
         path = path_of("memories", str(memory_id(id)), "archive")
-        return correction_of(self._change("POST", path, given(reason=reason, revision=revision)).body)
+        return correction_of(self._change("POST", path, archive_arguments(revision, reason)).body)
 
     @overload
     def forget(self, *, confirm: None = None, **target: Unpack[Forgettable]) -> ForgetPreview: ...
@@ -91,7 +96,7 @@ class GatewayCuration(BoundGateway):
         if confirm is None:
             return preview_of(preview)
         path = path_of("forgets", str(preview["id"]), "confirm")
-        return receipt_of(self._answered(self._change("POST", path, {"confirm": confirm})))
+        return receipt_of(self._answered(self._change("POST", path, {"confirm": confirmation(confirm)})))
 
     def _change(self, method: str, path: str, body: dict[str, Any]) -> Answer:
         wire, key = self.gateway.wire, self.gateway.new_key()

@@ -20,6 +20,7 @@ from slowwave.memory_records import (
     MemoryRecord,
     MemoryStatus,
     explanation_of,
+    memory_id,
     record_of,
 )
 from slowwave.memory_types import MemoryType
@@ -29,7 +30,7 @@ from slowwave.recall.gathering import wanted_of
 from slowwave.recall.scopes import reader
 from slowwave.recall.selection import Selection
 from slowwave.recall.trimming import budget_of
-from slowwave.record_reading import check_list, memory_id
+from slowwave.record_reading import check_list
 from slowwave.working import scope_of
 
 if TYPE_CHECKING:
