@@ -35,8 +35,9 @@ _FUNCTIONS = text(
     "SELECT p.proname, p.oid::regprocedure::text, p.prosecdef, p.prorettype = 'trigger'::regtype"
     " FROM pg_proc p WHERE p.pronamespace = 'slowwave'::regnamespace ORDER BY 2"
 )
-_GROUPS_HERE = text(
-    "SELECT bool_and(EXISTS (SELECT FROM pg_roles WHERE rolname = g)) FROM unnest(CAST(:groups AS text[])) AS g"
+_NO_GROUPS = text(
+    "SELECT g FROM unnest(CAST(:groups AS text[])) AS g"
+    " WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = g) ORDER BY g"
 )
 _IS_OWNER = text("SELECT pg_has_role(session_user, nspowner, 'MEMBER') FROM pg_namespace WHERE nspname = 'slowwave'")
 _UNREADABLE = text(
@@ -91,8 +92,8 @@ def lacking(connection: Connection) -> list[str]:
     The worker's stand for all roles', since one command gives them together. [] where all is as it should be. Any login
     may ask.
     """
-    if not connection.execute(_GROUPS_HERE, {"groups": list(GROUPS.values())}).scalar_one():
-        return sorted(GROUPS.values())
+    if missing := _missing_groups(connection):
+        return missing
     wanted = [table for table in tables(connection) if table_privileges("worker", table)]
     callable_by = [
         found.signature for found in routines(connection) if may_call("worker", found.name) and not found.is_trigger
@@ -114,12 +115,11 @@ def apply_grants(connection: Connection) -> None:
 def statements(connection: Connection) -> list[str]:
     """All statements, in their order. Each may be run again; together they take away what is not meant."""
     found, functions = tables(connection), routines(connection)
-    groups_exist = bool(connection.execute(_GROUPS_HERE, {"groups": list(GROUPS.values())}).scalar_one())
     database: str = connection.execute(text("SELECT current_database()")).scalar_one()
     vector: str | None = connection.execute(_VECTOR).scalar_one_or_none()
     mem0 = connection.execute(text("SELECT to_regnamespace(:name) IS NOT NULL"), {"name": MEM0}).scalar_one()
     return [
-        *([] if groups_exist else map(_group, GROUPS.values())),
+        *map(_group, _missing_groups(connection)),
         *_nothing(database),
         *_on_tables(found),
         *_on_functions(functions, vector),
@@ -128,6 +128,10 @@ def statements(connection: Connection) -> list[str]:
         *([] if not has_group(connection) else figure_statements()),
         *bound_statements(connection),
     ]
+
+
+def _missing_groups(connection: Connection) -> list[str]:
+    return list(connection.execute(_NO_GROUPS, {"groups": list(GROUPS.values())}).scalars())
 
 
 def _group(name: str) -> str:

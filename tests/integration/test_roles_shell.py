@@ -109,6 +109,18 @@ def _proves(verifier: str, password: str) -> bool:
     return kind == "SCRAM-SHA-256" and base64.b64decode(keys.split(":")[1]) == server
 
 
+def test_gateway_login_belongs_to_no_tenant_and_is_listed(shell: Shell, login: str) -> None:
+    shell.text("roles", "apply")
+    told = shell.text("--tenant", "acme", "roles", "add", login, "--role", "gateway")
+    assert f"{login} is made, a gateway of the tenant of a key." in told
+    assert shell.json("roles", "list") == [{"login": login, "role": "gateway", "tenant": None, "exists": True}]
+    assert "the tenant of a key" in shell.text("roles", "list")
+    assert shell.sql(f"SELECT rolconnlimit FROM pg_roles WHERE rolname = '{login}'") == [(64,)]
+    shell.text("--tenant", "acme", "remember", "atlas", "Priya grows tomatoes.")
+    seen = shell("--tenant", "acme", "working", "atlas", SLOWWAVE_DATABASE_URL=shell.as_login(login)).output
+    assert "tomatoes" not in seen
+
+
 def test_a_password_is_shown_once_or_read_and_is_the_one_that_postgres_knows(shell: Shell, login: str) -> None:
     shell.text("roles", "apply")
 
@@ -255,6 +267,36 @@ def test_a_login_that_may_not_change_roles_is_told_what_may(shell: Shell, login:
         assert "this login may not change roles: permission denied" in result.stderr
         assert "as the owner: a login that owns the tables and has CREATEROLE" in result.stderr
         assert "slowwave roles apply --print" in result.stderr
+
+
+def test_migration_tells_an_owner_that_an_administrator_must_make_a_group(shell: Shell, login: str) -> None:
+    """A version with a new role has a new group, which an owner without CREATEROLE can't make."""
+    shell.text("roles", "apply")
+    shell.text("roles", "add", f"{login}_worker", "--role", "worker")
+    shell.sql(f"CREATE ROLE {login} LOGIN")
+    shell.sql(_OWN.format(login=login))
+    shell.text("roles", "apply")  # as an administrator, who lends the owner what it needs
+    own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
+    shell.sql("ALTER ROLE slowwave_gateway RENAME TO not_made_yet")
+    try:
+        result = shell("migrate", **own)
+        assert (result.exit_code, "permission denied to create role" in result.stderr) == (3, True)
+        assert "slowwave roles apply --print" in result.stderr
+        printed = shell.text("roles", "apply", "--print", **own)
+        assert "CREATE ROLE slowwave_gateway" in printed
+    finally:
+        shell.sql("ALTER ROLE not_made_yet RENAME TO slowwave_gateway")
+        shell.sql(f"DROP OWNED BY {login}_worker; DROP ROLE {login}_worker")
+
+
+_OWN = """DO $$ DECLARE f record; BEGIN
+EXECUTE format('ALTER DATABASE %I OWNER TO {login}', current_database());
+ALTER SCHEMA slowwave OWNER TO {login};
+FOR f IN SELECT oid::regclass AS name FROM pg_class WHERE relnamespace = 'slowwave'::regnamespace
+    AND relkind IN ('r', 'p', 'v') LOOP EXECUTE format('ALTER TABLE %s OWNER TO {login}', f.name); END LOOP;
+FOR f IN SELECT oid::regprocedure AS name FROM pg_proc WHERE pronamespace = 'slowwave'::regnamespace
+    LOOP EXECUTE format('ALTER FUNCTION %s OWNER TO {login}', f.name); END LOOP;
+END $$"""
 
 
 def _logins(shell: Shell) -> dict[str, Any]:

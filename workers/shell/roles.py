@@ -209,7 +209,7 @@ def reapply(shell: Shell) -> bool:
     """After a migration: give roles what they need again, where there are any; answers whether there are."""
     from slowwave_server.services.access.grants import apply_grants, in_use
 
-    with shell.connection() as connection:
+    with shell.connection() as connection, _for_owners():
         if not in_use(connection):
             return False
         apply_grants(connection)
