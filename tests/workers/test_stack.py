@@ -26,7 +26,7 @@ from tests.workers.stack_process import PROGRAM, StackProcess, stack_process
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
 
-PARTS = ("postgres", "valkey", "worker-fast", "worker-main", "beat", "flower")
+PARTS = ("postgres", "valkey", "worker-fast", "worker-main", "beat", "flower", "gateway")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_its_variables_connect_other_programs(running: StackProcess) -> None:
     variables = running.ready()
     assert sorted(variables) == [
         *("FLOWER_BASIC_AUTH", "FLOWER_URL", "SLOWWAVE_BROKER_URL", "SLOWWAVE_DATABASE_URL"),
-        "SLOWWAVE_MEMORY__FILES__ROOT",
+        *("SLOWWAVE_MEMORY__FILES__ROOT", "SLOWWAVE_URL"),
     ]
     # Memory files of two stacks on one host must not meet.
     assert Path(variables["SLOWWAVE_MEMORY__FILES__ROOT"]) == running.data / "memory"
@@ -103,13 +103,15 @@ def test_no_server_answers_without_its_password(running: StackProcess) -> None:
     tasks = f"{variables['FLOWER_URL']}/api/tasks"
     assert _status(tasks) == 401
     assert _status(tasks, variables["FLOWER_BASIC_AUTH"]) == 200
+    assert _status(f"{variables['SLOWWAVE_URL']}/readyz") == 200
+    assert _status(f"{variables['SLOWWAVE_URL']}/v1/agents") == 401
 
 
 def test_files_that_hold_passwords_are_private_and_no_command_line_shows_one(running: StackProcess) -> None:
     for name in ("environment", "secrets.json", "valkey/valkey.conf"):
         assert stat.S_IMODE((running.data / name).stat().st_mode) == 0o600, name
     passwords = json.loads((running.data / "secrets.json").read_text()).values()
-    assert len(passwords) == 4
+    assert len(passwords) == 5
     lines = [Path(f"/proc/{pid}/cmdline").read_bytes().decode() for pid in running.left()]
     assert len(lines) > 2 * len(PARTS)
     assert not [line for line in lines for password in passwords if password in line]

@@ -36,7 +36,7 @@ from slowwave_server.workers.gateway.walls import guard
 GZIP_BYTES = 1000
 METHODS = ["GET", "POST", "PATCH", "DELETE"]
 READ_BY_BROWSERS = [HEADER, "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "Location"]
-SENT_BY_BROWSERS = ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", HEADER]
+SENT_BY_BROWSERS = ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Slowwave-Taken", HEADER]
 
 
 def make_gateway(

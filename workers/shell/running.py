@@ -43,13 +43,15 @@ def up(
     postgres_port: Port = 0,
     valkey_port: Port = 0,
     flower_port: Port = 0,
+    gateway_port: Port = 0,
     concurrency: Annotated[
         int | None, typer.Option(min=1, help="Processes of the main worker; default: cores.")
     ] = None,
     no_flower: Annotated[bool, typer.Option("--no-flower", help="Without the dashboard.")] = False,
+    no_gateway: Annotated[bool, typer.Option("--no-gateway", help="Without answers over HTTP.")] = False,
     flower_auth: Annotated[str | None, typer.Option(metavar="USER:PASSWORD", help="Default: made once, kept.")] = None,
 ) -> None:
-    """Run Postgres, Valkey, workers, beat and Flower until Ctrl-C."""
+    """Run Postgres, Valkey, workers, beat, Flower and the HTTP gateway until Ctrl-C."""
     from rich.console import Console
 
     from slowwave_server.workers.stack.stack import StackOptions
@@ -60,9 +62,11 @@ def up(
         postgres_port=postgres_port,
         valkey_port=valkey_port,
         flower_port=flower_port,
+        gateway_port=gateway_port,
         concurrency=concurrency,
         flower=not no_flower,
         flower_auth=flower_auth,
+        gateway=not no_gateway,
     )
     raise typer.Exit(run_stack(options, Console()))
 

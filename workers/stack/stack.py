@@ -30,7 +30,9 @@ from slowwave_server.workers.stack.embedded_postgres import EmbeddedPostgres
 from slowwave_server.workers.stack.embedded_valkey import EmbeddedValkey
 from slowwave_server.workers.stack.environment import write_environment
 from slowwave_server.workers.stack.errors import StackFailed, StartInterrupted
+from slowwave_server.workers.stack.gateway import EmbeddedGateway
 from slowwave_server.workers.stack.given_servers import check_broker, check_database
+from slowwave_server.workers.stack.log_tail import last_lines
 from slowwave_server.workers.stack.ports import HOST, settle_ports
 from slowwave_server.workers.stack.programs import CeleryPrograms, default_workers, flower_answers, worker_answers
 from slowwave_server.workers.stack.supervisor import Supervisor
@@ -41,8 +43,6 @@ _SERVER_SECONDS = 120.0
 _PROGRAM_SECONDS = 90.0
 # While starting, who dies this often has a reason that waiting does not cure.
 _DEATHS_ALLOWED = 3
-_LINES_SHOWN = 5
-_TAIL_BYTES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +51,36 @@ class StackOptions:
 
     data: folder of everything that is kept between starts. Ports: 0 means as before, or any that is free. concurrency:
     pool processes of the main worker (None: one a core). flower_auth: "USER:PASSWORD" (None: made once and kept).
-    app: what `celery -A` gets. programs: False starts the servers alone, without workers, beat and Flower.
+    app: what `celery -A` gets. programs: False starts the servers alone. gateway: whether to answer over HTTP, too; it
+    needs a Postgres of the stack's own.
     """
 
     data: Path
     postgres_port: int = 0
     valkey_port: int = 0
     flower_port: int = 0
+    gateway_port: int = 0
     concurrency: int | None = None
     flower: bool = True
     flower_auth: str | None = None
     app: str = "slowwave_server"
     programs: bool = True
+    gateway: bool = False
 
 
 class Stack:
     """A context manager: inside it everything is up, after it no process is left.
 
     say: hears (part, line) about whatever happens, from several threads. environment: the variables of this process.
-    `settings` connects to the stack; `flower_url` is None without Flower; `children` are the supervised programs.
-    Entering raises a StackError with one sentence; whatever was started is stopped again first.
+    `settings` connects to the stack; `flower_url` and `gateway_url` are None without these. `children` are the
+    supervised programs. Entering raises a StackError with one sentence; whatever was started is stopped again first.
     """
 
     def __init__(self, options: StackOptions, say: Say, environment: Mapping[str, str] | None = None) -> None:
         self.options = options
         self.folder = DataFolder(options.data)
         self.flower_url: str | None = None
+        self.gateway_url: str | None = None
         self._say = say
         self._environment = dict(os.environ if environment is None else environment)
         self._given = load_settings(self._environment)
@@ -132,7 +136,9 @@ class Stack:
         self._settings = self._settled(database_url, broker_url)
         self._migrate(database_url)
         if self.options.programs:
+            gateway = self._start_gateway(ports, self._supervisor)
             self._start_programs(ports, self._supervisor)
+            self._await_gateway(gateway)
         self._publish()
 
     def _wanted_ports(self) -> dict[str, int]:
@@ -143,6 +149,8 @@ class Stack:
             wanted["valkey"] = self.options.valkey_port
         if self.options.flower and self.options.programs:
             wanted["flower"] = self.options.flower_port
+        if self.options.gateway and self.options.programs and not self._names_database:
+            wanted["gateway"] = self.options.gateway_port
         return wanted
 
     def _settled(self, database_url: str, broker_url: str) -> Settings:
@@ -231,6 +239,18 @@ class Stack:
             self.flower_url = f"http://{HOST}:{ports['flower']}"
             self._say("flower", f"ready at {self.flower_url}")
 
+    def _start_gateway(self, ports: Mapping[str, int], supervisor: Supervisor) -> tuple[EmbeddedGateway, Child] | None:
+        if "gateway" not in ports:
+            return None
+        gateway = EmbeddedGateway(self.folder, ports["gateway"], self.settings.database_url)
+        return gateway, supervisor.start(gateway.prepared(self._environment | self._variables()))
+
+    def _await_gateway(self, started: tuple[EmbeddedGateway, Child] | None) -> None:
+        if started is not None:
+            self._await("gateway", started[0].answers, child=started[1])
+            self.gateway_url = started[0].url
+            self._say("gateway", f"ready at {self.gateway_url}")
+
     def _flower_auth(self) -> str:
         return self.options.flower_auth or f"slowwave:{self.folder.secret('flower')}"
 
@@ -238,6 +258,8 @@ class Stack:
         variables = {name: value for name, value in self._variables().items() if "\n" not in value}
         if self.flower_url is not None:
             variables |= {"FLOWER_URL": self.flower_url, "FLOWER_BASIC_AUTH": self._flower_auth()}
+        if self.gateway_url is not None:
+            variables["SLOWWAVE_URL"] = self.gateway_url
         write_environment(self.folder, variables)
         self.folder.enter("ready")
 
@@ -253,7 +275,7 @@ class Stack:
             failed = child is not None and child.deaths >= _DEATHS_ALLOWED
             if failed or time.monotonic() > deadline:
                 why = f"died {_DEATHS_ALLOWED} times" if failed else f"was not ready within {seconds:.0f} s"
-                log = "" if child is None else f"; the end of {child.log}:\n{_last_lines(child.log)}"
+                log = "" if child is None else f"; the end of {child.log}:\n{last_lines(child.log)}"
                 raise StackFailed(f"{name} {why}{log}")
             self._stopping.wait(_POLL_SECONDS)
 
@@ -269,12 +291,3 @@ class Stack:
             self._supervisor.stop()
         self._held = -1
         self._claims.close()
-
-
-def _last_lines(log: Path) -> str:
-    lines: list[str] = []
-    if log.exists():
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            lines = file.read(_TAIL_BYTES).decode(errors="replace").splitlines()
-    return "\n".join(f"    {line}" for line in lines[-_LINES_SHOWN:]) or "    (empty)"

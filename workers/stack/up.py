@@ -60,6 +60,8 @@ def _tell_ready(stack: Stack, console: Console, seconds: float) -> None:
     }
     if stack.flower_url is not None:
         lines = {"Flower": f"{stack.flower_url} (user and password: FLOWER_BASIC_AUTH in `slowwave env`)"} | lines
+    if stack.gateway_url is not None:
+        lines = {"HTTP": f"{stack.gateway_url} (`slowwave keys add NAME` makes a key)"} | lines
     for name, text in lines.items():
         console.print(f"[dim]{name:>12}[/]  {text}", highlight=False, soft_wrap=True)
 

@@ -44,6 +44,7 @@ def search(agent: Named, given: shapes.SearchWanted, visit: Reading) -> Response
         given.limit,
         scopes=visit.caller.all_scopes(given.scopes),
         include_review=given.include_review,
+        now=given.now or visit.now,
         order=given.order,
         max_tokens=given.max_tokens,
         min_relevance=given.min_relevance,

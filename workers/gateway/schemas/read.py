@@ -5,7 +5,7 @@ Must not know: how they are made.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from slowwave.recall import Format, Order
 from slowwave.recall.finding import MAX_LIMIT
@@ -58,6 +58,7 @@ class SearchWanted(Body):
     order: Order = Field("auto", description="`relevance`, `time`, or `auto`: by time for questions of order.")
     max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     min_relevance: Annotated[float, Field(ge=0, le=1)] = 0.0
+    now: AwareDatetime | None = Field(None, description="When the question is asked; at the moment, if left out.")
     around: Annotated[int, Field(ge=0, le=10)] = Field(0, description="Passages before and behind an event.")
 
 
