@@ -66,8 +66,8 @@ def build() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         sources = [*sorted((CLIENT / "src").glob("*.ts")), *(CLIENT / name for name in ("build.mjs", "tsconfig.json"))]
         digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in sources)).hexdigest()
-        mark = CLIENT / "dist" / ".built"
-        if mark.exists() and mark.read_text() == digest:
+        mark = CLIENT / ".built"
+        if mark.exists() and mark.read_text() == digest and (CLIENT / "dist").exists():
             return
         install()
         done = run("npm", "run", "build")

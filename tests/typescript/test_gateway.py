@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,9 +15,10 @@ import pytest
 from examples import story
 from slowwave import Settings
 from slowwave_server.models.engine import make_engine
+from tests.documents import blocks
 from tests.gateway.conftest import Doors, open_doors
 from tests.transports.backing import TENANT, Backing
-from tests.typescript.node import ROOT, install, node_tests, run
+from tests.typescript.node import CLIENT, ROOT, install, node_tests, run
 
 _DIRTY = (
     "SELECT a.name, s.name FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
@@ -107,3 +109,25 @@ def test_example_remembers_in_a_new_conversation(examples: Path, gateway: dict[s
     done = run("npm", "run", "--silent", name, folder=examples, variables=gateway)
     assert done.returncode == 0, done.stdout + done.stderr
     assert story.REMEMBERS in done.stdout
+
+
+PAGES = [ROOT / "docs" / "typescript.md", CLIENT / "README.md"]
+PROGRAMS = [block for page in PAGES for block in blocks(of=page, info="ts") if "runnable" in block.info]
+
+
+def test_programs_of_the_documents_compile_and_run(client: Path, gateway: dict[str, str]) -> None:
+    install()
+    folder = client / "dist" / "pages"  # below the package, which they import by its name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "node.d.ts").write_text("declare const process: { env: Record<string, string | undefined> };\n")
+    for number, block in enumerate(PROGRAMS):
+        (folder / f"program{number}.mts").write_text(block.text)
+    tsc = ("node", "node_modules/typescript/bin/tsc", "--module", "NodeNext", "--target", "ES2022", "--strict")
+    files = [str(file) for file in sorted(folder.iterdir())]
+    compiled = run(*tsc, "--lib", "ES2022,DOM", *files)
+    assert compiled.returncode == 0, compiled.stdout
+    for number, block in enumerate(PROGRAMS):
+        done = run("node", str(folder / f"program{number}.mjs"), variables=gateway)
+        assert (done.returncode, done.stderr) == (0, ""), f"{block.name}: {done.stderr}"
+    shutil.rmtree(folder)
