@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from slowwave.async_memory import AsyncMemory
+    from slowwave.changes import Change, ChangedMemory, CursorExpired
     from slowwave.errors import (
         CannotChange,
         InvalidMessage,
@@ -51,9 +52,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AsyncMemory",
     "CannotChange",
+    "Change",
+    "ChangedMemory",
     "Context",
     "Contradiction",
     "Correction",
+    "CursorExpired",
     "Day",
     "DayLine",
     "ForgetPreview",
@@ -103,9 +107,12 @@ __all__ = [
 _PLACES = {
     "AsyncMemory": "slowwave.async_memory",
     "CannotChange": "slowwave.errors",
+    "Change": "slowwave.changes",
+    "ChangedMemory": "slowwave.changes",
     "Context": "slowwave.recall",
     "Contradiction": "slowwave.recall",
     "Correction": "slowwave.memory_records",
+    "CursorExpired": "slowwave.changes",
     "Day": "slowwave.recall",
     "DayLine": "slowwave.recall",
     "ForgetPreview": "slowwave.memory_records",

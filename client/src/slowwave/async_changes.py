@@ -25,7 +25,6 @@ class FollowingAsync:
         timeout: float | None = None,
     ) -> "AsyncGenerator[Change, None]":
         """See `Memory.changes`; an asynchronous iterator."""
-        from slowwave import change_following as following  # noqa: PLC0415 (writers need none of it)
+        from slowwave.change_following import follow_async  # noqa: PLC0415 (writers need none of it)
 
-        memory = self.memory
-        return following.follow_async(following.followed(memory.store, memory.tenant, agent, scopes, after, timeout))
+        return follow_async(self.memory._follow(agent, scopes, after, timeout))  # noqa: SLF001 (the same client)

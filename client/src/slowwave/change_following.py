@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import psycopg
 from psycopg import sql
@@ -32,6 +33,16 @@ _AWAIT = "SELECT slowwave.await_changes(%s, %s)"
 _CONNECTION = {"connect_timeout": 3, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 
 
+class Following(Protocol):
+    """What is followed, over any transport. stopped: ends it from another thread."""
+
+    @property
+    def stopped(self) -> threading.Event: ...
+
+    def changes(self) -> Generator[Change, None, None]:
+        """Each change once, in order, as they come."""
+
+
 @dataclass(frozen=True, slots=True)
 class Followed:
     """What is followed. places: of `places_of`. timeout: the iteration ends after so many seconds without a change.
@@ -45,6 +56,10 @@ class Followed:
     after: str | None
     timeout: float | None
     stopped: threading.Event = field(default_factory=threading.Event)
+
+    def changes(self) -> Generator[Change, None, None]:
+        """See `follow`."""
+        return follow(self)
 
     def read(self, after: str | None) -> ChangePage:
         """One page. Raises CursorExpired, StoreUnavailable."""
@@ -95,9 +110,9 @@ def follow(followed: Followed) -> Generator[Change, None, None]:
             rest = min(2 * rest, REST_SECONDS[1])
 
 
-async def follow_async(followed: Followed) -> AsyncGenerator[Change, None]:
+async def follow_async(followed: Following) -> AsyncGenerator[Change, None]:
     """The same for an event loop, in a thread of its own: it may wait for as long as nothing happens."""
-    changes, thread = follow(followed), ThreadPoolExecutor(1, thread_name_prefix="slowwave-changes")
+    changes, thread = followed.changes(), ThreadPoolExecutor(1, thread_name_prefix="slowwave-changes")
     try:
         while (change := await asyncio.get_running_loop().run_in_executor(thread, next, changes, None)) is not None:
             yield change

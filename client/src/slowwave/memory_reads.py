@@ -13,6 +13,7 @@ from slowwave.memory_records import memory_id
 from slowwave.memory_types import MemoryType
 
 if TYPE_CHECKING:
+    from slowwave.change_following import Following
     from slowwave.changes import Change
     from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, MemoryStatus
     from slowwave.recall import Chosen, Context, Format, Hit, Order
@@ -188,6 +189,11 @@ class ReadingMemory(BoundMemory):
             ...     mirror(change)
             ...     last_seen = change.id
         """
-        from slowwave import change_following as following  # noqa: PLC0415 (as above)
+        return self._follow(agent, scopes, after, timeout).changes()
 
-        return following.follow(following.followed(self.store, self.tenant, agent, scopes, after, timeout))
+    def _follow(
+        self, agent: str | Sequence[str], scopes: Sequence[str], after: str | None, timeout: float | None
+    ) -> "Following":
+        from slowwave.change_following import followed  # noqa: PLC0415 (as above)
+
+        return followed(self.store, self.tenant, agent, scopes, after, timeout)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from slowwave.changes import CursorExpired
 from slowwave.errors import (
     CannotChange,
     InvalidMessage,
@@ -33,6 +34,7 @@ _BY_NAME: Mapping[str, type[SlowwaveError]] = {
     "refused": Refused,
     "spool-full": SpoolFull,
     "idempotency-mismatch": InvalidMessage,
+    "cursor-expired": CursorExpired,
 }
 _BY_STATUS: Mapping[int, type[SlowwaveError]] = {
     401: NotAllowed,

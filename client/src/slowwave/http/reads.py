@@ -12,6 +12,7 @@ from slowwave.errors import InvalidQuery, NotFound, shown
 from slowwave.http.bodies import given
 from slowwave.http.bound import BoundGateway
 from slowwave.http.contexts import context_of, hit_of
+from slowwave.http.following import GatewayFollowed, gateway_followed
 from slowwave.http.wire import path_of
 from slowwave.identity import check_name
 from slowwave.memory_records import (
@@ -116,6 +117,11 @@ class GatewayReads(BoundGateway):
     def explain(self, id: str | UUID) -> MemoryExplanation:  # noqa: A002 (as in `Memory`)
         """See `Memory.explain`."""
         return explanation_of(self.gateway.wire.call("GET", path_of("memories", str(memory_id(id)), "explain")).body)
+
+    def _follow(
+        self, agent: str | Sequence[str], scopes: Sequence[str], after: str | None, timeout: float | None
+    ) -> GatewayFollowed:
+        return gateway_followed(self.gateway.wire, agent, scopes, after, timeout)
 
     def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         return self.gateway.wire.call("POST", path, body=body).body

@@ -5,7 +5,9 @@ Must not know: which calls there are.
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from socket import SHUT_RDWR
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -33,6 +35,20 @@ class Answer(NamedTuple):
     status: int
     body: dict[str, Any]
     headers: Mapping[str, str]
+
+
+class Stream:
+    """The lines of an answer that has no end."""
+
+    def __init__(self, answer: "httpx2.Response") -> None:
+        self.lines = answer.iter_lines()
+        self._answer = answer
+
+    def hang_up(self) -> None:
+        """End it from another thread: whoever waits for the next line waits no longer."""
+        connection = self._answer.extensions["network_stream"].get_extra_info("socket")
+        with suppress(OSError):
+            connection.shutdown(SHUT_RDWR)
 
 
 def path_of(*parts: str) -> str:
@@ -96,6 +112,29 @@ class Wire:
             time.sleep(pause)
             wait *= 2
 
+    @contextmanager
+    def stream(
+        self, path: str, query: Sequence[tuple[str, str]], after: str | None, seconds: float
+    ) -> "Iterator[Stream]":
+        """The lines of a stream of server-sent events, after the event with this id.
+
+        Raises TimeoutError after so many seconds of silence, StoreUnavailable where the stream breaks, and whatever
+        else the gateway says.
+        """
+        headers = {"Accept": "text/event-stream"} | ({} if after is None else {"Last-Event-ID": after})
+        timeout = httpx2.Timeout(seconds, connect=CONNECT_SECONDS)
+        address = self.url + path
+        try:
+            with self._client.stream("GET", address, params=list(query), headers=headers, timeout=timeout) as answer:
+                if answer.status_code >= 300:  # noqa: PLR2004
+                    answer.read()
+                    raise error_of(answer.status_code, _json_of(answer), answer.headers, InvalidQuery)
+                yield Stream(answer)
+        except httpx2.ReadTimeout:
+            raise TimeoutError from None
+        except httpx2.HTTPError as error:
+            raise StoreUnavailable(f"the gateway at {self.url} can't be reached: {error!r}") from error
+
     def renew(self) -> None:
         """In a forked child: leave the parent's connections alone, and open others."""
         self._inherited = self._client
@@ -135,8 +174,12 @@ class Wire:
 
     def _send(self, request: "httpx2.Request") -> tuple[int, dict[str, Any], Mapping[str, str]]:
         answer = self._client.send(request)
-        try:
-            body = answer.json() if answer.content else {}
-        except ValueError:
-            body = {}
-        return answer.status_code, body if isinstance(body, dict) else {}, answer.headers
+        return answer.status_code, _json_of(answer), answer.headers
+
+
+def _json_of(answer: "httpx2.Response") -> dict[str, Any]:
+    try:
+        body = answer.json() if answer.content else {}
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}

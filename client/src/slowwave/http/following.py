@@ -1,0 +1,103 @@
+"""The feed of changes over HTTP: server-sent events, read on where a connection broke.
+
+Must not know: how changes come about.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from slowwave.changes import Change, check_cursor, places_of
+from slowwave.errors import RateLimited, StoreUnavailable
+from slowwave.http.wire import Wire, path_of
+
+REST_SECONDS = (0.2, 5.0)
+SILENT_SECONDS = 45.0
+"""A gateway tells every 15 s that it is alive."""
+
+
+class Stop(threading.Event):
+    """Ends a stream, also while somebody waits for its next line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hang_up: Callable[[], None] = lambda: None
+
+    def set(self) -> None:
+        super().set()
+        self.hang_up()
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayFollowed:
+    """What is followed. timeout: the iteration ends after so many seconds without a change.
+
+    stopped: ends it from another thread.
+    """
+
+    wire: Wire
+    agents: Sequence[str]
+    scopes: Sequence[str]
+    after: str | None
+    timeout: float | None
+    stopped: Stop = field(default_factory=Stop)
+
+    def changes(self) -> Generator[Change, None, None]:
+        """Each change at least once, in order; while the gateway is away, wait for it.
+
+        Raises CursorExpired, NotAllowed, NotFound, and StoreUnavailable if it is away for the whole of `timeout`.
+        """
+        cursor, heard, rest = self.after, time.monotonic(), REST_SECONDS[0]
+        query = [*(("agent", name) for name in self.agents), *(("scope", name) for name in self.scopes)]
+        while not self.stopped.is_set():
+            seconds = max(min(self._left(heard), SILENT_SECONDS), 0.01)
+            try:
+                with self.wire.stream(path_of("changes"), query, cursor, seconds) as stream:
+                    self.stopped.hang_up = stream.hang_up
+                    for told, change in _events(stream.lines, self.stopped):
+                        cursor, rest = told, REST_SECONDS[0]
+                        if change is not None:
+                            yield change
+                            heard = time.monotonic()
+                        if self._left(heard) <= 0:
+                            return
+            except TimeoutError:
+                if self._left(heard) <= 0:
+                    return
+            except (StoreUnavailable, RateLimited) as error:
+                if self._left(heard) <= 0:
+                    raise
+                asked = error.retry_after if isinstance(error, RateLimited) else 0.0
+                self.stopped.wait(max(rest, asked))
+                rest = min(2 * rest, REST_SECONDS[1])
+
+    def _left(self, heard: float) -> float:
+        return SILENT_SECONDS if self.timeout is None else heard + self.timeout - time.monotonic()
+
+
+def gateway_followed(
+    wire: Wire, agents: str | Sequence[str], scopes: Sequence[str], after: str | None, timeout: float | None
+) -> GatewayFollowed:
+    """What is followed, as `Memory.changes` takes it. Raises InvalidName, InvalidQuery."""
+    named = [agents] if isinstance(agents, str) else list(agents)
+    places_of(named, scopes)
+    if after is not None:
+        check_cursor(after)
+    return GatewayFollowed(wire, named, list(scopes), after, timeout)
+
+
+def _events(lines: Iterable[str], stopped: threading.Event) -> Iterator[tuple[str, Change | None]]:
+    """(position, change) of each event that has an id; None for one that tells only how far the feed was read."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if stopped.is_set():
+            return
+        if line:
+            name, _, value = line.partition(":")
+            fields[name] = value.removeprefix(" ")
+            continue
+        if "id" in fields:
+            yield fields["id"], Change.from_json(json.loads(fields["data"])) if "data" in fields else None
+        fields = {}
