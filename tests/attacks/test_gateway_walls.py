@@ -83,7 +83,7 @@ def rows_of_tenants(gateway: Gateway, link: Link) -> set[str]:
         try:
             rows = link.execute(f"SELECT to_jsonb(t) ->> 'tenant', t::text FROM slowwave.{table} AS t").fetchall()
         except InsufficientPrivilege:
-            assert not privileges.table_privileges("gateway", table)
+            assert "SELECT" not in privileges.table_privileges("gateway", table)
             continue
         seen |= {tenant for tenant, _ in rows if tenant}
         seen |= {tenant for tenant, note in SECRETS.items() if any(note in text for _, text in rows)}
@@ -135,7 +135,13 @@ def test_i8_other_key_leaves_nothing_of_the_first(gateway: Gateway, link: Link) 
 
 
 @pytest.mark.parametrize(
-    "forged", ["", "acme", "*", "%", "0" * 64, "'; SELECT 1; --", "\\x00", "é" * 64, "null", "0" * 64_000]
+    "forged",
+    [
+        *("", "acme", "*", "%", "null", "\\x00", "'; SELECT 1; --"),
+        pytest.param("0" * 64, id="no key's digest"),
+        pytest.param("é" * 64, id="other letters"),
+        pytest.param("0" * 64_000, id="long"),
+    ],
 )
 def test_i8_forged_settings_open_nothing(gateway: Gateway, link: Link, forged: str) -> None:
     link.execute("SELECT set_config('slowwave.key', %s, false)", (forged,))
