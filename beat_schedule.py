@@ -11,6 +11,7 @@ from typing import Any
 from slowwave.coordination.keys import HIGH_QUEUE
 from slowwave.messages import (
     CONSOLIDATE_WORKING,
+    DELIVER_WEBHOOKS,
     INDEX_VECTORS,
     LOG_EVENTS,
     MAINTENANCE_TICK,
@@ -42,6 +43,7 @@ def schedule(settings: Settings) -> dict[str, Tick]:
         "wake-stale": Tick(WAKE_STALE, 600),
         "refresh-search": Tick(REFRESH_SEARCH, 60),
         "sweep-requests": Tick(SWEEP_REQUESTS, 15),
+        "deliver-webhooks": Tick(DELIVER_WEBHOOKS, 5),
         "consolidate-working": Tick(CONSOLIDATE_WORKING, settings.memory.consolidation.interval_seconds),
         "summarize-days": Tick(SUMMARIZE_DUE_DAYS, 60, queue="days"),
         "sync-files": Tick(SYNC_FILES, settings.memory.files.sync_seconds),

@@ -36,6 +36,7 @@ from slowwave_server.models.sources import SourceRun
 from slowwave_server.models.undone import UndoneRow
 from slowwave_server.models.usage import LlmCall, LlmUsage
 from slowwave_server.models.vectors import MemoryVector, PassageVector, VectorProgress, VectorSpace
+from slowwave_server.models.webhooks import WebhookDelivery, WebhookEndpoint, WebhookSecret
 
 __all__ = [
     "SCHEMA",
@@ -92,6 +93,9 @@ __all__ = [
     "UndoneRow",
     "VectorProgress",
     "VectorSpace",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookSecret",
     "WindowAnswer",
     "WorkRequest",
     "WorkingItem",

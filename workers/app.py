@@ -160,6 +160,7 @@ def make_app(
         "slowwave_server.tasks.flush",
         "slowwave_server.tasks.maintenance",
         "slowwave_server.tasks.requests",
+        "slowwave_server.tasks.webhooks",
         "slowwave_server.tasks.retention",
         "slowwave_server.tasks.sources",
     ]

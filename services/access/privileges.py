@@ -63,6 +63,14 @@ what is noted of logins and exports; keys, and what is asked of a worker.
 Everything else a console only reads.
 """
 
+GATEWAY_WRITES: Mapping[str, str] = {
+    "webhook_endpoints": "INSERT, UPDATE, DELETE",
+    "webhook_deliveries": "UPDATE",
+}
+"""What a gateway writes besides: webhooks that are made, removed, and told again."""
+SECRETS = frozenset({"webhook_secrets"})
+"""What deliveries are signed with: a gateway adds rows that it can't read, a worker reads them."""
+
 ENTRANCES: Mapping[str, frozenset[str]] = {
     "capture_session": frozenset({"producer"}),
     "capture_batch": frozenset({"producer"}),
@@ -152,6 +160,13 @@ def table_privileges(role: str, table: str) -> str:
         return PEOPLE[table] if role in {"console", "worker"} else ""
     if role == "worker":
         return WRITES
+    return _within_tenant(role, table)
+
+
+def _within_tenant(role: str, table: str) -> str:
+    if table in SECRETS:
+        return "INSERT" if role == "gateway" else ""
     if role in {"console", "gateway"}:
-        return ", ".join(filter(None, ("SELECT", CONSOLE_WRITES.get(table))))
+        own = GATEWAY_WRITES.get(table) if role == "gateway" else None
+        return ", ".join(filter(None, ("SELECT", CONSOLE_WRITES.get(table), own)))
     return "SELECT" if table in PRODUCER_TABLES else ""

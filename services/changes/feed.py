@@ -14,8 +14,9 @@ from slowwave.changes import PAGE, ChangePage, check_cursor, page_of
 TOMBSTONE_DAYS = 30
 """A reader that was away for longer reads all memories again."""
 BATCH = 5000
+SCAN = 5000
 
-_READ = text("SELECT slowwave.read_changes(:tenant, :after, :places, :limit)")
+_READ = text("SELECT slowwave.read_changes(:tenant, :after, :places, :limit, :scan)")
 # The newest old one stays without its memory: it marks the position up to which tombstones are missing.
 _OLD = (
     "SELECT t.id FROM slowwave.memory_tombstones t WHERE t.made_at < :until"
@@ -32,15 +33,23 @@ _MARK = text(
 
 
 def read_changes(
-    connection: Connection, tenant: str, after: str | None, places: Sequence[str] | None = None, limit: int = PAGE
+    connection: Connection,
+    tenant: str,
+    after: str | None,
+    places: Sequence[str] | None = None,
+    limit: int = PAGE,
+    *,
+    scan: int = SCAN,
 ) -> ChangePage:
     """The changes of a tenant's memories after a cursor; None answers the end. Raises CursorExpired, InvalidQuery.
 
-    places: as slowwave.changes.places_of answers them; None for all scopes.
+    places: as slowwave.changes.places_of answers them; None for all scopes. scan: rows of the ledger that are looked
+    at.
     """
     if after is not None:
         check_cursor(after)
-    values = {"tenant": tenant, "after": after, "places": None if places is None else list(places), "limit": limit}
+    values: dict[str, Any] = {"tenant": tenant, "after": after, "places": None if places is None else list(places)}
+    values |= {"limit": limit, "scan": scan}
     told: dict[str, Any] = connection.execute(_READ, values).scalar_one()
     return page_of(told, after)
 

@@ -1,6 +1,6 @@
 """The maintenance job `retention`: old events, open work that nobody speaks of any more, old calls of models, old rows
-of the audit log, answered requests, tombstones of memories, old logs of sessions on this host, and the partitions that
-events lie in.
+of the audit log, answered requests, webhook deliveries, tombstones of memories, old logs of sessions on this host, and
+the partitions that events lie in.
 
 Must not know: when the job is due, Celery.
 """
@@ -19,6 +19,7 @@ from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.partitions import Kept, keep_partitions
 from slowwave_server.services.retention.work import expire_work
 from slowwave_server.services.session_logs import CleanUp, cleanup_session_logs_older_than
+from slowwave_server.services.webhooks.outbox import remove_old_deliveries
 
 
 def run_retention(context: JobContext) -> JobOutcome:
@@ -37,6 +38,7 @@ def run_retention(context: JobContext) -> JobOutcome:
     requests = 0 if context.dry_run else remove_old_requests(context.engine, now=now)
     acts = remove_old_acts(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     tombstones = remove_old_tombstones(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
+    deliveries = 0 if context.dry_run else remove_old_deliveries(context.engine, now=now, go_on=go_on)
     tasks = expire_work(
         context.engine,
         rules.task_days,
@@ -59,6 +61,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         "requests": requests,
         "audit_rows": acts,
         "tombstones": tombstones,
+        "deliveries": deliveries,
         "partitions_made": kept_room.made,
         "partitions_emptied": kept_room.emptied,
         "logs": logs.files,

@@ -41,6 +41,7 @@ LOG_EVENTS = "slowwave.log_events"
 INDEX_VECTORS = "slowwave.index_vectors"
 ANSWER_REQUEST = "slowwave.answer_request"
 SWEEP_REQUESTS = "slowwave.sweep_requests"
+DELIVER_WEBHOOKS = "slowwave.deliver_webhooks"
 
 MAX_CONTENT_CHARACTERS = 100_000
 MAX_MESSAGES = 100

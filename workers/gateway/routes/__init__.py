@@ -17,6 +17,7 @@ from slowwave_server.workers.gateway.routes import (
     review,
     runs,
     status,
+    webhooks,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -31,4 +32,5 @@ ROUTERS: tuple[APIRouter, ...] = (
     keys.router,
     status.router,
     changes.router,
+    webhooks.router,
 )

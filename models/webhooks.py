@@ -1,0 +1,102 @@
+"""Webhooks: URLs that changes are sent to, what signs them, and the outbox of what is to be sent.
+
+Must not know: how anything is sent.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    Text,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
+
+_PENDING = text("state = 'pending'")
+_NEW_ID = text("uuidv7()")
+
+
+class WebhookEndpoint(Base):
+    """A URL that changes are sent to. cursor: how far the feed was put into its outbox.
+
+    failures: in a row, since `failing_since`; until `paused_until` nothing is sent. disabled_why: after what.
+    """
+
+    __tablename__ = "webhook_endpoints"
+    __table_args__ = (Index("webhook_endpoints_tenant_idx", "tenant", "id"),)
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=_NEW_ID)
+    tenant: Mapped[str] = mapped_column(Text, server_default=text("slowwave.current_tenant()"))
+    url: Mapped[str]
+    description: Mapped[str] = mapped_column(Text, server_default="")
+    agents: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    types: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    cursor: Mapped[str]
+    created_at: Mapped[CreatedAt]
+    created_by: Mapped[str]
+    disabled_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    disabled_why: Mapped[str | None]
+    failing_since: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    failures: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    paused_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    last_success_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class WebhookSecret(Base):
+    """What deliveries of an endpoint are signed with: the newest one, and for a day the one before it.
+
+    A gateway adds rows and reads none.
+    """
+
+    __tablename__ = "webhook_secrets"
+    __table_args__ = (Index("webhook_secrets_endpoint_idx", "endpoint_id", "id"),)
+
+    id: Mapped[BigId]
+    endpoint_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.webhook_endpoints.id", ondelete="CASCADE"))
+    secret: Mapped[str]
+    made_at: Mapped[CreatedAt]
+
+
+class WebhookDelivery(Base):
+    """A change that an endpoint is to be told of: no word of the memory, which is read as it is sent.
+
+    id: the same for each attempt. taken_until: a worker is at it. skipped: the memory was gone before it was told.
+    """
+
+    __tablename__ = "webhook_deliveries"
+    __table_args__ = (
+        CheckConstraint("state IN ('pending', 'delivered', 'skipped', 'dead')", name="state"),
+        Index("webhook_deliveries_id_idx", "id", unique=True),
+        Index("webhook_deliveries_change_idx", "endpoint_id", "change_id", unique=True),
+        Index("webhook_deliveries_listed_idx", "endpoint_id", "number"),
+        Index("webhook_deliveries_due_idx", "endpoint_id", "memory_id", "number", postgresql_where=_PENDING),
+        Index("webhook_deliveries_next_idx", "endpoint_id", "next_attempt_at", postgresql_where=_PENDING),
+        Index("webhook_deliveries_done_idx", "finished_at"),
+    )
+
+    number: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    id: Mapped[UUID] = mapped_column(Uuid, server_default=_NEW_ID)
+    endpoint_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.webhook_endpoints.id", ondelete="CASCADE"))
+    change_id: Mapped[str]
+    change_type: Mapped[str]
+    memory_id: Mapped[UUID] = mapped_column(Uuid)
+    state: Mapped[str] = mapped_column(Text, server_default="pending")
+    attempts: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    next_attempt_at: Mapped[Moment]
+    taken_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    created_at: Mapped[CreatedAt]
+    finished_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    response_status: Mapped[int | None] = mapped_column(Integer)
+    error: Mapped[str | None]

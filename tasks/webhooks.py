@@ -1,0 +1,30 @@
+"""Queue `maintenance`: changes sent to the URLs of webhooks, by a tick.
+
+Must not know: what is sent, and what becomes of a failure.
+"""
+
+import logging
+
+from celery import shared_task
+
+from slowwave.messages import DELIVER_WEBHOOKS
+from slowwave_server.services.webhooks.delivery import Deliverer
+from slowwave_server.services.webhooks.sending import Sender
+from slowwave_server.services.webhooks.targets import read_networks
+from slowwave_server.tasks.base import SlowwaveTask
+
+log = logging.getLogger(__name__)
+
+PUMP_SECONDS = 20.0
+"""A task delivers for so long: the ticks meanwhile find that others do it."""
+
+
+@shared_task(name=DELIVER_WEBHOOKS, base=SlowwaveTask, bind=True)
+def deliver_webhooks(self: SlowwaveTask) -> None:
+    """Put what has changed into outboxes, and send what is due."""
+    runtime = self.runtime
+    rules = runtime.settings.gateway.webhooks
+    sender = Sender(rules.timeout_seconds, read_networks(rules.allow_private))
+    sent = Deliverer(runtime.engine, sender, rules.disable_after_days, runtime.clock).pump(PUMP_SECONDS)
+    if sent:
+        log.info("webhooks: %d deliveries tried", sent)
