@@ -186,3 +186,22 @@ def test_a_forked_child_goes_on_recording(connect: Connect, backing: Backing, ag
     assert sorted(said(backing, agent)) == sorted(
         ["before", *(f"{who} {number}" for who in ("child", "parent") for number in range(5))]
     )
+
+
+def test_a_cycle_is_asked_for_once_and_notes_are_counted(memory: Memory, agent: str) -> None:
+    memory.remember(agent, "Invoices as PDF.", 0.9)
+    stats = memory.stats(agent)
+    assert (stats.noted, stats.open, stats.runs, stats.last_run_at) == (1, 1, 0, None)
+    assert memory.consolidate_now(agent)
+    assert not memory.consolidate_now(agent)
+    assert memory.stats(agent, f"room:{agent}").noted == 0
+    with pytest.raises(InvalidName):
+        memory.consolidate_now(agent, "attic:x")
+
+
+def test_status_counts_what_waits(memory: Memory, agent: str) -> None:
+    memory.turn_completed(agent, "call-1", TURN)
+    status = memory.status()
+    assert status.dirty_sessions > 0
+    assert status.oldest_dirty_seconds is not None
+    assert (status.spool_files, status.spool_bytes, status.rejected_files) == (0, 0, 0)
