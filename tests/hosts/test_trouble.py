@@ -39,8 +39,8 @@ ODD = [
 
 @pytest.mark.parametrize("host", EVENTS)
 def test_odd_input_never_breaks_a_host(lonely_home: Home, host: str) -> None:
-    for event in EVENTS[host]:
-        for payload in ODD:
+    for place, event in enumerate(EVENTS[host]):
+        for payload in ODD if place < 2 else ODD[3:6]:
             done = lonely_home.hook(host, event, payload, "--wait", "0")
             assert done.returncode == 0, (event, payload[:60])
             assert not done.stdout or isinstance(json.loads(done.stdout), dict), (event, payload[:60])
