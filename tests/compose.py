@@ -14,16 +14,18 @@ PASSWORDS = {
     "POSTGRES_PASSWORD": "postgrespassword",
     "POSTGRES_WORKER_PASSWORD": "postgresworker",
     "POSTGRES_CONSOLE_PASSWORD": "postgresconsole",
+    "POSTGRES_GATEWAY_PASSWORD": "postgresgateway",
     "POSTGRES_EXPORTER_PASSWORD": "postgresexporter",
     "REDIS_PASSWORD": "redispassword",
     "REDIS_WORKER_PASSWORD": "redisworker",
     "REDIS_PRODUCER_PASSWORD": "redisproducer",
+    "REDIS_GATEWAY_PASSWORD": "redisgateway",
     "REDIS_FLOWER_PASSWORD": "redisflower",
     "REDIS_EXPORTER_PASSWORD": "redisexporter",
     "FLOWER_PASSWORD": "flowerpass",
 }
 SIZES = ("small", "scaled-out")
-BESIDES = "console,prometheus"
+BESIDES = "console,gateway,prometheus"
 
 
 def tool(name: str) -> str:

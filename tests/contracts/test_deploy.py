@@ -21,7 +21,7 @@ from tests.compose import BESIDES, PASSWORDS, ROOT, SIZES, queues_of, resolved, 
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 MEBIBYTE = 2**20
-OURS = ("beat", "console", "exporter", "flower", "migrate", "worker-")
+OURS = ("beat", "console", "exporter", "flower", "gateway", "migrate", "worker-")
 
 
 @pytest.fixture(scope="module", params=SIZES)
@@ -97,7 +97,8 @@ def _leaves(node: Any, name: str = "") -> list[tuple[str, str]]:
 def test_users_of_the_broker_may_what_their_part_may_and_no_more() -> None:
     default, *others = resolved()["configs"]["users"]["content"].splitlines()
     assert default == f"user default on >{PASSWORDS['REDIS_PASSWORD']} ~* &* +@all"
-    parts: dict[Part, str | None] = {"worker": None, "producer": "default", "flower": None, "exporter": None}
+    parts: dict[Part, str | None] = {"worker": None, "producer": "default"}
+    parts |= {"gateway": None, "flower": None, "exporter": None}
     assert others == [
         f"user {part} {broker_user(part, part, tenant).rules} on >{PASSWORDS[f'REDIS_{part.upper()}_PASSWORD']}"
         for part, tenant in parts.items()
@@ -110,6 +111,7 @@ def test_each_service_logs_in_as_what_it_is(deployed: dict[str, Any]) -> None:
         "flower": (None, "flower"),
         "console": ("console", "worker"),
         "exporter": ("exporter", "exporter"),
+        "gateway": ("gateway", "gateway"),
     }
     for name, service in deployed.items():
         if name.startswith(OURS):
@@ -216,7 +218,7 @@ def test_everything_restarts_is_asked_for_its_health_and_waits_for_the_schema(de
 
 def test_only_the_loopback_address_listens(deployed: dict[str, Any]) -> None:
     published = {name: service["ports"] for name, service in deployed.items() if "ports" in service}
-    assert set(published) == {"postgres", "redis", "flower", "console", "prometheus"}
+    assert set(published) == {"postgres", "redis", "flower", "console", "gateway", "prometheus"}
     assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
 
 

@@ -224,7 +224,7 @@ def test_pages_and_figures_are_asked_at_the_port_they_listen_on(overlay: str) ->
     ]
     let_in = {port["port"] for rule in policies for port in rule["ports"]}
     ports = set()
-    for name in ("exporter", "console", "flower"):
+    for name in ("exporter", "console", "flower", "gateway"):
         own = container(_controllers(overlay)[name])
         (port,) = own["ports"]
         assert any(str(port["containerPort"]) in word for word in own["args"])
