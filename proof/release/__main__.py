@@ -10,6 +10,7 @@ from pathlib import Path
 
 from proof.release.bills import write_bills, write_image_bill
 from proof.release.images import unpinned
+from proof.release.npm import pack_twice
 from proof.release.readiness import NotReady, Release, find_release
 from proof.release.wheels import BuildFailed, build_twice, check_metadata, write_sums
 
@@ -43,10 +44,11 @@ def _make(release: Release, into: Path) -> None:
     into.mkdir(parents=True)
     wheels = build_twice(release, into)
     check_metadata(wheels)
+    package = pack_twice(release, into)
     bills = [*write_bills(release, into), write_image_bill(release, into)]
     notes = into / "RELEASE_NOTES.md"
     notes.write_text(release.notes, encoding="utf-8")
-    sums = write_sums(into, [*wheels, *bills, notes])
+    sums = write_sums(into, [*wheels, package, *bills, notes])
     for file in sorted(into.iterdir()):
         print(f"{sums.get(file.name, '')[:12]:12}  {file.stat().st_size:>10,}  {file.name}")
 

@@ -37,7 +37,8 @@ class Release:
         """What a person does with it."""
         return (
             f"    git tag --sign {self.tag} {self.commit} && git push origin {self.tag}\n"
-            f"    twine upload {folder}/slowwave-{self.version}-*.whl    # the client; the server goes to no index"
+            f"    twine upload {folder}/slowwave-{self.version}-*.whl    # the client; the server goes to no index\n"
+            f"    npm publish {folder}/slowwave-*.tgz    # the client for TypeScript"
         )
 
 
