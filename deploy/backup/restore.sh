@@ -20,4 +20,9 @@ if ! psql --command='SET client_min_messages = warning' --command='CREATE EXTENS
 fi
 # All of it or nothing: until it is done producers find no tables, and wait.
 pg_restore --single-transaction --exit-on-error --no-owner --no-privileges --dbname="${PGDATABASE:?}" "$file"
+# Transactions are numbered anew in this server: changes get numbers of it, and readers of changes begin anew.
+psql --single-transaction \
+    --command='UPDATE slowwave.memory_changes SET xid = DEFAULT' \
+    --command='UPDATE slowwave.memory_tombstones SET xid = DEFAULT' \
+    --command="UPDATE slowwave.webhook_endpoints SET cursor = pg_current_xact_id()::text || '-9223372036854775807'"
 psql --command=ANALYZE

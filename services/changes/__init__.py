@@ -1,1 +1,4 @@
-"""The feed of changes on the side of the server: read for workers, and cleaned up."""
+"""The feed of changes on the side of the server: read for workers, and cleaned up.
+
+Must not know: HTTP, Celery.
+"""

@@ -1,1 +1,4 @@
-"""Webhooks: changes put into an outbox for each endpoint, and sent, signed, until the endpoint has them."""
+"""Webhooks: changes put into an outbox for each endpoint, and sent, signed, until the endpoint has them.
+
+Must not know: HTTP routes, Celery.
+"""

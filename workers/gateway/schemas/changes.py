@@ -1,4 +1,7 @@
-"""What happened to memories, as the stream of changes and webhooks tell it."""
+"""What happened to memories, as the stream of changes and webhooks tell it.
+
+Must not know: how changes are read.
+"""
 
 from datetime import datetime
 from typing import Literal
