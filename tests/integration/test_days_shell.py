@@ -195,9 +195,9 @@ WRONG = [
     (("days", "--since", "March"), 2, "a day is written like 2026-03-05"),
     (("days", "atlsa"), 1, "did you mean 'atlas'?"),
     (("day", "atlas", "2026-03-05"), 1, "'atlas' has no day 2026-03-05"),
-    (("agent", "atlsa"), 1, "did you mean 'atlas'?"),
-    (("agent", "atlas", "--timezone", "Europe/Berln"), 2, "did you mean 'Europe/Berlin'?"),
-    (("agent", "atlas", "--cutoff-hour", "24"), 2, "equal to 23"),
+    (("agent", "clock", "atlsa"), 1, "did you mean 'atlas'?"),
+    (("agent", "clock", "atlas", "--timezone", "Europe/Berln"), 2, "did you mean 'Europe/Berlin'?"),
+    (("agent", "clock", "atlas", "--cutoff-hour", "24"), 2, "equal to 23"),
 ]
 
 
@@ -211,11 +211,11 @@ def test_a_call_that_fails_says_what_was_wrong(shell: Shell, memory: Memory) -> 
 
 
 def test_a_new_agent_s_day_is_set_before_its_first_turn(shell: Shell, memory: Memory) -> None:
-    assert shell("agent", "nova").exit_code == 1
-    assert shell("agent", "a\nb", "--timezone", "Asia/Tokyo").exit_code == 2
-    assert shell("agent", "nova", "--timezone", "Asia/Nowhere").exit_code == 2
-    assert shell("agent", "nova").exit_code == 1, "nothing was made of a call that was refused"
-    set_ = shell.json("agent", "nova", "--timezone", "Asia/Tokyo")
+    assert shell("agent", "clock", "nova").exit_code == 1
+    assert shell("agent", "clock", "a\nb", "--timezone", "Asia/Tokyo").exit_code == 2
+    assert shell("agent", "clock", "nova", "--timezone", "Asia/Nowhere").exit_code == 2
+    assert shell("agent", "clock", "nova").exit_code == 1, "nothing was made of a call that was refused"
+    set_ = shell.json("agent", "clock", "nova", "--timezone", "Asia/Tokyo")
     assert (set_["timezone"], set_["cutoff_hour"]) == ("Asia/Tokyo", 0)
     memory.turn_completed("nova", "old", [{"role": "user", "content": "Hello.", "at": at(YESTERDAY, 20)}])
     assert [day["day"] for day in shell.json("days", "nova")] == [TODAY.isoformat()], "it is tomorrow in Tokyo"
@@ -223,12 +223,12 @@ def test_a_new_agent_s_day_is_set_before_its_first_turn(shell: Shell, memory: Me
 
 def test_an_agent_s_day_begins_when_it_is_told_to(shell: Shell, memory: Memory) -> None:
     yesterday(memory)
-    before = shell.json("agent", "atlas")
+    before = shell.json("agent", "clock", "atlas")
     assert (before["timezone"], before["cutoff_hour"], before["today"]) == ("UTC", 0, TODAY.isoformat())
-    after = shell.json("agent", "atlas", "--timezone", "Asia/Tokyo", "--cutoff-hour", "4")
+    after = shell.json("agent", "clock", "atlas", "--timezone", "Asia/Tokyo", "--cutoff-hour", "4")
     assert (after["timezone"], after["cutoff_hour"]) == ("Asia/Tokyo", 4)
     assert after["since"].endswith("19:00:00+00:00"), "four in the morning in Tokyo"
-    shown = shell("agent", "atlas").stdout
+    shown = shell("agent", "clock", "atlas").stdout
     assert "day begins  04:00" in shown
     memory.turn_completed("atlas", "late", [{"role": "user", "content": "One more.", "at": at(YESTERDAY, 20)}])
     days = {entry["day"]: entry["total_messages"] for entry in shell.json("days", "atlas")}

@@ -1,4 +1,4 @@
-"""`slowwave agent export | import`: a whole agent with its history, as one file.
+"""`slowwave agent clock | export | import`: when an agent's day begins; a whole agent with its history, as one file.
 
 Must not know: tables, how a file looks.
 """
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slowwave_server.workers.shell.days import clock
 from slowwave_server.workers.shell.options import OPERATE, Agent, Json
 from slowwave_server.workers.shell.output import console, print_json, print_rows, safe
 from slowwave_server.workers.shell.state import operator, shell_of
@@ -15,7 +16,8 @@ from slowwave_server.workers.shell.state import operator, shell_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-app = typer.Typer(help="A whole agent as one file: export, import.", no_args_is_help=True)
+app = typer.Typer(help="One agent: its clock; all of it as one file.", no_args_is_help=True)
+app.command()(clock)
 
 
 def register(parent: typer.Typer) -> None:

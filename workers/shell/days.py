@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave_server.domain.spoken_time import count_words
-from slowwave_server.workers.shell.options import OPERATE, REMEMBER, Agent, Json, Limit, Scope, day_option, scope_parts
+from slowwave_server.workers.shell.options import REMEMBER, Agent, Json, Limit, Scope, day_option, scope_parts
 from slowwave_server.workers.shell.output import console, one_line, print_json, print_rows, safe, styled
 from slowwave_server.workers.shell.state import shell_of
 
@@ -24,7 +24,6 @@ def register(app: typer.Typer) -> None:
     """Add these commands."""
     app.command(rich_help_panel=REMEMBER)(days)
     app.command(rich_help_panel=REMEMBER)(day)
-    app.command(rich_help_panel=OPERATE)(agent)
 
 
 def days(
@@ -167,7 +166,7 @@ def _trace(line: "dict[str, Any]") -> str:
     return " · ".join(part for part in (origin, when, line.get("speaker")) if part)
 
 
-def agent(
+def clock(
     context: typer.Context,
     agent: Agent,
     *,
