@@ -9,7 +9,7 @@
 
 Leases in Redis are lost (FLUSHALL, a busy machine, a slow heartbeat), and the row in Postgres is not. It holds the call
 and what the prompt showed, since the answer cites that. A worker that died is recognised by `expires_at`: all tries of
-one question end before it.
+one question end before it. A time that is too far ahead was written by a worker with a wrong clock, and counts as past.
 
 Must not know: prompts, what an answer says, budgets.
 """
@@ -37,6 +37,9 @@ MAX_STORED = 400_000
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 1.0
 
+CLOCKS_DIFFER = timedelta(minutes=2)
+"""A call that would be open for longer than this beyond the longest one was dated by a wrong clock: it is over."""
+
 _LOOK = text(
     "SELECT s.processed_until, w.from_seq, w.to_seq, w.digest, w.owner, w.known, w.answer, w.expires_at"
     " FROM slowwave.sessions s LEFT JOIN slowwave.window_answers w ON w.session_id = s.id WHERE s.id = :session"
@@ -51,7 +54,7 @@ _OPEN = text(
     "  digest = excluded.digest, owner = excluded.owner, known = excluded.known, answer = NULL, answered_at = NULL,"
     "  asked_at = excluded.asked_at, expires_at = excluded.expires_at"
     " WHERE (w.from_seq, w.to_seq, w.digest) <> (excluded.from_seq, excluded.to_seq, excluded.digest)"
-    "  OR (w.answer IS NULL AND w.expires_at <= excluded.asked_at) RETURNING w.owner"
+    "  OR (w.answer IS NULL AND (w.expires_at <= excluded.asked_at OR w.expires_at > :latest)) RETURNING w.owner"
 )
 _KEEP = text(
     "UPDATE slowwave.window_answers w SET answer = CAST(:answer AS jsonb), answered_at = :now"
@@ -98,7 +101,7 @@ class WindowAnswers:
             ours = _is_about(row, question)
             if ours and row.answer is not None:
                 return _answer(row.answer), Known.from_json(row.known)
-            if not (ours and row.expires_at > self.clock()):
+            if not (ours and self._is_open(row)):
                 if waited:
                     raise TransientError("another worker asked the model about this window and got no answer")
                 if self._open(question, owner):
@@ -108,6 +111,14 @@ class WindowAnswers:
             waited = True
             self.pause(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    def _is_open(self, row: Row[Any]) -> bool:
+        now = self.clock()
+        return bool(now < row.expires_at <= self._latest(now))
+
+    def _latest(self, now: datetime) -> datetime:
+        """When a call that begins now may end at the latest, by any clock."""
+        return now + timedelta(seconds=self.call_seconds) + CLOCKS_DIFFER
 
     def _paid(self, question: Question, owner: UUID, ask: Callable[[], Answer]) -> Answer:
         values: dict[str, Any] = {"session": question.session_id, "owner": owner}
@@ -134,6 +145,7 @@ class WindowAnswers:
             "known": json.dumps(question.known.to_json()),
             "now": now,
             "expires": now + timedelta(seconds=self.call_seconds),
+            "latest": self._latest(now),
         }
         return self._first(_OPEN, values) is not None
 

@@ -225,6 +225,17 @@ def test_waiting_ends_in_time(talk: Talk) -> None:
         _answers(talk).ask(_question(talk), _never)
 
 
+def test_a_dead_call_of_a_worker_whose_clock_was_ahead_is_asked_again(talk: Talk) -> None:
+    _say(talk, "I play the cello.")
+    ahead = talk.scene.clock() + timedelta(hours=6)
+    talk.scene.sql(
+        "INSERT INTO slowwave.window_answers"
+        " VALUES (:id, 1, 1, 'one', :owner, '{}', NULL, :now, :later, NULL) RETURNING 1",
+        id=talk.scene.session("s1").id, owner=uuid4(), now=ahead, later=ahead + timedelta(seconds=30),
+    )  # fmt: skip
+    assert _answers(talk).ask(_question(talk), lambda: ANSWER)[0] == ANSWER
+
+
 def test_committed_window_is_asked_nothing(talk: Talk) -> None:
     _say(talk, "I play the cello.")
     question = _question(talk)
