@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave.settings import Consolidation
-from slowwave_server.services.consolidation.unchecked import RETRY, unchecked_scopes
+from slowwave_server.services.consolidation.unchecked import FIRST_RETRY, LONGEST_RETRY, unchecked_scopes
 from tests.consolidating import Hearer
 
 pytestmark = pytest.mark.servers
@@ -45,19 +45,47 @@ def test_a_young_memory_waits_if_a_setting_says_so(hearer: Hearer) -> None:
     assert _due(hearer, Consolidation(min_age_days=1)) == ["maya"]
 
 
-@pytest.mark.parametrize(("status", "stats"), [("failed", "{}"), ("stopped", "{}"), ("completed", '{"failed": 1}')])
-def test_a_scope_whose_pass_failed_waits_half_a_day(hearer: Hearer, status: str, stats: str) -> None:
-    hearer.hear("Maya lives in Porto")
+FAILURES = [("failed", "{}"), ("stopped", "{}"), ("completed", '{"failed": 1}')]
+
+
+def _fail(hearer: Hearer, status: str = "failed", stats: str = "{}", *, ahead: timedelta = timedelta(0)) -> None:
     hearer.sql(
         "INSERT INTO slowwave.maintenance_runs (kind, scope_id, status, started_at, completed_at, stats)"
         " VALUES ('light', :scope, :status, :now, :now, CAST(:stats AS jsonb))",
         scope=hearer.scope_id,
         status=status,
-        now=hearer.now,
+        now=hearer.now + ahead,
         stats=stats,
     )
+
+
+@pytest.mark.parametrize(("status", "stats"), FAILURES)
+def test_a_scope_whose_passes_fail_waits_longer_each_time(hearer: Hearer, status: str, stats: str) -> None:
+    hearer.hear("Maya lives in Porto")
+    _fail(hearer, status, stats)
+    assert _due(hearer) == ["maya"], "one outage is no reason to wait"
+    for wait in (FIRST_RETRY, 2 * FIRST_RETRY, 4 * FIRST_RETRY):
+        _fail(hearer, status, stats)
+        hearer.now += wait - timedelta(seconds=1)
+        assert _due(hearer) == []
+        hearer.now += timedelta(seconds=1)
+        assert _due(hearer) == ["maya"]
+
+
+def test_a_scope_never_waits_longer_than_half_a_day(hearer: Hearer) -> None:
+    hearer.hear("Maya lives in Porto")
+    for _ in range(30):
+        _fail(hearer)
+    hearer.now += LONGEST_RETRY - timedelta(seconds=1)
     assert _due(hearer) == []
-    hearer.now += RETRY
+    hearer.now += timedelta(seconds=1)
+    assert _due(hearer) == ["maya"]
+
+
+def test_failed_passes_that_a_wrong_clock_dated_ahead_hold_nobody_up(hearer: Hearer) -> None:
+    hearer.hear("Maya lives in Porto")
+    for _ in range(3):
+        _fail(hearer, ahead=timedelta(hours=6))
     assert _due(hearer) == ["maya"]
 
 
