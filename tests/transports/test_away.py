@@ -13,7 +13,7 @@ from slowwave import InvalidSettings, Memory, NotAllowed, Settings, SlowwaveErro
 from slowwave_server.workers.console.serving import listen_on
 from tests.gateway.conftest import Doors
 from tests.processes import wait_until
-from tests.transports.backing import TENANT
+from tests.transports.backing import TENANT, Backing
 from tests.transports.conftest import served
 
 _SAID = (
@@ -133,6 +133,21 @@ def test_a_background_host_notices_nothing(way: Way, agent: str) -> None:
             assert not memory.flush(timeout=0.5)
         assert memory.flush(timeout=60)
     assert [content for content, _ in way.said(agent)] == ["one", "two"]
+
+
+def test_i10_what_was_forgotten_meanwhile_stays_forgotten(
+    doors: Doors, package_database: str, backing: Backing, agent: str, tmp_path: Path
+) -> None:
+    with _http(doors, package_database, tmp_path / "spool") as way, way.connect() as memory:
+        say(memory, agent, "one")
+        with way.away():
+            assert say(memory, agent, "two") == ["spool"]
+            with Memory(backing.settings) as direct:
+                direct.forget(agent=agent, confirm=agent)
+        assert memory.flush(timeout=60)
+        assert way.said(agent) == []
+        say(memory, agent, "three")
+        assert [content for content, _ in way.said(agent)] == ["three"]
 
 
 def test_a_key_that_is_refused_says_so(doors: Doors, address: str, agent: str, tmp_path: Path) -> None:

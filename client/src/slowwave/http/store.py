@@ -11,7 +11,7 @@ import weakref
 from datetime import UTC, datetime
 
 from slowwave.background import Writer
-from slowwave.errors import SlowwaveError, StoreUnavailable
+from slowwave.errors import RateLimited, SlowwaveError, StoreUnavailable
 from slowwave.http.calls import Call, CallDeliverer, entry_of, names_of
 from slowwave.http.wire import Answer, Wire
 from slowwave.offers import Complaints
@@ -74,8 +74,8 @@ class GatewayStore:
         if not self._spool.pending:
             try:
                 return call.send(self.wire), "postgres"
-            except StoreUnavailable as away:
-                error = away
+            except (StoreUnavailable, RateLimited) as away:
+                error = StoreUnavailable(str(away))
         entry.stamp(datetime.now(UTC).isoformat())
         self._writer.store([entry])
         self._complaints.say("what was said waits in %s: %s", self._spool.folder, error)
