@@ -10,6 +10,7 @@ import pytest
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.domain.moving_in.records import System
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.undo import undo
 from slowwave_server.services.undo_checks import CannotUndo
@@ -224,3 +225,25 @@ def test_failure_half_way_can_be_undone_and_gone_on_from(house: House, tmp_path:
 def test_agent_must_be_named(house: House) -> None:
     with pytest.raises(SlowwaveError, match="give --agent NAME"):
         house.bring("mem0", "mem0_export.json", None)
+
+
+def test_undo_after_passes_lets_merged_memories_stand_again(house: House, tmp_path: Path) -> None:
+    house.scene.say("monday", "Ines rides to work on a cargo bike every day.", "Ines lives in Ghent.", agent="ines")
+    house.flush_all()
+    own = set(house.memories())
+    path = tmp_path / "mem0.json"
+    texts = ["Ines rides to work every day on a cargo bike.", "Ines lives in Porto.", "Ines lives in Ghent, Belgium."]
+    path.write_text(json.dumps([{"id": str(number), "memory": text} for number, text in enumerate(texts)]))
+    run = house.bring("mem0", path).runs["ines"]
+    scope = house.sql("SELECT id FROM slowwave.scopes")[0].id
+    for kind in ("light", "deep"):
+        consolidate(
+            house.engine, Order(scope, kind, by="test"), settings=house.settings.memory.consolidation, clock=house.clock
+        )
+    changed = house.sql("SELECT action FROM slowwave.memory_changes WHERE run_id > :run", run=run)
+    assert {row.action for row in changed} & {"merged", "conflict", "linked", "superseded", "synthesised"}
+    house.undo(run)
+    assert set(house.memories()) == own
+    assert house.count("memory_imports") == house.count("memory_conflicts") == 0
+    for row in house.memories().values():
+        assert row.valid_to is None
