@@ -6,6 +6,7 @@ Must not know: how requests are stored and offered, Celery, HTTP.
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -23,9 +24,9 @@ from slowwave.settings import Settings
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
 from slowwave_server.services.forget.forget import Forgetter, Report
 from slowwave_server.services.forget.target import CannotForget, Target
+from slowwave_server.services.moving_in.undoing import undo_any
 from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.requests import Failure, Kind, Refused, Request, Unavailable
-from slowwave_server.services.undo import undo
 from slowwave_server.services.undo_checks import CannotUndo
 
 
@@ -169,7 +170,10 @@ class RequestWork:
             )
             return _corrected(archived)
         if isinstance(given, UndoArguments):
-            undone = undo(self.engine, request.tenant, given.run, no_repeat=given.no_repeat, **whose)
+            forgetting = partial(Forgetter, self.engine, self.redis, self.settings, self.clock)
+            undone = undo_any(
+                self.engine, request.tenant, given.run, forgetting=forgetting, no_repeat=given.no_repeat, **whose
+            )
             return asdict(undone)
         assert isinstance(given, ForgetArguments)  # noqa: S101 (the last of the kinds)
         return self._forget(request, given)

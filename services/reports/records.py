@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, text
 
 from slowwave_server.models import Memory, Scope
 from slowwave_server.services.reports.memories import ListedMemory, Source, sources_of
@@ -32,10 +32,18 @@ _NOW = (
     Memory.revision,
 )
 
+_USES = text(
+    "SELECT w.id, count(DISTINCT coalesce(y.session_id, 0)) AS used, max(y.last_used_at) AS last_used_at FROM ("
+    " SELECT m.id, m.id AS part FROM unnest(CAST(:memories AS uuid[])) AS m (id)"
+    " UNION ALL SELECT p.merged_into, p.id FROM slowwave.memories p WHERE p.merged_into = ANY (:memories)) AS w"
+    " JOIN slowwave.memory_uses y ON y.memory_id = w.part GROUP BY w.id"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of `source_count`.
+    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of `source_count`. used: in how
+    many conversations a reply used it, or what was merged into it.
 
     confidence and importance: 0..1. valid_to is None while it holds. As it was known at another time, what came later
     is None: recorded_at of a memory that is gone, superseded_by, merged_into, archive_reason and revision.
@@ -58,6 +66,8 @@ class Record:
     revision: int | None
     source_count: int
     sources: tuple[Source, ...]
+    used: int
+    last_used_at: datetime | None
 
 
 def read_record(connection: Connection, tenant: str, memory: UUID, reach: Reach) -> Record:
@@ -87,8 +97,19 @@ def _current(
     if reach is not None:
         query = query.where(reach.scopes_condition())
     rows = connection.execute(query).mappings().all()
-    counts, sources = sources_of(connection, tenant, [row["id"] for row in rows])
-    return {row["id"]: Record(**row, source_count=counts[row["id"]], sources=tuple(sources[row["id"]])) for row in rows}
+    found = [row["id"] for row in rows]
+    counts, sources = sources_of(connection, tenant, found)
+    uses = {row.id: row for row in connection.execute(_USES, {"memories": found})} if found else {}
+    return {
+        row["id"]: Record(
+            **row,
+            source_count=counts[row["id"]],
+            sources=tuple(sources[row["id"]]),
+            used=uses[row["id"]].used if row["id"] in uses else 0,
+            last_used_at=uses[row["id"]].last_used_at if row["id"] in uses else None,
+        )
+        for row in rows
+    }
 
 
 def _as_known(listed: ListedMemory, scope: str, current: Record | None) -> Record:
@@ -110,4 +131,6 @@ def _as_known(listed: ListedMemory, scope: str, current: Record | None) -> Recor
         revision=None,
         source_count=listed.source_count,
         sources=listed.sources,
+        used=0 if current is None else current.used,
+        last_used_at=None if current is None else current.last_used_at,
     )

@@ -264,3 +264,21 @@ def test_an_expiring_key_makes_none_that_lasts_longer(desk: Desk) -> None:
     assert second["expires_at"] == first["expires_at"]
     later = (soon + timedelta(hours=1)).isoformat()
     desk.post("/v1/keys", {"name": "late", "rights": ["administer"], "expires_at": later}, 403, key=first["key"])
+
+
+def test_working_memory_is_counted_and_a_cycle_asked_for_once(desk: Desk) -> None:
+    stats = desk.get("/v1/agents/atlas/stats?scope=room:kitchen")
+    assert (stats["noted"] >= 2, stats["runs"] >= 1) == (True, True)
+    path, body = "/v1/agents/atlas/consolidate", {"scope": "room:kitchen"}
+    desk.doors.redis.delete("consolidate", *desk.doors.redis.keys("slowwave:consolidate:*"))
+    assert [desk.post(path, body)["asked"] for _ in range(2)] == [True, False]
+    desk.post(path, body, 404, key=desk.key(agents=("atlas",)))
+    desk.get("/v1/agents/boreas/stats", 404, key=desk.key(agents=("atlas",)))
+
+
+def test_a_memory_says_in_how_many_conversations_it_was_used(desk: Desk) -> None:
+    memory = str(desk.world.memories(OWN)[0])
+    for session in ("one", "one", "two"):
+        desk.post("/v1/agents/atlas/used", {"memories": [memory], "session": session})
+    found = desk.get(f"/v1/memories/{memory}")
+    assert (found["used"] >= 1, found["last_used_at"] is not None) == (True, True)

@@ -16,6 +16,7 @@ from slowwave_server.services import work_ids
 from slowwave_server.workers.gateway.addresses import NO_TEXT
 from slowwave_server.workers.gateway.bodies import take_body
 from slowwave_server.workers.gateway.gate import Gate
+from slowwave_server.workers.gateway.idempotency import given_key
 from slowwave_server.workers.gateway.keys import digest_of
 from slowwave_server.workers.gateway.problems import Problem, problem_of
 from slowwave_server.workers.gateway.request_ids import request_id_of
@@ -60,6 +61,8 @@ async def _answer(request: Request, needs: Needs, answer: Handler) -> Response:
     work_ids.bind(tenant=visit.tenant, key=visit.caller.prefix)
     request.state.visit = visit
     rules = gate.settings.gateway
+    if request.method in CHANGES:
+        given_key(request)  # a header that is wrong is refused, also by a route that needs none
     if request.method in BODIES:
         request = await take_body(request, rules.max_body_bytes, rules.body_seconds)
     if request.method in CHANGES and needs.keeps != "nothing":

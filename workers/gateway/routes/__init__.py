@@ -18,6 +18,7 @@ from slowwave_server.workers.gateway.routes import (
     runs,
     status,
     webhooks,
+    working,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -26,6 +27,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     read.router,
     memories.router,
     days.router,
+    working.router,
     review.router,
     runs.router,
     forget.router,

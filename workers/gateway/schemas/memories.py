@@ -46,6 +46,8 @@ class Memory(Answer):
     revision: int | None = Field(description="Counts up with every change; give it with a correction.")
     source_count: int
     sources: list[MemorySource] = Field(description="At most 20 of `source_count`.")
+    used: int = Field(description="In how many conversations a reply used it.")
+    last_used_at: datetime | None
 
 
 class MemoryPage(Page):
