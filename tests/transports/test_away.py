@@ -1,5 +1,6 @@
 """While what stands behind a transport is away: nothing recorded is lost, and whoever asks is told so."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -192,3 +193,12 @@ def test_what_needs_postgres_itself_says_so_over_http(doors: Doors, address: str
 def test_an_address_or_key_that_cannot_be_used(url: str, key: str, says: str) -> None:
     with pytest.raises(InvalidSettings, match=says):
         Memory.from_url(url, key)
+
+
+def test_a_reply_does_not_wait_for_what_is_away(way: Way, agent: str) -> None:
+    with way.connect() as memory, way.away():
+        begun = time.monotonic()
+        for ask in (lambda: memory.context(agent), lambda: memory.search(agent, "invoices")):
+            with pytest.raises(StoreUnavailable):
+                ask()
+        assert time.monotonic() - begun < 8

@@ -124,4 +124,5 @@ class GatewayReads(BoundGateway):
         return gateway_followed(self.gateway.wire, agent, scopes, after, timeout)
 
     def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        return self.gateway.wire.call("POST", path, body=body).body
+        # A reply waits for it.
+        return self.gateway.wire.call("POST", path, body=body, again=False).body

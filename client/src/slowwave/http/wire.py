@@ -22,11 +22,12 @@ except ImportError:
 
 MAX_CONNECTIONS = 8
 CONNECT_SECONDS = 3.0
-ANSWER_SECONDS = 30.0
-"""More than a gateway waits for a worker."""
+ANSWER_SECONDS = 12.0
+"""More than a gateway waits for a worker, and as long as the client waits for Postgres."""
 PATIENCE_SECONDS = 10.0
 """A call that may be tried again is tried for so long."""
 _KEY_CHARACTERS = 200
+_BROKEN = (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError)
 
 
 class Answer(NamedTuple):
@@ -88,7 +89,8 @@ class Wire:
         """Make one call.
 
         key: its idempotency key. taken: since when it has waited, in ISO 8601. invalid: what to raise for a call that
-        can't be made so. again: try again while the gateway is away or asks to wait, for up to ten seconds.
+        can't be made so. again: try again while the gateway is away or asks to wait, for up to ten seconds. Without
+        it a call is made a second time only if its connection breaks.
         Raises StoreUnavailable, RateLimited, NotAllowed, NotFound and whatever else the gateway says.
         """
         request = self._request(method, path, body, query, key, taken)
@@ -173,7 +175,11 @@ class Wire:
         return self._client.build_request(method, self.url + path, content=content, params=given, headers=headers)
 
     def _send(self, request: "httpx2.Request") -> tuple[int, dict[str, Any], Mapping[str, str]]:
-        answer = self._client.send(request)
+        try:
+            answer = self._client.send(request)
+        except _BROKEN:
+            # A gateway that was restarted has closed the connections of before; a key makes the second call harmless.
+            answer = self._client.send(request)
         return answer.status_code, _json_of(answer), answer.headers
 
 
