@@ -4,8 +4,6 @@ Must not know: who supervises it, its routes.
 """
 
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 
 from sqlalchemy import Connection
@@ -18,6 +16,7 @@ from slowwave_server.services.access.logins import add_login
 from slowwave_server.workers.stack.child import Program
 from slowwave_server.workers.stack.data_folder import DataFolder
 from slowwave_server.workers.stack.errors import StackFailed
+from slowwave_server.workers.stack.health import answers
 from slowwave_server.workers.stack.ports import HOST
 
 NAME = "gateway"
@@ -67,11 +66,7 @@ class EmbeddedGateway:
 
     def answers(self) -> bool:
         """Whether it is ready."""
-        try:
-            with urllib.request.urlopen(f"http://{HOST}:{self._port}/readyz", timeout=2) as answer:
-                return bool(answer.status == 200)  # noqa: PLR2004  (HTTP's own number)
-        except (urllib.error.URLError, OSError):
-            return False
+        return answers(f"{self.url}/readyz")
 
 
 def _verifier(connection: Connection, password: str) -> str:

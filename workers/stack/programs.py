@@ -5,8 +5,6 @@ Must not know: who starts them, where the servers come from.
 
 import os
 import socket
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ from slowwave_server.workers.celery_process import SOFT_STOP, celery_command
 from slowwave_server.workers.celery_settings import broker_settings
 from slowwave_server.workers.stack.child import Child, Program
 from slowwave_server.workers.stack.data_folder import DataFolder
+from slowwave_server.workers.stack.health import answers
 from slowwave_server.workers.stack.ports import HOST
 
 # Programs that use the servers stop before them.
@@ -123,8 +122,4 @@ def worker_answers(settings: Settings, node: str) -> bool:
 
 def flower_answers(port: int) -> bool:
     """Whether Flower's health check says that it is up."""
-    try:
-        with urllib.request.urlopen(f"http://{HOST}:{port}/healthcheck", timeout=2) as answer:
-            return bool(answer.status == 200)  # noqa: PLR2004  (HTTP's own number)
-    except (urllib.error.URLError, OSError):
-        return False
+    return answers(f"http://{HOST}:{port}/healthcheck")
