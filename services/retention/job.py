@@ -35,7 +35,6 @@ def run_retention(context: JobContext) -> JobOutcome:
     )
     calls = remove_old_calls(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     acts = remove_old_acts(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
-    tombstones = remove_old_tombstones(context.engine, now=now, dry_run=context.dry_run, go_on=go_on)
     tasks = expire_work(
         context.engine,
         rules.task_days,
@@ -55,7 +54,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         "tasks_expired": tasks,
         "calls": calls.calls,
         "audit_rows": acts,
-        "tombstones": tombstones,
+        "tombstones": remove_old_tombstones(context.engine, now=now, dry_run=context.dry_run, go_on=go_on),
         **_remove_passing(context, now, go_on),
         "partitions_made": kept_room.made,
         "partitions_emptied": kept_room.emptied,
