@@ -14,10 +14,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from slowwave import Memory
 from slowwave.settings import PREFIX, Settings
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.api_keys import Wanted, make_key
 from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 DEADLINE_SECONDS = 60.0
@@ -39,14 +42,32 @@ def own_stack(variables: Mapping[str, str] | None = None) -> Iterator[Settings]:
     Answers the settings that connect to them. Servers that SLOWWAVE_… variables name are somebody's: they aren't used.
     variables: SLOWWAVE_… variables of this example's own. From here on no framework of this process reports to anybody.
     """
+    with _started(variables or {}, gateway=False) as (stack, folder):
+        yield stack.settings.model_copy(update={"spool": folder / "spool"})
+
+
+@contextmanager
+def own_gateway() -> Iterator[Mapping[str, str]]:
+    """The same with `slowwave serve`; answers variables with its address and a key."""
+    with _started({}, gateway=True) as (stack, _folder):
+        engine = make_engine(stack.settings.database_url)
+        wanted = Wanted("example", ["record", "read"])
+        with engine.begin() as connection:
+            _, key = make_key(connection, stack.settings.tenant, wanted, by="example", now=datetime.now(UTC))
+        engine.dispose()
+        yield {"SLOWWAVE_URL": str(stack.gateway_url), "SLOWWAVE_KEY": key}
+
+
+@contextmanager
+def _started(variables: Mapping[str, str], *, gateway: bool) -> Iterator[tuple[Stack, Path]]:
     os.environ.update(_NO_REPORTS)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    environment |= variables or {}
+    environment |= variables
     with tempfile.TemporaryDirectory(prefix="slowwave-example-") as folder:
-        options = StackOptions(data=Path(folder) / "data", concurrency=1, flower=False)
+        options = StackOptions(data=Path(folder) / "data", concurrency=1, flower=False, gateway=gateway)
         print("Starting Postgres, Valkey and workers of this example's own …")
         with Stack(options, lambda _part, _line: None, environment) as stack:
-            yield stack.settings.model_copy(update={"spool": Path(folder) / "spool"})
+            yield stack, Path(folder)
     print("Everything is stopped again, and nothing was left behind.")
 
 
