@@ -18,7 +18,9 @@ from slowwave.version import VERSION
 try:
     import httpx2
 except ImportError:
-    raise InvalidSettings("a client over HTTP needs httpx2: pip install 'slowwave[http]'") from None
+    raise InvalidSettings(
+        "a client over HTTP needs the package httpx2: install the extra `http` of slowwave (docs/install.md)"
+    ) from None
 
 MAX_CONNECTIONS = 8
 CONNECT_SECONDS = 3.0
