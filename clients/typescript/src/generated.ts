@@ -408,6 +408,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/consolidate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Consolidate
+         * @description Ask the workers for a cycle over an agent's notes, or those of a room or a team. They make one anyway, later.
+         */
+        post: operations["consolidate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stats
+         * @description Say what became of all that an agent noted, and what the cycles over its notes did.
+         */
+        get: operations["stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews": {
         parameters: {
             query?: never;
@@ -940,6 +980,25 @@ export interface components {
             revision: number | null;
         };
         /**
+         * Consolidation
+         * @description Whose notes are meant: the agent's own, or those of a room or a team.
+         */
+        Consolidation: {
+            /**
+             * Scope
+             * @description `room:NAME` or `team:NAME`.
+             */
+            scope?: string | null;
+        };
+        /**
+         * ConsolidationAsked
+         * @description Whether a cycle was asked for; false if one is on its way already.
+         */
+        ConsolidationAsked: {
+            /** Asked */
+            asked: boolean;
+        };
+        /**
          * Context
          * @description What the agent should know.
          */
@@ -1216,7 +1275,7 @@ export interface components {
         };
         /**
          * Delivery
-         * @description One change for one endpoint. skipped: the memory was gone before it was sent. dead: given up; it can be replayed.
+         * @description One change for one endpoint. skipped: its memory was gone before it was sent. dead: given up, until a replay.
          */
         Delivery: {
             /**
@@ -1675,6 +1734,13 @@ export interface components {
              * @description At most 20 of `source_count`.
              */
             sources: components["schemas"]["MemorySource"][];
+            /**
+             * Used
+             * @description In how many conversations a reply used it.
+             */
+            used: number;
+            /** Last Used At */
+            last_used_at: string | null;
         };
         /**
          * MemoryChange
@@ -2893,6 +2959,46 @@ export interface components {
             /** Cure */
             cure: string | null;
         };
+        /**
+         * WorkingStats
+         * @description What became of all that was noted. noted = open + consolidated + duplicates + expired + failed.
+         */
+        WorkingStats: {
+            /** Noted */
+            noted: number;
+            /** Open */
+            open: number;
+            /** Marked */
+            marked: number;
+            /** Consolidated */
+            consolidated: number;
+            /** Duplicates */
+            duplicates: number;
+            /** Expired */
+            expired: number;
+            /** Failed */
+            failed: number;
+            /** Running */
+            running: boolean;
+            /** Runs */
+            runs: number;
+            /** Failed Runs */
+            failed_runs: number;
+            /** Last Run At */
+            last_run_at: string | null;
+            /** Last Error */
+            last_error: string | null;
+            /** Persisted */
+            persisted: number;
+            /** Links */
+            links: number;
+            /** Triples */
+            triples: number;
+            /** Duration Ms */
+            duration_ms: number;
+            /** Last Duration Ms */
+            last_duration_ms: number | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -3795,6 +3901,78 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    consolidate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition of this request harmless. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Consolidation"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsolidationAsked"];
+                };
+            };
+            /** @description What was wrong, and what to do. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stats: {
+        parameters: {
+            query?: {
+                /** @description `room:NAME` or `team:NAME`; the agent's own scope if left out. */
+                scope?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkingStats"];
                 };
             };
             /** @description What was wrong, and what to do. */
