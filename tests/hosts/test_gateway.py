@@ -1,6 +1,6 @@
 """Hooks of a person who has an address and an API key, and no login of the database."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,15 +28,25 @@ def address(doors: Doors) -> Iterator[str]:
         yield address
 
 
-def home_of(folder: Path, address: str, key: str) -> Home:
-    spool = {"SLOWWAVE_SPOOL": str(folder / "spool")}
-    return Home(folder / "home", {"SLOWWAVE_URL": address, "SLOWWAVE_KEY": key} | spool)
+@pytest.fixture
+def home_with(tmp_path: Path) -> Iterator[Callable[[str, str], Home]]:
+    """Makes the home of a person who has an address and a key."""
+    homes: list[Home] = []
+
+    def make(address: str, key: str) -> Home:
+        spool = {"SLOWWAVE_SPOOL": str(tmp_path / "spool")}
+        homes.append(Home(tmp_path / "home", {"SLOWWAVE_URL": address, "SLOWWAVE_KEY": key} | spool))
+        return homes[-1]
+
+    yield make
+    for home in homes:
+        home.close()
 
 
 def test_session_is_in_the_next_ones_context_by_key(
-    doors: Doors, address: str, module_database: str, tmp_path: Path
+    doors: Doors, address: str, module_database: str, home_with: Callable[[str, str], Home]
 ) -> None:
-    home = home_of(tmp_path, address, doors.key(agents=[AGENT], rights=["record", "read"]))
+    home = home_with(address, doors.key(agents=[AGENT], rights=["record", "read"]))
     first = ClaudeCode(home, "monday")
     first.turn("Our staging server is called heron.", "Noted.")
     for _ in range(2):
@@ -48,13 +58,12 @@ def test_session_is_in_the_next_ones_context_by_key(
     assert tenants == [("acme",)]
     second = ClaudeCode(home, "tuesday")
     assert "heron" in context_in(second.run("SessionStart", *PATIENT, source="startup"))
-    home.close()
 
 
 def test_key_that_may_not_record_loses_nothing(
-    doors: Doors, address: str, module_database: str, tmp_path: Path
+    doors: Doors, address: str, module_database: str, home_with: Callable[[str, str], Home]
 ) -> None:
-    home = home_of(tmp_path, address, doors.key(agents=["another"], rights=["record", "read"]))
+    home = home_with(address, doors.key(agents=["another"], rights=["record", "read"]))
     session = ClaudeCode(home, "wednesday")
     session.turn("I like tea.", "Noted.")
     assert context_in(session.run("Stop")) == ""
@@ -63,14 +72,14 @@ def test_key_that_may_not_record_loses_nothing(
     (waiting,) = home.inbox()
     assert "wednesday" in waiting.read_text()
     assert contents(module_database, "wednesday") == []
-    home.close()
 
 
-def test_gateway_that_is_away_leaves_the_turn_in_the_spool(tmp_path: Path) -> None:
-    home = home_of(tmp_path, "http://127.0.0.1:1", "sw_abcdefgh_" + "x" * 43)
+def test_gateway_that_is_away_leaves_the_turn_in_the_spool(
+    home_with: Callable[[str, str], Home], tmp_path: Path
+) -> None:
+    home = home_with("http://127.0.0.1:1", "sw_abcdefgh_" + "x" * 43)
     session = ClaudeCode(home, "monday")
     session.turn("I like tea.", "Noted.")
     assert context_in(session.run("Stop")) == ""
     spool = tmp_path / "spool"
     wait_for(lambda: "I like tea." in "".join(file.read_text() for file in spool.glob("*.jsonl")), "it is spooled")
-    home.close()

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -66,13 +68,9 @@ def test_turn_lies_in_the_spool_while_servers_are_away(lonely_home: Home) -> Non
     assert "I like tea." in "".join(file.read_text() for file in spool.glob("*.jsonl"))
 
 
-def test_unusable_settings_keep_the_turn_until_mended(database_url: str, valkey_url: str, tmp_path: Path) -> None:
-    right = {
-        "SLOWWAVE_DATABASE_URL": database_url,
-        "SLOWWAVE_BROKER_URL": valkey_url,
-        "SLOWWAVE_SPOOL": str(tmp_path / "spool"),
-    }
-    home = Home(tmp_path / "home", right | {"SLOWWAVE_NO_SUCH_SETTING": "1"})
+def test_unusable_settings_keep_the_turn_until_mended(home: Home, database_url: str) -> None:
+    right = home.settings
+    home.settings = {**right, "SLOWWAVE_NO_SUCH_SETTING": "1"}
     session = ClaudeCode(home, "monday")
     session.turn("I like tea.", "Noted.")
     session.run("Stop")
@@ -81,7 +79,20 @@ def test_unusable_settings_keep_the_turn_until_mended(database_url: str, valkey_
     home.settings = right
     session.run("UserPromptSubmit", prompt="And coffee?")
     wait_for(lambda: contents(database_url, "monday") == ["I like tea.", "Noted."], "the turn is recorded")
-    home.close()
+
+
+def test_helper_that_nobody_asks_ends(lonely_home: Home) -> None:
+    ClaudeCode(lonely_home, "monday").run("Stop")
+    (place,) = lonely_home.places()
+    wait_for((place / "socket").exists, "the first helper listens")
+    lonely_home.close()
+    assert (place / "socket").exists()  # that one was killed
+    code = "import sys; from slowwave.hosts.helper import main; main(sys.argv[1], idle_seconds=0.1)"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, str(place)], env=lonely_home.environment, timeout=60, check=True
+    )
+    assert ended.returncode == 0
+    assert not (place / "socket").exists()
 
 
 def test_two_hooks_at_once_start_one_helper_and_record_once(home: Home, database_url: str) -> None:
@@ -92,14 +103,15 @@ def test_two_hooks_at_once_start_one_helper_and_record_once(home: Home, database
             assert (done.stdout, done.returncode) == (b"", 0)
     wait_for(lambda: contents(database_url, "monday") and not home.inbox(), "the turn is recorded")
     assert contents(database_url, "monday") == ["I like tea.", "Noted."]
-    assert len(home.helpers()) == 1
+    wait_for(lambda: len(home.helpers()) == 1, "the other helpers have ended")
     assert rows(database_url, "SELECT last_seq FROM slowwave.sessions") == [(2,)]
 
 
 def test_mute_helper_costs_no_more_than_the_wait(lonely_home: Home) -> None:
     session = ClaudeCode(lonely_home, "monday")
     session.run("Stop")
-    wait_for(lonely_home.helpers, "the helper runs")
+    (place,) = lonely_home.places()
+    wait_for((place / "socket").exists, "the helper listens")
     (helper,) = lonely_home.helpers()
     os.kill(helper, signal.SIGSTOP)  # it stands still, and the kernel still takes connections
     try:

@@ -53,10 +53,10 @@ class Helper:
         self._rooms = threading.BoundedSemaphore(MAX_CONVERSATIONS)
 
     def serve(self, listener: socket.socket) -> None:
-        """Answer until nobody has asked for `idle_seconds`."""
+        """Answer until nobody has asked for `idle_seconds`. What still waits then is for the next helper."""
         threading.Thread(target=self._drain_for_ever, daemon=True).start()
         listener.settimeout(LOOK_SECONDS)
-        while time.monotonic() - self._heard < self._idle_seconds or self._waiting():
+        while time.monotonic() - self._heard < self._idle_seconds:
             try:
                 connection, _ = listener.accept()
             except TimeoutError:
