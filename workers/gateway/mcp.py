@@ -121,9 +121,8 @@ class McpEndpoint:
         if request.method != "POST":
             raise Problem(405, "method-not-allowed", f"{PATH} answers POST", headers={"Allow": "POST"})
         gate: Gate = request.app.state.gate
-        visit, _ = await to_thread.run_sync(admit, gate, request, _NEEDS)
+        visit = await to_thread.run_sync(admit, gate, request, _NEEDS)
         agent_of(visit)
-        request.state.visit = visit
         act_for(visit.caller.digest)
         _visit.set(visit)
         rules = gate.settings.gateway

@@ -1,4 +1,4 @@
-"""How a request passes: key, rights and limits first, then its body, then the route; and what an error answers.
+"""How a request passes: key and rights first, then its body, limits and the route; and what an error answers.
 
 Nothing of a body is read before the key is known to be good for the route.
 
@@ -6,6 +6,9 @@ Must not know: any single route.
 """
 
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
+from functools import wraps
+from inspect import isasyncgenfunction, iscoroutinefunction
 from typing import Any
 
 from anyio import to_thread
@@ -25,11 +28,18 @@ from slowwave_server.workers.gateway.walls import act_for
 
 BODIES = frozenset({"POST", "PATCH", "PUT"})
 CHANGES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
+TOO_MANY = 429
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+_entering: ContextVar[Visit | None] = ContextVar("slowwave_entering", default=None)
 
 
 class GatewayRoute(APIRoute):
     """A route that says which right it needs, by a parameter like `visit: Annotated[Visit, reads]`."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint if _is_async(endpoint) else _counted(endpoint), **options)
 
     @property
     def needs(self) -> Needs | None:
@@ -41,46 +51,71 @@ class GatewayRoute(APIRoute):
 
     def get_route_handler(self) -> Handler:
         answer, needs = super().get_route_handler(), self.needs
-        path = self.path
+        path, counts_late = self.path, not _is_async(self.endpoint)
 
         async def handle(request: Request) -> Response:
             try:
                 if needs is None:
                     return await answer(request)
-                return await _answer(request, needs, answer)
+                late = counts_late and (needs.keeps == "nothing" or request.method not in CHANGES)
+                return await _answer(request, needs, answer, counts_late=late)
             except Exception as error:  # noqa: BLE001 (one that nobody foresaw is logged, and told without details)
                 return await to_thread.run_sync(problem_response, request, error, path)
 
         return handle
 
 
-async def _answer(request: Request, needs: Needs, answer: Handler) -> Response:
+def _is_async(endpoint: Callable[..., Any]) -> bool:
+    return iscoroutinefunction(endpoint) or isasyncgenfunction(endpoint)
+
+
+def _counted(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    """Count the request in the thread that answers it: a thread of its own would cost more than the count."""
+
+    @wraps(endpoint)
+    def count(*args: Any, **kwargs: Any) -> Any:
+        if (visit := _entering.get()) is not None:
+            visit.take_token()
+        return endpoint(*args, **kwargs)
+
+    return count
+
+
+async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_late: bool) -> Response:
+    """counts_late: the route itself counts the request; what is refused before it is counted with its problem."""
     gate: Gate = request.app.state.gate
-    visit, told = await to_thread.run_sync(admit, gate, request, needs)
-    act_for(visit.caller.digest)
-    work_ids.bind(tenant=visit.tenant, key=visit.caller.prefix)
-    request.state.visit = visit
+    _check_text(request)
+    digest = digest_of(request.headers.get("authorization"))
+    caller = gate.keys.fresh(digest)
+    if caller is None:
+        caller = await to_thread.run_sync(gate.keys.caller, digest)
+    visit = request.state.visit = Visit(gate, request, caller, request_id_of(request.scope))
+    _entering.set(visit)
+    act_for(caller.digest)
+    work_ids.bind(tenant=visit.tenant, key=caller.prefix)
+    caller.require(*needs.rights)
+    if not counts_late:
+        await to_thread.run_sync(visit.take_token)
     rules = gate.settings.gateway
     if request.method in CHANGES:
         given_key(request)  # a header that is wrong is refused, also by a route that needs none
     if request.method in BODIES:
         request = await take_body(request, rules.max_body_bytes, rules.body_seconds)
     if request.method in CHANGES and needs.keeps != "nothing":
-        response = await gate.answers.once(visit.caller, request, needs.keeps, answer)
+        response = await gate.answers.once(caller, request, needs.keeps, answer)
     else:
         response = await answer(request)
-    response.headers.update(told)
+    response.headers.update(visit.told or {})
     return response
 
 
-def admit(gate: Gate, request: Request, needs: Needs) -> tuple[Visit, dict[str, str]]:
-    """Find out who asks, and whether they may. Raises Problem, KeyRefused, RightMissing."""
-    _check_text(request)
+def admit(gate: Gate, request: Request, needs: Needs) -> Visit:
+    """Find out who asks, and whether they may; count the request. Raises Problem, KeyRefused, RightMissing."""
     caller = gate.keys.caller(digest_of(request.headers.get("authorization")))
-    told = gate.limits.take(caller)
-    request.state.limits = told
+    visit = request.state.visit = Visit(gate, request, caller, request_id_of(request.scope))
+    visit.take_token()
     caller.require(*needs.rights)
-    return Visit(gate, request, caller, request_id_of(request.scope)), told
+    return visit
 
 
 def _check_text(request: Request) -> None:
@@ -99,9 +134,14 @@ def problem_response(request: Request, error: Exception, path: str) -> Response:
         error = gate.keys.recheck(visit.caller, error)
     shell = gate.shell(gate.settings.tenant if visit is None else visit.tenant)
     problem = problem_of(error, shell, f"{request.method} {path}")
+    if visit is not None and visit.told is None and problem.status != TOO_MANY:
+        try:
+            visit.take_token()
+        except Problem as refused:
+            problem = refused
     response = problem.response(request_id_of(request.scope))
-    for name, value in getattr(request.state, "limits", {}).items():
+    for name, value in ((visit and visit.told) or {}).items():
         response.headers.setdefault(name, value)
-    if request.method in BODIES and problem.status in {401, 403, 429}:
-        response.headers["Connection"] = "close"  # its body was not read
+    if request.method in BODIES and problem.status in {401, 403, TOO_MANY}:
+        response.headers["Connection"] = "close"  # its body may not have been read
     return response

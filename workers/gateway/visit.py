@@ -42,6 +42,14 @@ class Visit:
     request: Request
     caller: Caller
     request_id: str
+    told: dict[str, str] | None = None
+    """What the answer says of the limits; None until the request is counted."""
+
+    def take_token(self) -> None:
+        """Count the request, once. Raises Problem for one too many."""
+        if self.told is None:
+            self.told = {}
+            self.told = self.gate.limits.take(self.caller)
 
     @property
     def tenant(self) -> str:
