@@ -144,6 +144,7 @@ def test_every_name_of_ours_is_a_task_a_function_or_a_module(document: Path) -> 
             | settings
             # Files of settings, beside an export, of systemd, of a shell, of OpenCode.
             | {"yaml", "env", "json", "target", "fish", "js"}
+            or name.endswith("_id_seq")
             or hasattr(slowwave, name)
             or importlib.util.find_spec(f"slowwave.{name}") is not None
         )

@@ -316,6 +316,7 @@ NOT_CALLED = {
     "book.ended_days": "as due.due_days; `slowwave finalize --ended` shows those of its tenant",
     "book.mark_settling": "writes",
     "evidence.check_reveal": "asks what the login may do, and reads no row",
+    "Memory.changes": "tests/integration/test_changes.py asks it as two tenants",
     "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
     "servers.check_postgres": "the server's version",
     "servers.check_version": "the server's version",

@@ -1,0 +1,250 @@
+"""`python -m proof.feed [--changes 20000] [--calm 1000] [--every 6]`: changes are made while gateway, workers, beat,
+Redis and Postgres are killed in turn; then each reader of the feed has each change, in the order of its memory.
+
+The truth is the ledger as it is in the end: a crash of Postgres takes back what was committed in its last moments, and
+what it took back must not have been told to anyone.
+
+Must not know: how the feed is read.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import psycopg
+
+from proof.feed.readers import Seen, read_iterator, read_stream, receiving
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.access.api_keys import Wanted, make_key
+from slowwave_server.workers.stack.stack import Stack, StackOptions
+
+TENANT = "default"
+MEMORIES = 50
+QUIET_SECONDS = 120.0
+VICTIMS = ("gateway", "postgres", "valkey", "worker", "beat")
+_MAKE = (
+    "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, confidence, importance, trust, valid_from,"
+    " reaffirmed_at, recorded_at, search) SELECT %s, 'fact', 'Fact ' || n, decode(md5(n::text), 'hex'), 0.5, 0.5,"
+    " 'user', now(), now(), now(), '' FROM generate_series(1, %s) AS n RETURNING id"
+)
+_CHANGE = "INSERT INTO slowwave.memory_changes (memory_id, action, reason) VALUES (%s, 'promoted', %s)"
+
+
+def change(
+    url: str, memories: Sequence[object], numbers: Sequence[int], committed: dict[int, float], rate: float
+) -> None:
+    """Change memories, one transaction after the other, as flushes do: without waiting for the disk."""
+    left, rest = list(numbers), 1 / rate
+    while left:
+        try:
+            with psycopg.connect(url, autocommit=True, connect_timeout=3) as connection:
+                connection.execute("SET synchronous_commit = off")
+                while left:
+                    number = left[-1]
+                    connection.execute(_CHANGE, (random.choice(memories), str(number)))
+                    committed[number] = time.time()
+                    left.pop()
+                    time.sleep(rest)
+        except psycopg.Error:
+            time.sleep(0.1)
+
+
+def kill(stack: Stack, ended: threading.Event, every: float, killed: list[str]) -> None:
+    """End one program after the other with SIGKILL; the stack starts it again."""
+    turn = 0
+    while not ended.wait(every):
+        names = [name for name in stack.children if any(name.startswith(victim) for victim in VICTIMS)]
+        name = sorted(names)[turn % len(names)]
+        pid = stack.children[name].pid
+        if pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed.append(name)
+        turn += 1
+
+
+def p95(seen: Seen, committed: dict[int, float], numbers: set[int]) -> float:
+    """Seconds from the commit of a change to its arrival, of 95 %."""
+    first: dict[int, float] = {}
+    for _, _, at, reason in seen.told:
+        first.setdefault(int(reason), at)
+    waits = sorted(first[number] - committed[number] for number in numbers if number in first)
+    return waits[int(len(waits) * 0.95)] if waits else float("inf")
+
+
+def verdict(seen: Seen, ledger: dict[str, str]) -> dict[str, object]:
+    """What is missing, what was told and never was, how often a memory's changes came in another order."""
+    told = [entry[0] for entry in seen.told]
+    firsts: dict[str, tuple[int, int]] = {}
+    swapped, known = 0, set()
+    for id_, memory, _, _ in seen.told:
+        if id_ in known:
+            continue
+        known.add(id_)
+        place = tuple(map(int, id_.split("-")))
+        swapped += memory in firsts and place < firsts[memory]
+        firsts[memory] = max(place, firsts.get(memory, place))  # type: ignore[assignment]
+    return {
+        "reader": seen.name,
+        "told": len(told),
+        "distinct": len(known),
+        "missing": len(set(ledger) - known),
+        "never was": len(known - set(ledger)),
+        "out of order": swapped,
+        "forged": seen.forged,
+        "breaks": seen.breaks,
+    }
+
+
+def ledger_of(url: str) -> dict[str, str]:
+    """Every change that is committed, with its memory."""
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT xid::text || '-' || id, memory_id::text FROM slowwave.memory_changes")
+        return dict(rows.fetchall())
+
+
+def main() -> int:
+    """Run the proof on a stack of its own."""
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="slowwave-feed-") as folder:
+        environment = os.environ | {"SLOWWAVE_GATEWAY__WEBHOOKS__ALLOW_PRIVATE": "127.0.0.0/8"}
+        environment |= {"SLOWWAVE_GATEWAY__REQUESTS_PER_SECOND": "0"}
+        wanted = StackOptions(Path(folder) / "data", flower=False, concurrency=2, gateway=True)
+        with Stack(wanted, lambda _part, _line: None, environment) as stack:
+            return prove(stack, options)
+
+
+@dataclass
+class Proof:
+    """One run: who reads, what was committed when, who was killed."""
+
+    stack: Stack
+    options: argparse.Namespace
+    readers: tuple[Seen, Seen, Seen] = field(
+        default_factory=lambda: (Seen("stream"), Seen("iterator"), Seen("webhook"))
+    )
+    committed: dict[int, float] = field(default_factory=dict)
+    killed: list[str] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def url(self) -> str:
+        return self.stack.settings.database_url
+
+    def run(self) -> dict[str, str]:
+        """Make changes, in peace and then under fire, and answer the ledger once all readers are through."""
+        memories, key = self._prepare()
+        with receiving(self.readers[2]) as (hooks, secrets):
+            secrets.append(self._add_webhook(hooks, key))
+            self._read(key)
+            change(self.url, memories, list(range(self.options.calm)), self.committed, 50)
+            self._change_under_fire(memories)
+            ledger = _settled(self.url, self.readers)
+            self.ended.set()
+        return ledger
+
+    def _prepare(self) -> tuple[list[object], str]:
+        with psycopg.connect(self.url) as connection:
+            made = "INSERT INTO slowwave.scopes (tenant, kind, name) VALUES (%s, 'agent', 'atlas') RETURNING id"
+            scope = connection.execute(made, (TENANT,)).fetchone()
+            memories = [row[0] for row in connection.execute(_MAKE, (scope and scope[0], MEMORIES)).fetchall()]
+        engine = make_engine(self.url)
+        with engine.begin() as transaction:
+            asked = Wanted(name="proof", rights=["read", "administer"], agents=(), scopes=(), expires_at=None)
+            _, key = make_key(transaction, TENANT, asked, by="proof", now=datetime.now(UTC))
+        engine.dispose()
+        return memories, key
+
+    def _add_webhook(self, hooks: str, key: str) -> str:
+        told = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        body = json.dumps({"url": hooks}).encode()
+        asked = Request(f"{self.stack.gateway_url}/v1/webhooks", body, told)  # noqa: S310 (of this machine)
+        with urlopen(asked, timeout=20) as answer:  # noqa: S310 (as above)
+            return str(json.load(answer)["secret"])
+
+    def _read(self, key: str) -> None:
+        stream, iterator, _ = self.readers
+        for target, args in (
+            (read_stream, (str(self.stack.gateway_url), key, stream, self.ended)),
+            (read_iterator, (self.stack.settings, TENANT, iterator, self.ended)),
+        ):
+            threading.Thread(target=target, args=args, daemon=True).start()
+
+    def _change_under_fire(self, memories: list[object]) -> None:
+        calm, options = threading.Event(), self.options
+        noisy = range(options.calm, options.calm + options.changes)
+        rate = options.rate / 2
+        threads = [
+            threading.Thread(target=change, args=(self.url, memories, list(noisy[part::2]), self.committed, rate))
+            for part in range(2)
+        ]
+        killer = threading.Thread(target=kill, args=(self.stack, calm, options.every, self.killed))
+        for thread in (killer, *threads):
+            thread.start()
+        for thread in threads:
+            thread.join()
+        calm.set()
+        killer.join()
+
+
+def prove(stack: Stack, options: argparse.Namespace) -> int:
+    """Run it, and print what came of it."""
+    proof = Proof(stack, options)
+    ledger = proof.run()
+    found = [verdict(seen, ledger) for seen in proof.readers]
+    waits = {seen.name: p95(seen, proof.committed, set(range(options.calm))) for seen in proof.readers}
+    print(f"{len(ledger):,} changes in the ledger; killed {len(proof.killed)} times: {_counted(proof.killed)}")
+    for one in found:
+        print(", ".join(f"{name} {value}" for name, value in one.items()))
+    told = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in waits.items())
+    print(f"p95 from commit to arrival while nothing is killed: {told}")
+    bad = [one for one in found if one["missing"] or one["never was"] or one["out of order"] or one["forged"]]
+    return 1 if bad or waits["stream"] > 1 else 0
+
+
+def _settled(url: str, readers: Sequence[Seen]) -> dict[str, str]:
+    """The ledger, after all readers have it, or after they were quiet for QUIET_SECONDS."""
+    last, since = -1, time.monotonic()
+    while True:
+        try:
+            ledger = ledger_of(url)
+        except psycopg.Error:
+            time.sleep(1)
+            continue
+        if all(set(ledger) <= {entry[0] for entry in seen.told} for seen in readers):
+            return ledger
+        count = sum(len(seen.told) for seen in readers)
+        if count != last:
+            last, since = count, time.monotonic()
+        if time.monotonic() - since > QUIET_SECONDS:
+            return ledger
+        time.sleep(1)
+
+
+def _counted(names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {names.count(name)}" for name in sorted(set(names)))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--changes", type=int, default=20_000)
+    parser.add_argument("--calm", type=int, default=1000, help="changes before anything is killed, to time them")
+    parser.add_argument("--every", type=float, default=6.0, help="seconds between two kills")
+    parser.add_argument("--rate", type=float, default=200.0, help="changes a second, at most")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
