@@ -40,7 +40,7 @@ async function answer({ method, path, body, query, key }) {
     const found = route.exec(`${method} ${path}`);
     if (found) return call(found.slice(1).map(decodeURIComponent), { ...query, ...body, ...(key ? { key } : {}) });
   }
-  return memory.call(method, path, { body, query, key });
+  return memory.call(method, path, { body: body ?? undefined, query: query ?? undefined, key: key ?? undefined });
 }
 
 function failure(error) {
