@@ -95,8 +95,8 @@ scale: setup  ## what each operation costs at a size, beside a hundredth of it
 sizing: setup  ## how many workers a load needs: a model, checked against this machine
 	@$(BIN)/python -m proof.sizing
 
-fuzz: setup  ## anything at every entrance, other examples each time: make fuzz [MINUTES=10]
-	@$(BIN)/python -m proof.fuzz $(if $(MINUTES),--minutes $(MINUTES))
+fuzz: setup  ## anything at every entrance, other examples each time: make fuzz [MINUTES=10] [ONLY=openapi]
+	@$(BIN)/python -m proof.fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ONLY),--only $(ONLY))
 
 redaction: setup  ## secrets in eight languages and odd spellings: what is found, and which ordinary sentences are spoilt
 	@$(BIN)/python -m proof.redaction --write

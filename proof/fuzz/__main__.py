@@ -1,4 +1,6 @@
-"""Run the properties of `tests/attacks/test_fuzz_*.py` in rounds, each with other examples, and tell what was tried.
+"""Run the properties of `tests/attacks/test_fuzz_*.py` and of the HTTP gateway in rounds, and tell what was tried.
+
+Each round has other examples.
 
 A round is pytest with a factor over the examples of the suite and a seed that is printed: the same seed tries the same.
 What fails stands in the report with the seed; the failing examples are in the round's log, which is printed.
@@ -15,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +25,10 @@ from bench.machine import machine
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "proof" / "fuzz.md"
-PROPERTIES = ROOT / "tests" / "attacks"
+PROPERTIES = (
+    *sorted((ROOT / "tests" / "attacks").glob("test_fuzz_*.py")),
+    ROOT / "tests" / "gateway" / "test_openapi_fuzz.py",
+)
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short", "--timeout=0", "-rfE")
 FACTOR = 4
 """A round tries so many times what the suite tries: long enough to be worth starting servers for."""
@@ -32,6 +38,7 @@ FACTOR = 4
 class Rounds:
     """What was tried in all rounds. failed: names of properties, by the seed of the round."""
 
+    files: Sequence[Path] = PROPERTIES
     seeds: list[int] = field(default_factory=list)
     tried: Counter[str] = field(default_factory=Counter)
     failed: dict[int, list[str]] = field(default_factory=dict)
@@ -46,7 +53,7 @@ class Rounds:
             variables = {"FUZZ_FACTOR": str(factor), "FUZZ_TALLY": str(tally)}
             started = time.monotonic()
             ended = subprocess.run(
-                [*PYTEST, f"--hypothesis-seed={seed}", *sorted(map(str, PROPERTIES.glob("test_fuzz_*.py")))],
+                [*PYTEST, f"--hypothesis-seed={seed}", *map(str, self.files)],
                 cwd=ROOT,
                 env=os.environ | variables,
                 capture_output=True,
@@ -91,14 +98,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="proof.fuzz", description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--minutes", type=float, default=10.0, help="a new round begins until these are over")
     parser.add_argument("--factor", type=float, default=FACTOR, help="examples of a round, in those of the suite")
+    parser.add_argument("--only", default="", help="part of a file's name: only the properties there, and no report")
     asked = parser.parse_args()
-    rounds = Rounds()
+    rounds = Rounds([file for file in PROPERTIES if asked.only in file.name])
     end = time.monotonic() + asked.minutes * 60
     while not rounds.seeds or time.monotonic() < end:
         rounds.run(asked.factor)
         print(f"round {len(rounds.seeds)}, seed {rounds.seeds[-1]}: {rounds.failed.get(rounds.seeds[-1], 'all hold')}")
-    REPORT.parent.mkdir(parents=True, exist_ok=True)
-    REPORT.write_text(report(rounds), encoding="utf-8")
+    if not asked.only:
+        REPORT.parent.mkdir(parents=True, exist_ok=True)
+        REPORT.write_text(report(rounds), encoding="utf-8")
     print(report(rounds))
     return 1 if rounds.failed else 0
 

@@ -28,6 +28,7 @@ _SHARED = [
     HealthCheck.too_slow,
     HealthCheck.data_too_large,
     HealthCheck.large_base_example,
+    HealthCheck.filter_too_much,
 ]
 
 

@@ -48,6 +48,7 @@ from slowwave_server.services.reports import (
     names,
     past,
     quarantine,
+    records,
     relations,
     review,
     runs,
@@ -60,6 +61,7 @@ from slowwave_server.services.reports import (
     working,
 )
 from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.reach import Reach
 from tests.walls import PLACES, RULES, TODAY, YESTERDAY, Place, World, open_world, settings_on, words_in
 
 pytestmark = pytest.mark.servers
@@ -89,6 +91,12 @@ def may_hold(reader: Reader, place: Place) -> set[str]:
         "place": lambda other: other == place,
     }
     return {other.word for other in PLACES if other.tenant == place.tenant and fits[reader.wide](other)}
+
+
+def _reach(place: Place) -> Reach:
+    """Of a key that reaches this place and nothing else."""
+    kind, name = place.key
+    return Reach((name,)) if kind == "agent" else Reach(("nobody",), (f"{kind}:{name}",))
 
 
 def _scopes(place: Place) -> list[str]:
@@ -218,6 +226,16 @@ READERS = [
             c, p.tenant, p.agent, scope=_shared(p), session=f"{p.word}-talk", status="archived"
         ),
         silent=True,
+    ),
+    Reader(
+        records.read_record,
+        lambda w, c, p: [records.read_record(c, p.tenant, memory, _reach(p)) for memory in w.memories(p)],
+    ),
+    Reader(
+        records.as_records,
+        lambda _, c, p: records.as_records(
+            c, p.tenant, ":".join(p.key), memories.list_memories(c, p.tenant, p.agent, scope=_shared(p)), then=True
+        ),
     ),
     Reader(aliases.alias_scope, lambda _, c, p: aliases.alias_scope(c, p.tenant, p.key), silent=True),
     Reader(aliases.list_aliases, lambda _, c, p: aliases.list_aliases(c, p.tenant, p.key)),
@@ -349,6 +367,7 @@ NOT_CALLED = {
     "copies.check_copies": "of the whole installation: counts",
     "source.check_source": "of the whole installation: counts, and the kind of the last error",
     "maintenance.read_maintenance": "jobs belong to the installation; their runs' sentences hold counts",
+    "memories.sources_of": "called by list_memories, which is called: names of sessions, no words",
     "relations.links_of": "shown by explain_memory, which is called; it asks for one memory of one scope",
     "relations.parts_of": "as links_of",
     "relations.chain_of": "as links_of",
