@@ -26,6 +26,7 @@ from urllib.request import Request, urlopen
 import psycopg
 
 from proof.feed.readers import Seen, read_iterator, read_stream, receiving
+from slowwave.changes import position
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.api_keys import Wanted, make_key
 from slowwave_server.workers.stack.stack import Stack, StackOptions
@@ -93,9 +94,9 @@ def verdict(seen: Seen, ledger: dict[str, str]) -> dict[str, object]:
         if id_ in known:
             continue
         known.add(id_)
-        place = tuple(map(int, id_.split("-")))
+        place = position(id_)
         swapped += memory in firsts and place < firsts[memory]
-        firsts[memory] = max(place, firsts.get(memory, place))  # type: ignore[assignment]
+        firsts[memory] = max(place, firsts.get(memory, place))
     return {
         "reader": seen.name,
         "told": len(told),

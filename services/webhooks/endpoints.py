@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import Connection, Row, insert, select, text, update
+from sqlalchemy import Connection, Row, delete, insert, select, text, update
 
 from slowwave.errors import InvalidQuery
 from slowwave_server.models.webhooks import WebhookDelivery, WebhookEndpoint, WebhookSecret
@@ -81,7 +81,7 @@ def enable_endpoint(connection: Connection, endpoint: UUID) -> None:
 
 def remove_endpoint(connection: Connection, endpoint: UUID) -> None:
     """Remove an endpoint with its secrets and its delivery log."""
-    connection.execute(WebhookEndpoint.__table__.delete().where(WebhookEndpoint.id == endpoint))  # type: ignore[attr-defined]
+    connection.execute(delete(WebhookEndpoint).where(WebhookEndpoint.id == endpoint))
 
 
 def list_deliveries(

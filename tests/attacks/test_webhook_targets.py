@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
+from typing import Any
 
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -120,8 +121,10 @@ def test_only_a_network_that_is_allowed_is_reached() -> None:
 
 
 @contextmanager
-def serving(answer: Callable[[socket.socket], None]) -> Iterator[int]:
-    """Something that accepts connections on this machine, and does with each what it likes."""
+def serving(answer: Callable[[Any], object], *, hello: bool = False) -> Iterator[int]:
+    """Something that accepts connections on this machine, and does with each what it likes. hello: it is given what was
+    received instead of the connection.
+    """
     listening = socket.create_server(("127.0.0.1", 0))
     listening.settimeout(0.05)
     ended = threading.Event()
@@ -132,8 +135,8 @@ def serving(answer: Callable[[socket.socket], None]) -> Iterator[int]:
                 connection, _ = listening.accept()
                 with connection, suppress(OSError):
                     connection.settimeout(5)
-                    connection.recv(65_536)
-                    answer(connection)
+                    received = connection.recv(65_536)
+                    answer(received if hello else connection)
 
     thread = threading.Thread(target=accept)
     thread.start()
@@ -159,20 +162,13 @@ def test_a_name_is_resolved_once_and_that_address_is_used() -> None:
 
 
 def test_a_certificate_is_that_of_the_name() -> None:
-    names: list[str | None] = []
-    context = ssl.create_default_context()
-    plain = context.wrap_socket
-
-    class Watched(ssl.SSLContext):
-        def wrap_socket(self, *args: object, **kwargs: object) -> ssl.SSLSocket:
-            names.append(str(kwargs["server_hostname"]))
-            return plain(*args, **kwargs)  # type: ignore[arg-type]
-
-    with serving(lambda link: link.sendall(b"no TLS")) as port:
-        sender = Sender(5, LOOPBACK, answering("127.0.0.1"), Watched(ssl.PROTOCOL_TLS_CLIENT))
-        outcome = sender.send(f"https://hooks.example.com:{port}/", {}, b"{}")
-    assert names == ["hooks.example.com"]
+    """The address was checked, and the name is what TLS asks for."""
+    hellos: list[bytes] = []
+    with serving(hellos.append, hello=True) as port:
+        outcome = Sender(5, LOOPBACK, answering("127.0.0.1")).send(f"https://hooks.example.com:{port}/", {}, b"{}")
+    assert b"hooks.example.com" in hellos[0]
     assert outcome.status is None
+    context = Sender(5).tls
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
 

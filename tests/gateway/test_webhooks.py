@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import text
@@ -98,7 +98,7 @@ def test_a_change_is_delivered_signed_by_the_convention(post: Post, receiver: Re
     memory = post.say("Maya has a cat.")
     post.say("Of another agent.", agent="bolt")
     post.say("Of another tenant.", tenant="globex")
-    post.there.change(memory, "repeated", "said again")  # type: ignore[arg-type]
+    post.there.change(UUID(memory), "repeated", "said again")
     post.pump()
     (got,) = receiver.received
     told = Webhook(webhook["secret"]).verify(got.body, got.headers)
@@ -154,7 +154,7 @@ def test_changes_of_a_memory_wait_for_the_one_before(post: Post, receiver: Recei
     receiver.answer = answer
     post.make(receiver)
     stubborn = post.say("Stubborn.")
-    post.there.change(stubborn, "repeated", "again")  # type: ignore[arg-type]
+    post.there.change(UUID(stubborn), "repeated", "again")
     post.say("Easy.")
     post.pump()
     post.pump(10)
