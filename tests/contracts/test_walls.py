@@ -159,6 +159,10 @@ READERS = [
         "reader",
     ),
     Reader(Memory.stats, lambda w, _, p: w.of(p).stats(p.agent, p.scope), silent=True),
+    Reader(Memory.memories, lambda w, _, p: w.of(p).memories(p.agent, scope=p.scope)),
+    Reader(Memory.get, lambda w, _, p: [w.of(p).get(memory) for memory in w.memories(p)]),
+    Reader(Memory.explain, lambda w, _, p: [w.of(p).explain(memory) for memory in w.memories(p)]),
+    Reader(Memory.used, lambda w, _, p: w.of(p).used(p.agent, w.memories(p)), silent=True),
     Reader(Memory.status, lambda w, _, p: w.of(p).status(), "tenant", silent=True),
     Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, scope=p.key)),
     Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, status=None), "tenant"),
@@ -377,7 +381,7 @@ NOT_CALLED = {
 }
 WRITING = {
     "turn_completed", "task_event", "session_idle", "session_compacted", "session_reset", "prompt_arrived", "remember",
-    "consolidate_now", "flush", "close", "from_env", "for_tenant", "warm",
+    "consolidate_now", "flush", "close", "from_env", "from_url", "for_tenant", "warm", "correct", "archive", "forget",
 }  # fmt: skip
 """What of `Memory` answers with nothing that was said."""
 
