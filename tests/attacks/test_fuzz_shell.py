@@ -27,7 +27,7 @@ from tests.shelling import CliRunner
 pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).parents[2]
-SERVING = {"up", "worker", "demo", "mcp", "hook", "maintenance daemon", "exporter", "console"}
+SERVING = {"up", "worker", "demo", "mcp", "hook", "maintenance daemon", "exporter", "console", "serve"}
 """Commands that stay: what they are given is always wrong at one place, so that they end."""
 LATE = {"flush", "ingest"}
 """What has asked for its work when the time is up: exit 3."""
@@ -63,7 +63,8 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "days": counts, "max_tokens": counts, "cutoff_hour": counts, "importance": some("0.5", "1", "nan", "-1", "1e999"),
     "timeout": st.just("0"), "older_than": some("1", "7d", "-1", "1e999", "9" * 30), "into": counts,
     "interval_minutes": counts, "interval_seconds": counts, "concurrency": counts, "connections": counts,
-    "postgres_port": counts, "valkey_port": counts, "flower_port": counts, "flower_auth": argument_words,
+    "postgres_port": counts, "valkey_port": counts, "flower_port": counts, "gateway_port": counts,
+    "workers": counts, "flower_auth": argument_words,
     "memory": memories, "run": runs, "a": some("1", "rules", "atlas", "1"), "b": some("1", "model", "maya", "2"),
     "before": counts, "after": counts, "against": memories, "revision": counts, "sees": agents, "tenants": agents,
     "listen": argument_words, "behind_proxy": argument_words, "tls_cert": paths, "tls_key": paths,

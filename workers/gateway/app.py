@@ -53,34 +53,22 @@ def make_gateway(
     memory: its store has `walls.Walls` for whom it acts; from here on the connections of `engine` do, too.
     """
     guard(engine)
-    app = FastAPI(
-        title=TITLE,
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        lifespan=_lives,
-    )
-    app.state.running, app.state.closing = [], []
-    app.state.gate = Gate(
-        settings,
-        engine,
-        redis,
-        clock,
-        memory,
-        Keys(engine),
-        Limits(redis, settings.gateway),
-        Answers(redis),
-        Readiness(engine),
-    )
-    app.state.streams = Streams(app.state.gate)
-    app.state.running.append(app.state.streams.lives)
+    app = FastAPI(title=TITLE, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_lives)
+    limits, answers = Limits(redis, settings.gateway), Answers(redis)
+    gate = Gate(settings, engine, redis, clock, memory, Keys(engine), limits, answers, Readiness(engine))
+    app.state.gate, app.state.streams = gate, Streams(gate)
+    app.state.running, app.state.closing = [app.state.streams.lives], []
     for router in routers:
         app.include_router(router)
     _add_mcp(app)
     app.state.document = document_of(routers)
     app.add_exception_handler(HTTPException, _unrouted)
-    # The last one added is the first that a request meets.
+    _surround(app, settings)
+    return app
+
+
+def _surround(app: FastAPI, settings: Settings) -> None:
+    """Put around all routes what every answer needs. The last one added is the first that a request meets."""
     app.add_middleware(WithSlashes)
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_BYTES, compresslevel=5)
     origins = [origin.strip() for origin in settings.gateway.cors_origins.split(",") if origin.strip()]
@@ -93,7 +81,6 @@ def make_gateway(
             expose_headers=READ_BY_BROWSERS,
         )
     app.add_middleware(Identified, told=settings.gateway.access_log)
-    return app
 
 
 def _add_mcp(app: FastAPI) -> None:

@@ -5,6 +5,7 @@ Must not know: which fields a route takes.
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -100,8 +101,8 @@ def parse(body: bytes) -> Any:
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        counted = Counter(name for name, _ in pairs)
+        twice = counted.most_common(1)[0][0]
         raise ValueError(f"the name {twice[:60]!r} stands twice in one object")
     return found
 
