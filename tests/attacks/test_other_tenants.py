@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
+from zipfile import ZipFile
 
 import pytest
 import typer.main
@@ -261,7 +262,10 @@ COMMANDS: Mapping[str, list[list[str]]] = {
     "day": [[A, DAY], [A, DAY, "--scope", ROOM]],
     "agents": [[]],
     "sessions": [[A], ["boreas"]],
-    "agent": [["boreas", "--timezone", "Asia/Tokyo"], [A, "--cutoff-hour", "5"]],
+    "agent clock": [["boreas", "--timezone", "Asia/Tokyo"], [A, "--cutoff-hour", "5"]],
+    "agent export": [[A, "FOLDER/agent.zip"]],
+    "agent import": [["FOLDER/agent.zip"], ["FOLDER/agent.zip", "--as", "boreas"]],
+    "import-from": [["mem0", "FOLDER/mem0.json", "--agent", A, "--yes"]],
     "remember": [[A, "It is mine.", "--session", SESSION, "--key", "k2"], [A, "It is ours.", "--scope", ROOM]],
     "working": [[A, "--settled"], [A, "--scope", ROOM]],
     "consolidate": [[A, "--any-age", "--allow-archive", "--mode", "deep"], [A, "--scope", ROOM]],
@@ -321,6 +325,9 @@ COMMANDS: Mapping[str, list[list[str]]] = {
 OF_THE_INSTALLATION = {
     "up": "starts servers of its own",
     "worker": "becomes a worker, which serves all tenants",
+    "serve": "serves callers by their keys; tests/attacks/test_gateway.py and test_gateway_walls.py attack it",
+    "connect": "writes files of a coding agent's host, and asks no server",
+    "hook": "records and reads as `Memory` does, which is attacked above",
     "evaluate recall": "reads a file that it is given into servers of its own",
     "evaluate extraction": "reads a file that it is given, and no database",
     "env": "names the servers of a data folder",
@@ -381,6 +388,8 @@ def test_i8_no_command_of_the_shell_tells_or_changes_what_is_another_tenants(sie
     # A line that names no tenant goes to the one of the command.
     line = {"agent": A, "session": SESSION, "role": "user", "content": "It is mine.", "key": "k3"}
     (siege.folder / "lines.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    kept = {"id": siege.loot["memory"], "memory": "It is mine.", "user_id": A}
+    (siege.folder / "mem0.json").write_text(json.dumps([kept]), encoding="utf-8")
     for arguments in COMMANDS[command]:
         given = [one.format(**siege.loot).replace("FOLDER", str(siege.folder)) for one in arguments]
         called = ["--tenant", "globex", *command.split(), *given]
@@ -389,6 +398,8 @@ def test_i8_no_command_of_the_shell_tells_or_changes_what_is_another_tenants(sie
         assert result.exit_code in {0, 1, 2}, (called, result.output)
         assert told_words(result.output, *given) == set(), called
     exported = [path.read_text("utf-8") for path in siege.folder.rglob("*.md")]
+    for archive in map(ZipFile, siege.folder.rglob("*.zip")):
+        exported += [archive.read(name).decode("utf-8") for name in archive.namelist()]
     assert told_words("\n".join(exported)) == set()
 
 
