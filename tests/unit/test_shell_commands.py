@@ -20,7 +20,8 @@ NOWHERE = {
     "SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave",
     "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
 }
-UP_AND_RUN = {"up", "worker", "demo", "mcp", "hook", "exporter", "console"}  # these print as they go, or speak a protocol
+# These print as they go, or speak a protocol.
+UP_AND_RUN = {"up", "worker", "demo", "mcp", "hook", "exporter", "console"}
 
 
 def run(*arguments: str, **variables: str) -> Result:

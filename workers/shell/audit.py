@@ -27,7 +27,10 @@ def audit(
     limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
-    """Show logins, exports, revealed secrets, roles and keys that were given: of this tenant and of none, newest first."""
+    """Show logins, exports, revealed secrets, roles and keys that were given: of this tenant and of none.
+
+    The newest come first.
+    """
     from slowwave_server.services.access.audit_log import list_acts
 
     shell = shell_of(context)

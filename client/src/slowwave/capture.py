@@ -63,8 +63,8 @@ class Entry:
             event.setdefault("taken", at)
 
     def to_json(self) -> dict[str, Any]:
-        fields = {"tenant": self.tenant, "agent": self.agent, "session": self.session, "events": self.events}
-        fields |= {"about": self.about, "trigger": self.trigger}
+        fields: dict[str, Any] = {"tenant": self.tenant, "agent": self.agent, "session": self.session}
+        fields |= {"events": self.events, "about": self.about, "trigger": self.trigger}
         return fields if self.by is None else fields | {"by": self.by}
 
 
