@@ -4,9 +4,12 @@
 -- The function checks nothing: read_memories and explain_memory check the tenant first.
 -- A use of a memory that was merged into this one counts for this one, too.
 CREATE OR REPLACE FUNCTION slowwave.memory_record(p_id uuid) RETURNS jsonb
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
+-- One plan for a session: planning takes longer than reading, and the callers plan anew each time.
+SET plan_cache_mode = force_generic_plan
 AS $$
-    SELECT jsonb_build_object(
+BEGIN
+    RETURN (SELECT jsonb_build_object(
         'id', m.id, 'scope', k.kind || ':' || k.name, 'type', m.type, 'status', m.status,
         'content', m.content, 'confidence', m.confidence, 'importance', m.importance,
         'trust', m.trust, 'valid_from', m.valid_from, 'valid_to', m.valid_to,
@@ -37,5 +40,6 @@ AS $$
         WHERE y.memory_id = p_id
            OR y.memory_id IN (SELECT p.id FROM slowwave.memories p WHERE p.merged_into = p_id)
     ) AS u
-    WHERE m.id = p_id
+    WHERE m.id = p_id);
+END
 $$;
