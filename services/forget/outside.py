@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from slowwave.coordination.forgetting import take_keys, take_messages
+from slowwave.coordination.forgetting import drop_answers, take_keys, take_messages
 from slowwave.forgetting import Forgotten
 from slowwave.settings import Settings
 from slowwave.spool_forgetting import clear_spool
@@ -71,6 +71,7 @@ class Outside:
             return [f"copies in mem0 are still there, and taken away by workers: {type(error).__name__}"]
 
     def _messages(self) -> None:
+        drop_answers(self.redis, self.target.tenant)
         if self.names is not None:
             self.counts["messages"] += take_messages(self.redis, self.names, self.settings.tenant)
             self.counts["keys"] += take_keys(self.redis, self.names)

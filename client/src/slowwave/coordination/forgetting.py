@@ -98,6 +98,13 @@ def take_keys(redis: Redis, forgotten: Forgotten) -> int:
     return keys
 
 
+def drop_answers(redis: Redis, tenant: str) -> None:
+    """Delete the answers over HTTP that a tenant's programs might ask for again: they may hold what is forgotten."""
+    pattern = f"{PREFIX}gateway:answer:{quote(tenant, safe='')}:*"
+    for key in redis.scan_iter(match=pattern, count=1000):
+        redis.delete(key)
+
+
 def was_forgotten(redis: Redis, message_id: str) -> bool:
     """Whether the message with this id was taken out after a worker took it."""
     return bool(redis.exists(forgotten_key(message_id)))
