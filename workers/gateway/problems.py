@@ -69,6 +69,12 @@ _TITLES: Mapping[str, str] = {
     "conflict": "It can't be done as things are",
     "internal": "The gateway failed",
 }
+_AWAY = {
+    "postgres-away": "Postgres can't be reached now; ask again later",
+    "broker-away": "the broker can't be reached now; ask again later",
+    "login-refused": "the gateway's login of Postgres may not do that; its operator has to look",
+}
+"""Where servers are and who logs in there is for the log of the operator, not for whoever holds a key."""
 _SECONDS = {"Retry-After": str(AWAY_SECONDS)}
 
 
@@ -146,13 +152,17 @@ def _of_postgres(error: Exception, shell: Shell | None) -> Problem | None:
         return None
     code, sentence, cure = expected
     if code == UNAVAILABLE:
-        return Problem(503, "postgres-away", sentence, cure=cure, headers=_SECONDS)
+        log.warning("answered postgres-away: %s", sentence)
+        return Problem(503, "postgres-away", _AWAY["postgres-away"], headers=_SECONDS)
     return Problem(422, "invalid-request", sentence, cure=cure)
 
 
 def _known(error: Exception, status: int, name: str, shell: Shell | None) -> Problem:
     expected = explain_failure(error, shell)
     _, sentence, cure = expected or (0, str(error), None)
+    if status == 503:  # noqa: PLR2004
+        log.warning("answered %s: %s", name, sentence)
+        sentence, cure = _AWAY.get(name, sentence), None if name in _AWAY else cure
     headers = dict(_SECONDS) if status == 503 else {}  # noqa: PLR2004
     if status == 401:  # noqa: PLR2004
         headers["WWW-Authenticate"] = 'Bearer realm="slowwave", error="invalid_token"'
