@@ -23,8 +23,9 @@ from sqlalchemy.exc import IntegrityError
 
 from slowwave_server.models import MaintenanceRun, Scope
 from slowwave_server.services.runs import Run, finish_run, start_run
-from slowwave_server.services.undo_checks import CannotUndo, Target, is_empty, lock_run, meant_run
+from slowwave_server.services.undo_checks import CannotUndo, Target, lock_run, meant_run
 from slowwave_server.services.undo_report import UndoReport, add_up
+from slowwave_server.services.undo_rows import is_empty
 from slowwave_server.services.undo_run import Undoing, mark_undone, undo_run
 
 _LEASE = timedelta(hours=1)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Row, func, or_, select, text
+from sqlalchemy import Connection, Row, func, or_, select
 from sqlalchemy.orm import aliased
 
 from slowwave.errors import SlowwaveError
@@ -31,15 +31,6 @@ from slowwave_server.services.memory_changes import DECIDED
 from slowwave_server.services.reports.names import UnknownName
 
 EXCERPT_CHARACTERS = 60
-_CARRYING = (
-    "memory_changes", "review_items", "memory_conflicts", "memory_links", "triples", "working_memory", "memory_imports",
-    "day_summaries", "alias_changes", "undone_rows",
-)  # fmt: skip
-_LEFT = text(
-    "SELECT "
-    + " OR ".join(f"EXISTS (SELECT FROM slowwave.{table} x WHERE x.run_id = :run)" for table in _CARRYING)
-    + " OR EXISTS (SELECT FROM slowwave.memory_links x WHERE x.ended_by = :run)"
-)
 _ALONE = frozenset({"linked"})
 """Changes that neither lean on others of the same memory nor carry them."""
 
@@ -100,15 +91,6 @@ def meant_run(connection: Connection, run_id: int) -> int:
     )
     found: int | None = connection.execute(query).scalar()
     return run_id if found is None else found
-
-
-def moved_from(connection: Connection, run_id: int) -> str | None:
-    """The system that a run moved in from; None for every other run."""
-    query = select(MaintenanceRun.stats["moved_from"].astext).where(
-        MaintenanceRun.id == run_id, MaintenanceRun.kind == "import"
-    )
-    found: str | None = connection.execute(query).scalar()
-    return found
 
 
 def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
@@ -241,11 +223,6 @@ def refuse_if_built_on(
         apart = row.memory_id not in made and (row.action in _ALONE or actions <= _ALONE)
         if row.id > first and not apart:
             raise _built_on(run_id, touched[row.memory_id], row)
-
-
-def is_empty(connection: Connection, run_id: int) -> bool:
-    """Whether a run changed no memory, and no row carries its number."""
-    return not bool(connection.execute(_LEFT, {"run": run_id}).scalar())
 
 
 def refuse_if_asked_later(connection: Connection, run_id: int) -> None:

@@ -9,13 +9,22 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, text
 
 from slowwave_server.models import Memory, MemoryImport, MemoryNote, MemorySource
 from slowwave_server.services.memory_changes import Author, note_change, weigh
 from slowwave_server.services.merging import sync_copies
 from slowwave_server.services.undo_saved import clear_columns, delete_rows
 
+_CARRYING = (
+    "memory_changes", "review_items", "memory_conflicts", "memory_links", "triples", "working_memory", "memory_imports",
+    "day_summaries", "alias_changes", "undone_rows",
+)  # fmt: skip
+_LEFT = text(
+    "SELECT "
+    + " OR ".join(f"EXISTS (SELECT FROM slowwave.{table} x WHERE x.run_id = :run)" for table in _CARRYING)
+    + " OR EXISTS (SELECT FROM slowwave.memory_links x WHERE x.ended_by = :run)"
+)
 _UNNOTE = "x.working_id IN (SELECT w.id FROM slowwave.working_memory w WHERE w.run_id = :run)"
 _UNREAD = "x.run_id = :run AND x.via IS NULL"
 # Memories of one import may point at each other, and would keep each other from being deleted.
@@ -115,3 +124,8 @@ def _remembered(row: Any) -> dict[str, Any]:
     moments = {name: row[name].isoformat() for name in ("valid_from", "reaffirmed_at", "recorded_at")}
     plain = {name: row[name] for name in ("content", "type", "status", "confidence", "importance", "trust")}
     return plain | moments | {"entities": list(row["entities"]), "scope_id": row["scope_id"]}
+
+
+def is_empty(connection: Connection, run_id: int) -> bool:
+    """Whether a run changed no memory, and no row carries its number."""
+    return not bool(connection.execute(_LEFT, {"run": run_id}).scalar())

@@ -24,7 +24,6 @@ from slowwave_server.services.undo_checks import (
     Target,
     Touched,
     check_unused,
-    is_empty,
     lock_run,
     lock_touched,
     refuse_if_asked_later,
@@ -34,6 +33,7 @@ from slowwave_server.services.undo_fields import Made, changes_of, put_back, rei
 from slowwave_server.services.undo_report import UndoReport, describe
 from slowwave_server.services.undo_rows import (
     Removed,
+    is_empty,
     remove_made,
     remove_rows,
     reopen_items,

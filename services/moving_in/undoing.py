@@ -11,16 +11,17 @@ Must not know: shells, consoles, gateways.
 from collections.abc import Callable
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, select, text
 
 from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.models import MaintenanceRun
 from slowwave_server.services.forget.forget import Forgetter, Report
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.moving_in.runs import transaction
 from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
 from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo, moved_from
+from slowwave_server.services.undo_checks import CannotUndo
 from slowwave_server.services.undo_report import UndoReport
 
 _RUN = text(
@@ -50,7 +51,7 @@ def undo_any(
     Raises UnknownName, CannotUndo, CannotForget and redis' own errors.
     """
     with transaction(engine) as connection:
-        moved = moved_from(connection, run) is not None
+        moved = _moved_from(connection, run) is not None
         if moved:
             _check(connection, tenant, run, now)
     if not moved:
@@ -91,3 +92,12 @@ def _note(connection: Connection, tenant: str, run: int, report: Report, by: str
     stats = {"undone": run, "forgotten": report.receipt, **counts}
     finish_run(connection, own, status="completed", summary=summary, stats=stats, now=now)
     return UndoReport(run=own.id, undone=run, removed=memories, summary=summary, final=True)
+
+
+def _moved_from(connection: Connection, run_id: int) -> str | None:
+    """The system that a run moved in from; None for every other run."""
+    query = select(MaintenanceRun.stats["moved_from"].astext).where(
+        MaintenanceRun.id == run_id, MaintenanceRun.kind == "import"
+    )
+    found: str | None = connection.execute(query).scalar()
+    return found

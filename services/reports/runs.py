@@ -6,6 +6,7 @@ Must not know: what runs do; how they are shown.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -131,20 +132,21 @@ def read_run(
         actions=actions,
         added=_added(connection, tenant, run_id),
         changed=sum(actions.values()),
-        changes=tuple(
-            ChangeLine(
-                action=change.action,
-                memory=change.memory_id,
-                content=change.content,
-                before=change.before,
-                after=change.after,
-                reason=change.reason,
-                evidence=tuple(evidence[change.memory_id]),
-            )
-            for change in changes
-        ),
+        changes=tuple(_change_line(change, evidence[change.memory_id]) for change in changes),
         more_after=changes[-1].id if changes and len(read) > limit else None,
         parts=_parts(connection, tenant, run_id),
+    )
+
+
+def _change_line(change: Row[*tuple[Any, ...]], evidence: Sequence[Any]) -> ChangeLine:
+    return ChangeLine(
+        action=change.action,
+        memory=change.memory_id,
+        content=change.content,
+        before=change.before,
+        after=change.after,
+        reason=change.reason,
+        evidence=tuple(evidence),
     )
 
 

@@ -60,7 +60,7 @@ class Home:
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
-                if "slowwave.hosts.helper" in words and any(word.startswith(f"{self.folder}/") for word in words):
+                if "slowwave.hosts.warm_process" in words and any(word.startswith(f"{self.folder}/") for word in words):
                     found.append(int(process.name))
         return found
 

@@ -87,7 +87,7 @@ def test_helper_that_nobody_asks_ends(lonely_home: Home) -> None:
     wait_for((place / "socket").exists, "the first helper listens")
     lonely_home.close()
     assert (place / "socket").exists()  # that one was killed
-    code = "import sys; from slowwave.hosts.helper import main; main(sys.argv[1], idle_seconds=0.1)"
+    code = "import sys; from slowwave.hosts.warm_process import main; main(sys.argv[1], idle_seconds=0.1)"
     ended = subprocess.run(
         [sys.executable, "-c", code, str(place)], env=lonely_home.environment, timeout=60, check=True
     )

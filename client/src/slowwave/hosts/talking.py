@@ -67,7 +67,7 @@ def start_helper(place: str, settings: Mapping[str, str]) -> bool:
             return False
     _started = True
     environment = {**os.environ, **settings}
-    command = [sys.executable, "-m", "slowwave.hosts.helper", place]
+    command = [sys.executable, "-m", "slowwave.hosts.warm_process", place]
     if os.fork() == 0:
         try:
             os.setsid()
