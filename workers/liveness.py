@@ -23,14 +23,14 @@ from redis.exceptions import RedisError
 
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Settings
-from slowwave_server.beat_schedule import schedule
 
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 5.0
 """How often the loop is seen to turn, and the sign renewed."""
 PATIENCE_SECONDS = 20.0
-"""A loop that did not turn for so long stands still. Whoever restarts must allow a reconnection (30 s) besides."""
+"""A loop that did not turn, or a beat that sent nothing, for so long stands still: beat sends something every 5 s.
+Whoever restarts must allow a reconnection (30 s) besides."""
 
 
 class Liveness:
@@ -136,26 +136,21 @@ def broker_answers(settings: Settings) -> Callable[[], bool]:
     return answers
 
 
-def patience_with_beat(settings: Settings) -> float:
-    """How long beat may send nothing, in seconds: three of its shortest periods."""
-    return max(PATIENCE_SECONDS, 3 * min(tick.seconds for tick in schedule(settings).values()))
-
-
 @worker_init.connect
 def worker_gives_signs(sender: Any = None, **_: Any) -> None:
     """Where they are asked for: as long as the worker's loop turns."""
-    _start(getattr(sender, "app", None), lambda _settings: PATIENCE_SECONDS)
+    _start(getattr(sender, "app", None))
 
 
 @beat_init.connect
 def beat_gives_signs(sender: Any = None, **_: Any) -> None:
     """Where they are asked for: as long as ticks leave it for the broker."""
-    liveness = _start(getattr(sender, "app", None), patience_with_beat)
+    liveness = _start(getattr(sender, "app", None))
     if liveness is not None:
         after_task_publish.connect(lambda **_: liveness.seen(), weak=False)
 
 
-def _start(app: Any, patience: Callable[[Settings], float]) -> Liveness | None:
+def _start(app: Any) -> Liveness | None:
     settings = getattr(app, "settings", None)
     if not isinstance(settings, Settings):
         return None  # another app of Celery
@@ -165,7 +160,7 @@ def _start(app: Any, patience: Callable[[Settings], float]) -> Liveness | None:
     if not signs:
         return None
     answers = broker_answers(settings)
-    liveness = Liveness(signs, answers=answers, monotonic=time.monotonic, patience=patience(settings))
+    liveness = Liveness(signs, answers=answers, monotonic=time.monotonic, patience=PATIENCE_SECONDS)
     app.liveness = liveness
     liveness.start()
     return liveness

@@ -74,7 +74,7 @@ def _message(piece: Piece, conversation: str, node: str, value: Any, began: Any)
     if role is None or hidden or message.get("weight") == 0:
         yield LeftOut("system, tool or hidden message")
         return
-    if content.get("content_type", "text") not in _SPOKEN:
+    if str(content.get("content_type", "text")) not in _SPOKEN:
         yield LeftOut(f"content of the kind {str(content.get('content_type'))[:40]}")
         return
     text = _text(content.get("parts"))

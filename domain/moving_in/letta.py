@@ -109,7 +109,7 @@ def _agent(piece: Piece, value: Mapping[str, Any]) -> Entries:
 
 def _message(where: str, agent: str, value: Mapping[str, Any]) -> Entries:
     role = value.get("role")
-    if role not in {"user", "assistant"}:
+    if role not in ("user", "assistant"):
         yield LeftOut("system or tool message")
         return
     at = moment(value.get("created_at"))

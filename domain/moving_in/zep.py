@@ -67,7 +67,7 @@ def _episode(origin: str, value: Mapping[str, Any]) -> Entries:
     at = moment(value.get("valid_at")) or moment(value.get("created_at"))
     conversation = _first(value, _CONVERSATIONS) or "episodes"
     role = _ROLES.get(str(value.get("role_type") or value.get("role") or "user").lower(), "user")
-    is_talk = value.get("source") in {"message", None} and "role_type" not in value
+    is_talk = value.get("source") in ("message", None) and "role_type" not in value
     parts = list(_speakers(text)) if is_talk else [(None, None, text)]
     for place, (name, own_role, content) in enumerate(parts):
         key = origin if place == 0 else f"{origin}/{place + 1}"

@@ -21,7 +21,7 @@ NOWHERE = {
     "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
 }
 # These print as they go, or speak a protocol.
-UP_AND_RUN = {"up", "worker", "demo", "mcp", "hook", "exporter", "console"}
+UP_AND_RUN = {"up", "worker", "demo", "mcp", "hook", "exporter", "console", "serve"}
 
 
 def run(*arguments: str, **variables: str) -> Result:
