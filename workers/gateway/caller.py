@@ -7,14 +7,12 @@ Must not know: HTTP, how a key is stored.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
 from uuid import UUID
 
 from slowwave.errors import SlowwaveError
 from slowwave.identity import check_name, shared_scope
+from slowwave_server.services.access.api_keys import Right
 from slowwave_server.services.reports.reach import Reach
-
-Right = Literal["record", "read", "decide", "forget", "administer"]
 
 
 class NotThere(SlowwaveError):

@@ -11,14 +11,14 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from hashlib import sha256
 
 from psycopg import Error as DriverError
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from slowwave.postgres import NotPermitted
-from slowwave_server.services.access.api_keys import find_key, note_use
+from slowwave_server.services.access import api_keys
+from slowwave_server.services.access.api_keys import USED_EVERY, find_key, note_use
 from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.problems import Problem
 from slowwave_server.workers.gateway.walls import KeyRefused, acting_for
@@ -27,8 +27,6 @@ FRESH_SECONDS = 2.0
 """So long after it was revoked a key may still be answered that it may not do something else, and see nothing."""
 AWAY_SECONDS = 900.0
 """While Postgres is away, a key counts that was good so long ago: what it records waits in the spool."""
-USED_SECONDS = 60.0
-"""How exactly a key says when it was used last."""
 MOST = 10_000
 _FORM = re.compile(r"(?i:bearer) +(sw_[a-z2-7]{8}_[A-Za-z0-9_-]{43})")
 
@@ -46,7 +44,7 @@ def digest_of(authorization: str | None) -> str:
     found = _FORM.fullmatch(authorization.strip())
     if found is None:
         raise KeyRefused
-    return sha256(found[1].encode()).hexdigest()
+    return api_keys.digest_of(found[1]).hex()
 
 
 class Keys:
@@ -103,7 +101,7 @@ class Keys:
             found = find_key(connection, bytes.fromhex(digest))
             if found is None:  # revoked since it was entered
                 raise KeyRefused
-            if now - self._used.get(digest, float("-inf")) >= USED_SECONDS:
+            if now - self._used.get(digest, float("-inf")) >= USED_EVERY.total_seconds():
                 note_use(connection, found.id)
                 self._used[digest] = now
         return Caller(

@@ -17,10 +17,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from slowwave.errors import InvalidQuery
 from slowwave.memory_types import MemoryType
+from slowwave_server.services.access.api_keys import Right
 from slowwave_server.services.reports.explain import Explanation, explain_memory
 from slowwave_server.services.reports.reach import ANY
 from slowwave_server.workers.gateway.bodies import take_body
-from slowwave_server.workers.gateway.caller import Right
 from slowwave_server.workers.gateway.gate import Gate
 from slowwave_server.workers.gateway.problems import Problem
 from slowwave_server.workers.gateway.routing import admit, problem_response

@@ -22,8 +22,9 @@ from redis import Redis
 from sqlalchemy import Connection, Engine
 
 from slowwave.settings import Settings
+from slowwave_server.services.access.api_keys import Right
 from slowwave_server.services.reports.reach import Reach
-from slowwave_server.workers.gateway.caller import Caller, Right
+from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.idempotency import given_key
 from slowwave_server.workers.gateway.recording import WalledMemory, taken_at
 from slowwave_server.workers.shell.state import Shell
