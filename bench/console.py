@@ -157,7 +157,7 @@ def serving(url: str, broker: str) -> Iterator[int]:
     command = [
         sys.executable,
         "-c",
-        "from slowwave_server.workers.shell import main; main()",
+        "from slowwave_server.workers.cli import main; main()",
         "console",
         "--listen",
         "127.0.0.1:0",

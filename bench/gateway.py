@@ -40,7 +40,7 @@ SAID = 300
 QUESTION = "What is the dog called?"
 NO_BOUND = {f"SLOWWAVE_GATEWAY__{name}": "1000000" for name in ("REQUESTS_PER_SECOND", "BURST")}
 NO_BOUND |= {f"SLOWWAVE_GATEWAY__TENANT_{name}": "1000000" for name in ("REQUESTS_PER_SECOND", "BURST")}
-SERVE = ("-c", "from slowwave_server.workers.shell import main; main()", "serve", "--listen", "127.0.0.1:0")
+SERVE = ("-c", "from slowwave_server.workers.cli import main; main()", "serve", "--listen", "127.0.0.1:0")
 
 
 class Caller:

@@ -10,7 +10,7 @@ import typer
 from typer.cli import get_docs_for_click
 from typer.main import get_command
 
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 
 HEAD = """# The shell, as the code has it
 

@@ -85,7 +85,7 @@ class ConsoleProcess:
 @contextmanager
 def console_process(variables: Mapping[str, str], *options: str) -> Iterator[ConsoleProcess]:
     """Run `slowwave console` on a free port until the block ends."""
-    start = "from slowwave_server.workers.shell import main; main()"
+    start = "from slowwave_server.workers.cli import main; main()"
     command = [sys.executable, "-c", start, "console", "--listen", "127.0.0.1:0", *options]
     with subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -14,8 +14,8 @@ from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.services.access.audit_log import AUDIT_DAYS, list_acts, note_act, remove_old_acts
 from slowwave_server.services.access.console_users import add_user
+from slowwave_server.workers.cli.main import app as shell_app
 from slowwave_server.workers.console.app import make_app
-from slowwave_server.workers.shell.main import app as shell_app
 from tests.console.conftest import CHEAP, PASSWORD, TENANT, Console, open_console, token_of
 from tests.passing import Past
 from tests.roles import deployed

@@ -24,7 +24,7 @@ from slowwave_server.services.reports.evidence import RevealRefused, check_revea
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.services.reports.quarantine import list_quarantined
 from slowwave_server.services.reports.sides import read_sides
-from slowwave_server.workers.shell.main import app as shell_app
+from slowwave_server.workers.cli.main import app as shell_app
 from tests.flushing import Scene, make_scene
 from tests.roles import deployed
 from tests.shelling import CliRunner

@@ -21,7 +21,7 @@ from slowwave.settings import Llm, load_settings
 from slowwave_server.domain.memory_files import scope_folder
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.app import make_app
-from slowwave_server.workers.shell.main import app as shell_app
+from slowwave_server.workers.cli.main import app as shell_app
 from tests.capturing import rows
 from tests.flushing import Scene, make_scene
 from tests.shelling import CliRunner

@@ -32,8 +32,8 @@ from slowwave_server.services.access.api_keys import Wanted, make_key
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.workers.app import make_app
+from slowwave_server.workers.cli.main import app as shell_app
 from slowwave_server.workers.mcp_tools import AgentTools
-from slowwave_server.workers.shell.main import app as shell_app
 from tests.forgetting import dump_redis, dump_tables
 from tests.shelling import CliRunner
 from tests.transports.backing import Backing

@@ -18,7 +18,7 @@ from slowwave_server.services.access.api_keys import (
     make_key,
 )
 from slowwave_server.services.access.audit_log import list_acts
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.console.conftest import TENANT, Console
 from tests.shelling import CliRunner
 

@@ -19,8 +19,8 @@ from slowwave import Memory
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from slowwave_server.services.access.console_users import Passwords, check_password
+from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.listening_sockets import Serving, address_of, is_loopback, listen_on
-from slowwave_server.workers.shell.main import app
 from tests.console.conftest import PASSWORD
 from tests.shelling import CliRunner
 
@@ -142,7 +142,7 @@ def test_the_command_serves_until_it_is_told_to_end(variables: dict[str, str]) -
     command = [
         sys.executable,
         "-c",
-        "from slowwave_server.workers.shell import main; main()",
+        "from slowwave_server.workers.cli import main; main()",
         "console",
         "--listen",
         "127.0.0.1:0",

@@ -15,7 +15,7 @@ import pytest
 import typer
 
 from slowwave.settings import OTHER_VARIABLES
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.documents import ROOT
 
 SYSTEMD = ROOT / "deploy" / "systemd"

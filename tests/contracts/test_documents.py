@@ -24,7 +24,7 @@ from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, var
 from slowwave.store import Store
 from slowwave_server.domain.waiting_facts import Reason
 from slowwave_server.workers.app import make_app
-from slowwave_server.workers.shell.main import app as shell
+from slowwave_server.workers.cli.main import app as shell
 from tests.compose import services
 from tests.documents import DOCUMENTS, ROOT, WRITTEN, Block, blocks, commands, curls, links, spans
 from tests.shelling import tree

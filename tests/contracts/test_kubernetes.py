@@ -15,10 +15,10 @@ import yaml
 from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import PREFIX, Settings, known_keys, load_settings, variable_of
 from slowwave_server.workers.celery_settings import SOFT_SHUTDOWN_SECONDS, celery_settings
+from slowwave_server.workers.cli.main import app as shell
 from slowwave_server.workers.exporter.catalogue import CATALOGUE
 from slowwave_server.workers.exporter.catalogue import PREFIX as METRIC
 from slowwave_server.workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
-from slowwave_server.workers.shell.main import app as shell
 from tests.compose import queues_of
 from tests.documents import ROOT
 from tests.manifests import (

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from slowwave_server.domain.waiting_facts import Reason
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 
 ROOT = Path(__file__).parent.parent.parent
 # Not the pages that are made from the shell itself.

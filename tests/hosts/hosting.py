@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE_SECONDS = 60.0
-SLOWWAVE = (sys.executable, "-c", "from slowwave_server.workers.shell import main; main()")
+SLOWWAVE = (sys.executable, "-c", "from slowwave_server.workers.cli import main; main()")
 
 
 @dataclass

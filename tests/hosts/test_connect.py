@@ -16,8 +16,8 @@ from typer.testing import Result
 from slowwave.hosts.places import settings_of
 from slowwave.hosts.protocols import HOSTS, read_event
 from slowwave_server.domain.host_configs.jsonc import parse
-from slowwave_server.workers.shell.host_entries import EVENTS
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.host_entries import EVENTS
+from slowwave_server.workers.cli.main import app
 from tests.capturing import contents
 from tests.hosts.hosting import Home, wait_for
 from tests.shelling import CliRunner

@@ -20,7 +20,7 @@ def test_command_answers_hooks_before_others_are_loaded() -> None:
     code = (
         "import sys, os; sys.argv = ['slowwave', 'hook', 'claude-code', 'Stop'];"
         " os._exit = lambda code: (print(code, 'typer' in sys.modules), sys.exit(0));"
-        " from slowwave_server.workers.shell import main; main()"
+        " from slowwave_server.workers.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], input=b"{}", capture_output=True, check=True)
     assert done.stdout.decode().strip() == "0 False"

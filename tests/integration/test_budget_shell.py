@@ -13,7 +13,7 @@ from slowwave_server.domain.model_calls import Spender
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
 from slowwave_server.services.reports.budget import read_budget
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.budgeting import Purse, SetClock
 from tests.shelling import CliRunner
 

@@ -12,7 +12,7 @@ from slowwave.messages import INDEX_VECTORS
 from slowwave.settings import Embeddings, MemorySettings
 from slowwave_server.beat_schedule import schedule
 from slowwave_server.workers.app import make_app
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.fake_model import FakeModel, server_error
 from tests.recalling import Shelf
 from tests.shelling import CliRunner

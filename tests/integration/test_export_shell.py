@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import Result
 
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.exporting import Scope, files
 from tests.shelling import CliRunner
 

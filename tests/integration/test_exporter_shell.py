@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
@@ -26,7 +26,7 @@ def exporter(variables: dict[str, str]) -> Iterator[tuple["subprocess.Popen[str]
     command = [
         sys.executable,
         "-c",
-        "from slowwave_server.workers.shell import main; main()",
+        "from slowwave_server.workers.cli import main; main()",
         "exporter",
         "--listen",
         "127.0.0.1:0",

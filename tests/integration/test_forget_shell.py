@@ -9,7 +9,7 @@ from redis import Redis
 from sqlalchemy import Engine
 from typer.testing import Result
 
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.forgetting import dump_tables
 from tests.passing import Past
 from tests.shelling import CliRunner

@@ -16,7 +16,7 @@ from slowwave_server.models import MaintenanceRun, Memory, MemoryLink, Triple
 from slowwave_server.services.graph import best_connected, neighbourhood
 from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.triples import store_triples
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.installation import NOW, Installation, ago
 from tests.shelling import CliRunner
 

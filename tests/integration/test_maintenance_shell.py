@@ -20,8 +20,8 @@ from slowwave_server.services.maintenance_config import InvalidJob, Wish, config
 from slowwave_server.services.maintenance_jobs import claim_job
 from slowwave_server.services.reports.jobs_check import check_maintenance
 from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.jobs import job_runners
-from slowwave_server.workers.shell.main import app
 from tests.maintaining import START, Host, june
 from tests.processes import wait_until
 from tests.shelling import CliRunner
@@ -227,8 +227,8 @@ HELD = """
 import sys, threading
 from pathlib import Path
 from slowwave_server.services.maintenance import JobOutcome, Scheduler
-from slowwave_server.workers.shell.daemon import run_ticks
-from slowwave_server.workers.shell.state import Shell
+from slowwave_server.workers.cli.daemon import run_ticks
+from slowwave_server.workers.cli.state import Shell
 
 shell, folder = Shell(), Path(sys.argv[1])
 
@@ -285,7 +285,7 @@ def test_the_daemon_ends_at_once_when_told_twice_and_its_job_is_due_again(
 
 def test_the_daemon_waits_for_a_database_that_is_away(tmp_path: Path) -> None:
     nowhere = {"SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave"}
-    command = [sys.executable, "-c", "from slowwave_server.workers.shell import main; main()", "maintenance", "daemon"]
+    command = [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "maintenance", "daemon"]
     with (tmp_path / "err").open("wb") as err:
         process = subprocess.Popen(command, env=os.environ | nowhere, stderr=err)
     try:
@@ -302,7 +302,7 @@ def test_the_daemon_waits_for_a_database_that_is_away(tmp_path: Path) -> None:
 def daemon(database_url: str, host: Host, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     host.only(TEN | UNHEARD | {"next_due_at": START - timedelta(days=999)})
     clean = {k: v for k, v in os.environ.items() if not k.startswith("SLOWWAVE_")}
-    command = [sys.executable, "-c", "from slowwave_server.workers.shell import main; main()", "maintenance", "daemon"]
+    command = [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "maintenance", "daemon"]
     with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
         process = subprocess.Popen(
             [*command, "--interval-seconds", "1", "--json"],

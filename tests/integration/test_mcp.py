@@ -14,9 +14,9 @@ from redis import Redis
 
 from slowwave import Memory, Settings
 from slowwave.recall.rendering import NOTICE
-from slowwave_server.workers.shell.main import app
-from slowwave_server.workers.shell.mcp import tools_of
-from slowwave_server.workers.shell.state import Shell
+from slowwave_server.workers.cli.main import app
+from slowwave_server.workers.cli.mcp import tools_of
+from slowwave_server.workers.cli.state import Shell
 from tests.flushing import Scene, make_scene
 from tests.shelling import CliRunner
 
@@ -82,7 +82,7 @@ class World:
             "SLOWWAVE_SPOOL": str(settings.spool),
             "PYTHONPATH": str(ROOT),
         }
-        arguments = ["-c", "from slowwave_server.workers.shell import main; main()", "mcp", *options]
+        arguments = ["-c", "from slowwave_server.workers.cli import main; main()", "mcp", *options]
         return mcp.StdioServerParameters(command=sys.executable, args=arguments, env=environment)
 
     def say(self, agent: str, session: str, content: str, scope: str | None = None, tenant: str | None = None) -> None:

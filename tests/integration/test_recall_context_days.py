@@ -12,7 +12,7 @@ import pytest
 
 from slowwave import AsyncMemory, Memory, Settings
 from slowwave.recall import Context, context, estimate
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.recalling import NOW, Shelf
 from tests.shelling import CliRunner
 

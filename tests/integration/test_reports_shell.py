@@ -20,7 +20,7 @@ from typer.testing import Result
 from slowwave.identity import SessionRef
 from slowwave_server.models import DeadLetter
 from slowwave_server.models.engine import make_engine
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.flushing import Scene, make_scene
 from tests.installation import Installation
 from tests.shelling import CliRunner
@@ -187,7 +187,7 @@ def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: She
 def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Scene) -> None:
     # A run in the background of a script ignores SIGINT, and its children inherit that.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    command = [sys.executable, "-c", f"{heed}from slowwave_server.workers.shell import main; main()", "ingest", "-"]
+    command = [sys.executable, "-c", f"{heed}from slowwave_server.workers.cli import main; main()", "ingest", "-"]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | shell.variables,

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 from typer.testing import Result
 
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.fake_model import Asked, FakeModel
 from tests.flushing import Scene, make_scene
 from tests.modelling import memory

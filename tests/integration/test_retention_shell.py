@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from typer.testing import Result
 
 from slowwave_server.services.consolidation.scope_lock import scope_lock
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.consolidating import Hearer
 from tests.shelling import CliRunner
 

@@ -14,7 +14,7 @@ from slowwave import AsyncMemory
 from slowwave.recall import Hit
 from slowwave_server.services.review import Decision, decide_conflicts, decide_items, expire_due
 from slowwave_server.services.undo import undo
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.capturing import memory_on, settings_of
 from tests.consolidating import Hearer
 from tests.emptying import emptying

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from typer.testing import Result
 
 from slowwave_server.services.review import expire_due
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.installation import NOW
 from tests.reviewing import Dispute
 from tests.shelling import CliRunner

@@ -15,7 +15,7 @@ from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.reports.runs import list_runs, read_run
 from slowwave_server.services.undo import undo
 from slowwave_server.services.working import consolidate_working
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.passing import Past, day, state
 from tests.shelling import CliRunner
 

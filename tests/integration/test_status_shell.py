@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.shelling import CliRunner
 
 pytestmark = pytest.mark.servers

@@ -10,7 +10,7 @@ from redis import Redis
 from sqlalchemy import Engine, text
 from typer.testing import Result
 
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.moving_in.moving import FIXTURES
 from tests.shelling import CliRunner
 

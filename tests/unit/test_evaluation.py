@@ -19,7 +19,7 @@ from slowwave_server.services.evaluation import (
     extract_session,
     read_conversations,
 )
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.shelling import CliRunner
 
 BOUNDS = ExtractorSettings()

@@ -13,7 +13,7 @@ import typer
 from typer.testing import Result
 
 from slowwave.settings import known_keys
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.shelling import CliRunner
 
 NOWHERE = {
@@ -49,7 +49,7 @@ def test_help_lists_the_commands_by_topic() -> None:
 
 def test_help_answers_without_loading_the_heavy_libraries() -> None:
     heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis")
-    code = f"import sys, slowwave_server.workers.shell.main; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, slowwave_server.workers.cli.main; print([name for name in {heavy} if name in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from slowwave_server.domain.waiting_facts import Reason
-from slowwave_server.workers.shell.output import document, one_line, print_rows, safe
+from slowwave_server.workers.cli.output import document, one_line, print_rows, safe
 
 
 @dataclass(frozen=True, slots=True)

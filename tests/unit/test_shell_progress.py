@@ -5,7 +5,7 @@ import threading
 
 from sqlalchemy.exc import OperationalError
 
-from slowwave_server.workers.shell.progress import progress
+from slowwave_server.workers.cli.progress import progress
 
 
 class Lines(io.StringIO):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slowwave.settings import PREFIX
-from slowwave_server.workers.shell.main import app
+from slowwave_server.workers.cli.main import app
 from tests.documents import Block
 from tests.shelling import CliRunner
 

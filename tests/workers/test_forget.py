@@ -119,7 +119,7 @@ def leave_waiting(fleet: Fleet, valkey: OwnValkey) -> None:
 
 
 def shell(fleet: Fleet, *arguments: str) -> Any:
-    command = [sys.executable, "-c", "from slowwave_server.workers.shell import main; main()", *arguments, "--json"]
+    command = [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", *arguments, "--json"]
     done = subprocess.run(command, env=fleet.environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

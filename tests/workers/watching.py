@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.workers.cli.main import app as shell
 from slowwave_server.workers.exporter.alerts import RULES
 from slowwave_server.workers.exporter.rules_file import rules_file
-from slowwave_server.workers.shell.main import app as shell
 from slowwave_server.workers.stack.ports import settle_ports
 from tests.processes import wait_until
 from tests.shelling import CliRunner
@@ -116,4 +116,4 @@ class Watch:
         return program
 
 
-_SHELL = (sys.executable, "-c", "from slowwave_server.workers.shell import main; main()")
+_SHELL = (sys.executable, "-c", "from slowwave_server.workers.cli import main; main()")

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.services.reports.doctor import Patient
+from slowwave_server.workers.cli.listening import listening
 from slowwave_server.workers.console.desk import Desk
 from slowwave_server.workers.console.failures import answer_failure
 from slowwave_server.workers.console.pages import NAVIGATION, PAGES
@@ -29,7 +30,6 @@ from slowwave_server.workers.console.routing import Endpoint
 from slowwave_server.workers.console.templating import FOLDER
 from slowwave_server.workers.console.visit import Trouble, Visit
 from slowwave_server.workers.console.watch import Watch
-from slowwave_server.workers.shell.listening import listening
 
 BODY_SECONDS = 10.0
 HEADERS = {

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine
 from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.domain.console_roles import UserRole
+from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.console.watch import Watch
-from slowwave_server.workers.shell.state import Shell
 
 
 class Link(NamedTuple):

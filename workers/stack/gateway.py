@@ -23,7 +23,7 @@ NAME = "gateway"
 LOGIN = "slowwave_http"
 _STAGE = 2
 _GRACE_SECONDS = 12.0
-_START = "import sys; from slowwave_server.workers.shell import main; sys.argv[0] = 'slowwave'; main()"
+_START = "import sys; from slowwave_server.workers.cli import main; sys.argv[0] = 'slowwave'; main()"
 
 
 class EmbeddedGateway:

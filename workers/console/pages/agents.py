@@ -15,9 +15,9 @@ from slowwave_server.services.reports.agents import list_agents, list_sessions
 from slowwave_server.services.reports.dirty import dirty_sessions
 from slowwave_server.services.reports.names import find_session
 from slowwave_server.services.reports.why import why_waiting
+from slowwave_server.workers.cli.wait import ask_for_flush
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Trouble, Visit
-from slowwave_server.workers.shell.patience import ask_for_flush
 
 SHOWN = 50
 

@@ -8,10 +8,10 @@ from starlette.responses import Response
 from slowwave_server.domain.spoken_time import count_words
 from slowwave_server.services.reports.budget import BudgetReport, read_budget
 from slowwave_server.services.reports.spending import Spending, read_spending
+from slowwave_server.workers.cli.budget import reached_words
 from slowwave_server.workers.console.bars import Bars, draw_bars
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.visit import Visit
-from slowwave_server.workers.shell.budget import reached_words
 
 AGENTS = 50
 LABELLED = 7

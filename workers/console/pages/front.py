@@ -14,10 +14,10 @@ from slowwave_server.domain.troubles import TROUBLES
 from slowwave_server.services.access.console_users import sees_everything
 from slowwave_server.services.reports.budget import caps_reached
 from slowwave_server.services.reports.status import read_status
+from slowwave_server.workers.cli.budget import reached_words
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.visit import Visit
 from slowwave_server.workers.console.watch import Workers
-from slowwave_server.workers.shell.budget import reached_words
 
 WHERE: Mapping[str, tuple[str, str]] = {
     "dead-letters": ("/set-aside", "what was set aside"),

@@ -14,10 +14,10 @@ from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
 from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, explain_memory
+from slowwave_server.workers.cli.diff import difference
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.spans import Held, Spans, draw_spans
 from slowwave_server.workers.console.visit import Trouble, Visit
-from slowwave_server.workers.shell.diff import difference
 
 
 def show(visit: Visit) -> Response:

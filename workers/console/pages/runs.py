@@ -18,9 +18,9 @@ from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
 from slowwave_server.services.runs import RunKind
 from slowwave_server.services.undo_checks import CannotUndo
 from slowwave_server.services.undo_report import UndoReport
+from slowwave_server.workers.cli.diff import difference
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Trouble, Visit
-from slowwave_server.workers.shell.diff import difference
 
 SHOWN = 50
 KINDS: tuple[RunKind, ...] = get_args(RunKind)

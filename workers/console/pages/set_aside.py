@@ -20,10 +20,10 @@ from slowwave_server.services.redrive import dismiss, redrive
 from slowwave_server.services.reports.dead_letters import LetterState, count_open, list_letters, read_letter
 from slowwave_server.services.reports.names import UnknownName, find_agent, find_session
 from slowwave_server.services.reports.quarantine import QuarantinedEvent, count_quarantined, list_quarantined
+from slowwave_server.workers.cli.dead_letters import sender
 from slowwave_server.workers.console.beside import run_beside
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Trouble, Visit
-from slowwave_server.workers.shell.dead_letters import sender
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,22 @@
+"""The shell: `slowwave …`, for the people who run it and for scripts.
+
+Must not know: SQL, Lua, how a flush works. Commands parse, call one service, and show what it answers.
+"""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """The entry point of the script `slowwave`.
+
+    `slowwave hook` runs at each event of a coding agent: it ends before the other commands would be loaded.
+    """
+    if sys.argv[1:2] == ["hook"]:
+        from slowwave.hosts.hook import main as answer
+
+        answer(sys.argv[2:])
+    from slowwave_server.workers.cli.main import main as run
+
+    run()

@@ -1,0 +1,174 @@
+"""`slowwave connect`: give a coding agent's host the hooks and the MCP server of its memory, or take them away.
+
+Must not know: what the entries say, what a hook does.
+"""
+
+import difflib
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave_server.workers.cli.options import RUN, Json
+from slowwave_server.workers.cli.output import console, print_json, styled
+from slowwave_server.workers.cli.sentences import FOUND, USAGE, complain
+from slowwave_server.workers.cli.state import shell_of
+
+if TYPE_CHECKING:
+    from slowwave_server.workers.cli.host_entries import Wanted, Where
+    from slowwave_server.workers.cli.host_files import Draft
+
+
+class Host(StrEnum):
+    """The hosts that are known."""
+
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    OPENCODE = "opencode"
+    CURSOR = "cursor"
+
+
+class Branches(StrEnum):
+    """Whether the branches of a repository share a memory."""
+
+    SHARED = "shared"
+    APART = "apart"
+
+
+NOTES = {
+    Host.CLAUDE_CODE: "Claude Code reads this when its next session starts; `/hooks` there lists the hooks.",
+    Host.CODEX: "Codex runs hooks only after you have reviewed and trusted them: open `/hooks` in Codex once.",
+    Host.OPENCODE: "OpenCode reads this when it starts again.",
+    Host.CURSOR: "Cursor takes a context only as a conversation begins; later its agent asks the MCP server.",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=RUN)(connect)
+    app.command(rich_help_panel=RUN, context_settings={"ignore_unknown_options": True})(hook)
+
+
+def hook(
+    words: Annotated[list[str], typer.Argument(metavar="HOST EVENT [OPTIONS]", help="See docs/coding-agents.md.")],
+) -> None:
+    """Answer an event of a coding agent's host: its JSON on stdin. `slowwave connect` has hosts call it."""
+    from slowwave.hosts.hook import run
+
+    run(words)
+
+
+def connect(
+    context: typer.Context,
+    host: Annotated[Host, typer.Argument(help="The host.", show_default=False)],
+    *,
+    project: Annotated[
+        bool, typer.Option("--project", help="For everybody in the project of the working directory, in its files.")
+    ] = False,
+    agent: Annotated[str | None, typer.Option(help="Whose memory; default: the repository's.")] = None,
+    branches: Annotated[Branches, typer.Option(help="Whether branches share a memory.")] = Branches.SHARED,
+    wait: Annotated[float | None, typer.Option(min=0.0, max=30.0, help="Seconds that a context may take.")] = None,
+    mcp: Annotated[bool, typer.Option("--mcp/--no-mcp", help="Whether the host gets the memory's MCP server.")] = True,
+    remove: Annotated[bool, typer.Option("--remove", help="Take hooks and server away.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the differences.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Give a coding agent a memory: write its hooks and MCP server. Shows the differences, and asks."""
+    from slowwave.identity import check_name
+    from slowwave_server.workers.cli.host_entries import Wanted, Where
+
+    if as_json and not (yes or dry_run):
+        raise typer.BadParameter("--json does not ask: give --dry-run, or --yes to do it")
+    if not remove:
+        _ = shell_of(context).settings  # settings that can't be used are refused here, and not at each hook
+    options = _options(check_name("agent", agent) if agent is not None else None, branches, wait)
+    where = Where(Path.home(), os.environ, Path.cwd() if project else None)
+    lacking = _why_no_server(host, named=project or agent is not None) if mcp and not remove else None
+    wanted = Wanted(_program(project=project), options, with_mcp=mcp and lacking is None, remove=remove)
+    changed = _drafts(host, where, wanted)
+    if not as_json:
+        _show(changed)
+    if changed and not dry_run:
+        _write(changed, ask=not yes)
+    if as_json:
+        documents = [{"path": str(draft.path), "removed": draft.removes} for draft in changed]
+        print_json({"host": host.value, "changed": documents, "written": bool(changed) and not dry_run})
+        return
+    _tell(host, changed, lacking=lacking, remove=remove, done=not dry_run)
+
+
+def _drafts(host: Host, where: "Where", wanted: "Wanted") -> list["Draft"]:
+    """The files that would change. Ends the command if one can't be changed."""
+    from slowwave_server.workers.cli.host_entries import changes
+    from slowwave_server.workers.cli.host_files import Broken, draft_of, settings_draft
+
+    try:
+        drafts = [draft_of(change) for change in changes(host.value, where, wanted)]
+        drafts += [] if wanted.remove else settings_draft(where.environment, Path.cwd())
+    except Broken as broken:
+        complain(str(broken), "mend the file, then give the same command again; nothing was changed")
+        raise typer.Exit(USAGE) from None
+    return [draft for draft in drafts if draft.changed]
+
+
+def _write(changed: Sequence["Draft"], *, ask: bool) -> None:
+    from slowwave_server.workers.cli.host_files import Broken
+
+    if ask:
+        typer.confirm("Write this?", abort=True)
+    try:
+        for draft in changed:
+            draft.write()
+    except Broken as broken:
+        complain(str(broken), "give the same command again")
+        raise typer.Exit(FOUND) from None
+
+
+def _why_no_server(host: Host, *, named: bool) -> str | None:
+    """Why the host gets no MCP server; None if it gets one. named: the server can tell whose memory it is."""
+    from slowwave.hosts.places import URL
+
+    if os.environ.get(URL):
+        return f"`slowwave mcp` needs a login of the database, and {URL} names a gateway; the gateway serves MCP itself"
+    if host == Host.CURSOR and not named:
+        return "Cursor starts a person's servers outside of projects; with --agent NAME or --project there is one"
+    return None
+
+
+def _options(agent: str | None, branches: Branches, wait: float | None) -> list[str]:
+    options: list[str] = [] if agent is None else ["--agent", agent]
+    options += ["--branches", branches.value] if branches == Branches.APART else []
+    return options + ([] if wait is None else ["--wait", f"{wait:g}"])
+
+
+def _program(*, project: bool) -> Sequence[str]:
+    """A person's hosts get the full path, since they start with another PATH; a project's files are for everybody."""
+    if project:
+        return ("slowwave",)
+    beside = Path(sys.executable).with_name("slowwave")
+    return (str(beside) if beside.exists() else shutil.which("slowwave") or "slowwave",)
+
+
+def _show(changed: Sequence["Draft"]) -> None:
+    out = console()
+    for draft in changed:
+        old, new = (text.splitlines(keepends=True) for text in draft.shown())
+        for line in difflib.unified_diff(old, new, str(draft.path), str(draft.path)):
+            style = {"+": "green", "-": "red"}.get(line[:1], "")
+            out.print(styled(line.rstrip("\n"), style), soft_wrap=True)
+
+
+def _tell(host: Host, changed: Sequence["Draft"], *, lacking: str | None, remove: bool, done: bool) -> None:
+    out = console()
+    if not changed:
+        out.print("Nothing to change.")
+    elif done:
+        out.print("Done." if remove else f"Done. {NOTES[host]}", soft_wrap=True)
+    if lacking is not None:
+        out.print(f"No MCP server: {lacking}.", soft_wrap=True)

@@ -1,0 +1,52 @@
+"""The loop of `slowwave maintenance daemon`: a tick, a rest, until a signal ends it.
+
+Must not know: what a tick does, how its report is shown.
+"""
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import DBAPIError
+
+from slowwave_server.services.reports.check import first_line
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.cli.state import Shell
+
+if TYPE_CHECKING:
+    from slowwave_server.services.maintenance import Scheduler, TickReport
+
+RETRY_SECONDS = 30.0
+"""While Postgres is away it is asked again after this, if the next tick is not sooner."""
+
+
+def run_ticks(
+    shell: Shell, scheduler: "Scheduler", *, interval_seconds: float, tell: "Callable[[TickReport], None]"
+) -> None:
+    """Tick now and after every interval. SIGTERM or SIGINT ends it after the running job, a second one at once.
+
+    A database that is away is waited for. Raises WrongSchema.
+    """
+    stop = threading.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        while not stop.is_set():
+            rest = interval_seconds
+            try:
+                shell.check_database()
+                tell(scheduler.tick(should_stop=stop.is_set))
+            except DBAPIError as error:
+                complain(f"no tick: Postgres does not answer: {first_line(error)}")
+                rest = min(interval_seconds, RETRY_SECONDS)
+            stop.wait(rest)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

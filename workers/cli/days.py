@@ -1,0 +1,201 @@
+"""`slowwave days | day | agent`: the book of days, what a summary says, and when an agent's day begins.
+
+Must not know: SQL, how summaries are made.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.cli.options import REMEMBER, Agent, Json, Limit, Scope, day_option, scope_parts
+from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
+from slowwave_server.workers.cli.state import shell_of
+
+if TYPE_CHECKING:
+    from slowwave_server.domain.summaries.differences import Differing
+    from slowwave_server.services.days.book import DayEntry
+    from slowwave_server.services.reports.days import DayStory, Told
+
+SameDay = Annotated[str, typer.Argument(metavar="DAY", help="A local day, as 2026-03-05.", show_default=False)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=REMEMBER)(days)
+    app.command(rich_help_panel=REMEMBER)(day)
+
+
+def days(
+    context: typer.Context,
+    agent: Annotated[str | None, typer.Argument(help="Only this agent's.", show_default=False)] = None,
+    *,
+    since: Annotated[str | None, typer.Option(metavar="DAY", help="Only this day and later ones.")] = None,
+    limit: Limit = 50,
+    as_json: Json = False,
+) -> None:
+    """List the days, the newest first: how much was said, how far it is summarised, what is final."""
+    from slowwave_server.services.days.book import day_book
+
+    first = None if since is None else day_option("--since", since)
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        found = day_book(connection, shell.tenant, agent, since=first, limit=limit)
+    if as_json:
+        print_json([_document(entry) for entry in found])
+        return
+    out = console()
+    if not found:
+        out.print("There are no such days.")
+        return
+    head = ("day", "agent", "scope", "messages", "new", "status", "last error")
+    rows = [tuple(styled(title, "dim") for title in head), *(_row(entry) for entry in found)]
+    print_rows(out, rows)
+    if len(found) == limit:
+        console(stderr=True).print(f"These are the newest {limit}; --limit shows more.")
+
+
+def _row(entry: "DayEntry") -> tuple[Any, ...]:
+    return (
+        styled(entry.ref.day.isoformat(), "bold"), entry.ref.agent, entry.ref.scope or "own",
+        f"{entry.total_messages:,}", f"{entry.messages_since_last_summary:,}",
+        _status(entry.status, entry.version), one_line(entry.last_error or "", 200),
+    )  # fmt: skip
+
+
+def _status(status: str, version: int) -> str:
+    return f"{status} ({version})" if version else status
+
+
+def _document(entry: "DayEntry") -> dict[str, Any]:
+    """An entry of the book without the numbers of rows."""
+    from slowwave_server.workers.cli.output import document
+
+    ref = entry.ref
+    fields: dict[str, Any] = document(entry)
+    del fields["ref"]
+    return {"agent": ref.agent, "scope": ref.scope, "day": ref.day} | fields
+
+
+def day(
+    context: typer.Context,
+    agent: Agent,
+    day: SameDay,
+    *,
+    scope: Scope = None,
+    version: Annotated[int | None, typer.Option(min=1, help="Default: the newest.")] = None,
+    against: Annotated[int | None, typer.Option(min=1, help="Only what differs from this version.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the summary of a day, each line with the event that it traces to."""
+    from slowwave_server.domain.summaries.differences import compare_lines
+    from slowwave_server.services.reports.days import read_day
+
+    if scope is not None:
+        scope_parts(scope)
+    which, shell = day_option("DAY", day), shell_of(context)
+    with shell.connection() as connection:
+        found = read_day(connection, shell.tenant, agent, which, scope=scope, version=version)
+        older = read_day(connection, shell.tenant, agent, which, scope=scope, version=against) if against else None
+    if older is not None and older.summary is not None and found.summary is not None:
+        differing = compare_lines(older.summary.lines, found.summary.lines)
+        print_json(differing) if as_json else _show_differing(differing)
+    elif as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+def _show(story: "DayStory") -> None:
+    out = console()
+    where = "" if story.scope is None else f" in {story.scope}"
+    new = story.messages_since_last_summary
+    said = count_words(story.total_messages, "message") + (f", {new:,} of them not summarised yet" if new else "")
+    rows = [("day", f"{story.day} of {story.agent}{where}"), ("status", _status(story.status, story.version))]
+    rows.append(("messages", said))
+    if story.summary is not None:
+        rows.append(("summary", _made(story.summary)))
+    if len(story.versions) > 1:
+        rows.append(("versions", ", ".join(map(str, story.versions))))
+    if story.last_error:
+        rows.append(("error", one_line(story.last_error, 300)))
+    print_rows(out, rows)
+    if story.summary is None:
+        out.print("There is no summary yet; one is made when enough was said, or when it has been quiet for a while.")
+        return
+    _show_lines(story.summary)
+
+
+def _show_differing(lines: "list[Differing]") -> None:
+    out, sign = console(), {"gone": "-", "new": "+"}
+    changed = [one for one in lines if one.standing != "same"]
+    for one in changed:
+        told = f"{sign[one.standing]} {safe(one.line['text'])}"
+        out.print(styled(told, "red" if one.standing == "gone" else "green"), soft_wrap=True)
+    if not changed:
+        out.print("Both versions say the same.")
+
+
+def _made(told: "Told") -> str:
+    ending = ", final" if told.final else ""
+    made = f"{told.made_at:%Y-%m-%d %H:%M} UTC"
+    return f"version {told.version}{ending}, of {count_words(told.messages, 'message')}, {made}, by {told.summarizer}"
+
+
+def _show_lines(told: "Told") -> None:
+    from slowwave_server.domain.summaries.lines import HEADINGS
+
+    out, heading = console(), None
+    for line in told.lines:
+        if HEADINGS.get(line["facet"], line["facet"]) != heading:
+            heading = HEADINGS.get(line["facet"], line["facet"])
+            out.print()
+            out.print(styled(heading, "bold"))
+        out.print(f"- {safe(line['text'])}", soft_wrap=True)
+        if trace := _trace(line):
+            out.print(styled(f"  {trace}", "dim"), soft_wrap=True)
+    if not told.lines:
+        out.print("Nothing of it was worth telling.")
+
+
+def _trace(line: "dict[str, Any]") -> str:
+    """Where a line comes from; a summary out of a file may not know all of it."""
+    origin = f"{line['session']}#{line['seq']}" if line.get("session") and line.get("seq") else None
+    at = line.get("at")
+    when = f"{at[:16].replace('T', ' ')} UTC" if at else None
+    return " · ".join(part for part in (origin, when, line.get("speaker")) if part)
+
+
+def clock(
+    context: typer.Context,
+    agent: Agent,
+    *,
+    timezone: Annotated[str | None, typer.Option(help="An IANA name, as Europe/Berlin.")] = None,
+    cutoff_hour: Annotated[int | None, typer.Option(min=0, max=23, help="The hour at which its day begins.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show when an agent's local day begins, or set it: for what is said from now on; earlier days stay as they are.
+
+    It may be set before the agent's first turn, so that history that you bring in afterwards gets the right days.
+    """
+    from slowwave_server.domain.local_days import bounds_of, local_day
+    from slowwave_server.services.days.agents import configure_agent
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        begins = shell.settings.memory.days
+        found = configure_agent(connection, shell.tenant, agent, timezone=timezone, cutoff_hour=cutoff_hour, new=begins)
+        connection.commit()
+    today = local_day(shell.now(), found.timezone, found.cutoff_hour)
+    since, until = bounds_of(today, found.timezone, found.cutoff_hour)
+    if as_json:
+        fields = {"agent": found.agent, "timezone": found.timezone, "cutoff_hour": found.cutoff_hour}
+        print_json(fields | {"today": today, "since": since, "until": until})
+        return
+    rows = [
+        ("agent", found.agent),
+        ("time zone", found.timezone),
+        ("day begins", f"{found.cutoff_hour:02}:00"),
+        ("today", f"{today}, from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC"),
+    ]
+    print_rows(console(), rows)

@@ -1,0 +1,62 @@
+"""A diff as people read it: changes that a run made, or that one would make, with what was and what becomes of it.
+
+Must not know: where changes come from.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from slowwave_server.workers.cli.output import console, one_line, print_rows, styled
+
+if TYPE_CHECKING:
+    from slowwave_server.domain.changes import ChangeLine
+
+WIDTH = 300
+_ENDS = frozenset({"archived", "rejected", "merged", "superseded", "duplicate", "expired"})
+_DOUBTS = frozenset({"conflict", "review"})
+
+
+def print_diff(changes: "Sequence[ChangeLine]", *, total: int | None = None) -> None:
+    """Print one block a change. total: how many there are where `changes` are only the first."""
+    out = console()
+    for change in changes:
+        subject = "a memory that is gone" if change.content is None else change.content
+        out.print(
+            styled(f"{change.action:<11}", _style(change.action)), styled(one_line(subject, WIDTH)), soft_wrap=True
+        )
+        lines = [one_line(text, WIDTH) for text in difference(change.before, change.after)]
+        because = change.reason if not change.evidence else f"{change.reason} ({', '.join(change.evidence)})"
+        lines.append(f"because: {one_line(because, WIDTH)}")
+        if change.memory is not None:
+            lines.append(str(change.memory))
+        print_rows(out, [(styled(line, "dim"),) for line in lines], indent=12)
+    if total is not None and total > len(changes):
+        out.print(f"… and {total - len(changes):,} changes more; --limit shows them.")
+
+
+def difference(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Iterator[str]:
+    """What differs, a line each: "status inbox → archived", "target 0199…"."""
+    was, became = before or {}, after or {}
+    for key in dict.fromkeys((*was, *became)):
+        if key not in became:
+            yield f"{key} {_value(was[key])} → gone" if after is None else f"{key} {_value(was[key])}"
+        elif key not in was:
+            yield f"{key} {_value(became[key])}"
+        elif was[key] != became[key]:
+            yield f"{key} {_value(was[key])} → {_value(became[key])}"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_value(item)}" for key, item in value.items())
+    return ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
+
+
+def _style(action: str) -> str:
+    if action in _ENDS:
+        return "red"
+    return "yellow" if action in _DOUBTS else "green"

@@ -1,0 +1,185 @@
+"""`slowwave keys …`: API keys of the HTTP gateway.
+
+Must not know: how a key is kept, SQL.
+"""
+
+import re
+import sys
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
+from slowwave_server.workers.cli.sentences import FOUND
+from slowwave_server.workers.cli.state import Shell, operator, shell_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from slowwave_server.services.access.api_keys import Key
+
+keys = typer.Typer(no_args_is_help=True, help="API keys of the HTTP gateway, each of the tenant of --tenant.")
+_DAYS = re.compile(r"([0-9]{1,5})d")
+
+Rights = Annotated[
+    list[str],
+    typer.Option(
+        "--right", help="record, read, decide, forget or administer; several times for several.", metavar="RIGHT"
+    ),
+]
+Agents = Annotated[
+    list[str] | None,
+    typer.Option("--agent", help="An agent that it reaches, or a pattern (app-*); unless given, all.", metavar="TEXT"),
+]
+Scopes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scope", help="room:NAME or team:NAME that it reaches, or a pattern; unless given, none.", metavar="TEXT"
+    ),
+]
+Expires = Annotated[
+    str | None,
+    typer.Option(help="When it ends: days from now (90d), a day or a time (UTC unless it has a zone); else never."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.add_typer(keys, name="keys", rich_help_panel=OPERATE)
+
+
+@keys.command()
+def add(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="What it is for, as lists show it.", show_default=False)],
+    *,
+    right: Rights = ["record", "read"],  # noqa: B006 (Typer shows and copies it)
+    agent: Agents = None,
+    scope: Scopes = None,
+    expires: Expires = None,
+    as_json: Json = False,
+) -> None:
+    """Make a key. Prints the key itself to stdout, this once, and all else to stderr."""
+    from slowwave_server.services.access.api_keys import Wanted, make_key
+
+    shell = shell_of(context)
+    wanted = Wanted(name, right, agent or (), scope or (), _moment(expires, shell.now()))
+    with shell.connection() as connection:
+        key, secret = make_key(connection, shell.tenant, wanted, by=operator(), now=shell.now())
+        _note(shell, connection, key, f"was made with the rights {', '.join(key.rights)}")
+        connection.commit()
+    if as_json:
+        print_json({"id": key.id, "prefix": key.prefix, "key": secret, **_shape(key)})
+        return
+    until = "until it is revoked" if key.expires_at is None else f"until {key.expires_at:%Y-%m-%d %H:%M} UTC"
+    told = f"{one_line(key.name)} is a key of tenant {key.tenant}: {', '.join(key.rights)}, for {_reach(key)}, {until}."
+    sys.stderr.write(f"{told}\nThe key, shown this once:\n")
+    sys.stdout.write(f"{secret}\n")
+
+
+@keys.command(name="list")
+def list_all(context: typer.Context, *, as_json: Json = False) -> None:
+    """Show the keys of this tenant, the newest first: what each may do, and when it was used last."""
+    from slowwave_server.services.access.api_keys import list_keys
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        known = list_keys(connection, shell.tenant)
+    now = shell.now()
+    if as_json:
+        print_json([{"id": key.id, "prefix": key.prefix, **_shape(key), "state": key.state(now)} for key in known])
+    elif known:
+        head = ("key", "name", "rights", "reaches", "state", "last used", "expires")
+        rows = [
+            (
+                key.prefix,
+                one_line(key.name),
+                ", ".join(key.rights),
+                one_line(_reach(key)),
+                key.state(now),
+                _day(key.last_used_at),
+                _day(key.expires_at),
+            )
+            for key in known
+        ]
+        print_rows(console(), [head, *rows])
+    else:
+        told = f"Tenant {shell.tenant} has no key: `slowwave keys add NAME` makes one."
+        console().print(styled(told), soft_wrap=True)
+
+
+@keys.command()
+def revoke(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(help="Its beginning (sw_…) or its id, as a list shows it.", show_default=False)],
+    *,
+    as_json: Json = False,
+) -> None:
+    """End a key at once, in open connections too. Exit 1 if this tenant has no such key."""
+    from slowwave_server.services.access.api_keys import revoke_key
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        gone = revoke_key(connection, shell.tenant, key, now=shell.now())
+        if gone is not None:
+            _note(shell, connection, gone, "was revoked")
+        connection.commit()
+    if as_json:
+        print_json({"id": None if gone is None else gone.id, "revoked": gone is not None})
+    elif gone is not None:
+        console().print(styled(f"{one_line(gone.name)} ({gone.prefix}) opens nothing any more."), soft_wrap=True)
+    else:
+        told = f"tenant {shell.tenant} has no such key: `slowwave keys list` shows its keys"
+        console().print(styled(told), soft_wrap=True)
+    if gone is None:
+        raise typer.Exit(FOUND)
+
+
+def _note(shell: Shell, connection: "Connection", key: "Key", what: str) -> None:
+    from slowwave_server.services.access.audit_log import note_act
+
+    told = f"key {key.name} ({key.prefix}) {what}"
+    note_act(connection, "key", operator(), told, tenant=key.tenant, via="shell", now=shell.now())
+
+
+def _shape(key: "Key") -> dict[str, object]:
+    return {
+        "tenant": key.tenant,
+        "name": key.name,
+        "rights": key.rights,
+        "agents": key.agents,
+        "scopes": key.scopes,
+        "created_at": key.created_at,
+        "created_by": key.created_by,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+        "last_used_at": key.last_used_at,
+    }
+
+
+def _reach(key: "Key") -> str:
+    return ", ".join([*(key.agents or ["all agents"]), *key.scopes])
+
+
+def _day(moment: datetime | None) -> str:
+    return "never" if moment is None else f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _moment(text: str | None, now: datetime) -> datetime | None:
+    """Raises BadParameter."""
+    if text is None:
+        return None
+    if (days := _DAYS.fullmatch(text)) is not None:
+        return now + timedelta(days=int(days[1]))
+    try:
+        if len(text) <= len("2026-03-05"):
+            day = date.fromisoformat(text)
+            return datetime(day.year, day.month, day.day, tzinfo=UTC)
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"--expires must be days (90d), a day (2027-03-05) or a time (2027-03-05T14:30), got {text!r:.60}"
+        ) from None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,244 @@
+"""`slowwave maintenance status | tick | run | config | daemon`: jobs that run whenever somebody is awake to run them.
+
+Must not know: SQL, what a job does, when it is due.
+"""
+
+import socket
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slowwave_server.domain.spoken_time import count_words, duration_words, moment_words
+from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.output import (
+    console,
+    document,
+    json_text,
+    one_line,
+    print_json,
+    print_rows,
+    safe,
+    styled,
+)
+from slowwave_server.workers.cli.sentences import FOUND
+from slowwave_server.workers.cli.state import Shell, operator, shell_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from slowwave_server.services.maintenance import JobReport, Scheduler, TickReport
+    from slowwave_server.services.maintenance_config import Configured
+    from slowwave_server.services.reports.maintenance import MaintenanceStatus, Running, Standing
+
+JobName = Annotated[str, typer.Argument(metavar="JOB", help="The job's name, as status lists it.", show_default=False)]
+
+app = typer.Typer(no_args_is_help=True, help="Periodic jobs: status, tick, run, config, daemon.")
+
+
+def register(parent: typer.Typer) -> None:
+    """Add these commands."""
+    parent.add_typer(app, name="maintenance", rich_help_panel=OPERATE)
+
+
+@app.command()
+def status(context: typer.Context, *, as_json: Json = False) -> None:
+    """Show when each job is due, how its last run went, and what runs now."""
+    from slowwave_server.services.reports.maintenance import job_document, read_maintenance
+
+    shell = shell_of(context)
+    now = shell.now()
+    with shell.connection() as connection:
+        found = read_maintenance(connection, now)
+    if as_json:
+        jobs = [job_document(standing.job) | {"late_seconds": standing.late_seconds} for standing in found.jobs]
+        print_json({"jobs": jobs, "running": found.running})
+    else:
+        _show(found, now)
+
+
+def _show(found: "MaintenanceStatus", now: "datetime") -> None:
+    out = console()
+    head = ("job", "runs", "next due", "last run", "how it went")
+    rows = [tuple(styled(title, "dim") for title in head), *(_row(standing, now) for standing in found.jobs)]
+    print_rows(out, rows) if found.jobs else out.print("There is no job.")
+    for run in found.running:
+        out.print(styled(_running(run, now)), soft_wrap=True)
+
+
+def _row(standing: "Standing", now: "datetime") -> tuple[Any, ...]:
+    from slowwave_server.services.reports.maintenance import when_words
+
+    job, late = standing.job, standing.late_seconds
+    if not job.enabled:
+        due = "disabled"
+    elif job.next_due_at is None:
+        due = "at the first tick after this"
+    else:
+        due = f"now, for {duration_words(late)}" if late else moment_words(job.next_due_at, now)
+    last = "never" if job.last_run_at is None else moment_words(job.last_run_at, now)
+    went = ": ".join(part for part in (job.last_status, job.last_summary) if part)
+    return styled(job.id, "bold"), when_words(job), due, last, one_line(went, 300)
+
+
+def _running(run: "Running", now: "datetime") -> str:
+    what = f"run {run.id} of {run.job}" if run.job else f"run {run.id} ({run.kind})"
+    since = duration_words((now - run.started_at).total_seconds())
+    if not run.alive or run.lease_until is None:
+        return f"{what}, begun {since} ago, has died: the next tick marks it as failed, and takes a job over."
+    who = f", for {run.started_by}" if run.started_by else ""
+    return f"{what} has been running for {since}{who}; its lease is renewed until it ends."
+
+
+@app.command()
+def tick(context: typer.Context, *, as_json: Json = False) -> None:
+    """Run here what is due, one job after the other. Exit 1 if one failed."""
+    shell = shell_of(context)
+    with shell.connection():
+        scheduler = _scheduler(shell, "tick")
+    report = scheduler.tick()
+    if as_json:
+        print_json(report)
+    else:
+        console().print(_tick_words(report), soft_wrap=True)
+    if _has_failed(report):
+        raise typer.Exit(FOUND)
+
+
+def _tick_words(report: "TickReport") -> str:
+    parts = [f"{job} was taken over: its last run had died." for job in report.taken_over]
+    parts += [_run_words(run) for run in report.ran]
+    parts += [f"{job} could not be run: {one_line(error, 300)}" for job, error in report.errors.items()]
+    return "\n".join(parts) or "Nothing is due."
+
+
+def _run_words(run: "JobReport") -> str:
+    took = duration_words(run.seconds)
+    return f"{run.job}: run {run.run} {run.status} in {took}: {one_line(run.summary, 500)}"
+
+
+def _has_failed(report: "TickReport") -> bool:
+    return bool(report.errors) or any(run.status in {"failed", "lost"} for run in report.ran)
+
+
+@app.command()
+def run(
+    context: typer.Context,
+    job: JobName,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what it would do; change nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a job here and now, whatever its due time, enabled or not. Exit 1 if it failed."""
+    from slowwave.errors import SlowwaveError
+    from slowwave_server.domain.schedule import InvalidSchedule
+    from slowwave_server.services.maintenance_config import InvalidJob, find_job
+    from slowwave_server.services.runs import AlreadyRunning
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        find_job(connection, job)
+    try:
+        report = _scheduler(shell, "run").run_now(job, dry_run=dry_run)
+    except AlreadyRunning as error:
+        raise SlowwaveError(f"{error}: wait for it (`slowwave maintenance status` shows it)") from None
+    except InvalidSchedule as error:
+        raise InvalidJob(f"{error}; mend it with `slowwave maintenance config {job}`") from None
+    if report is None:
+        raise SlowwaveError(f"the job {job!r} has just been removed")
+    if as_json:
+        print_json(report)
+    else:
+        console().print(_run_words(report), soft_wrap=True)
+    if report.status in {"failed", "lost"}:
+        raise typer.Exit(FOUND)
+
+
+@app.command()
+def config(
+    context: typer.Context,
+    job: JobName,
+    *,
+    cadence: Annotated[str | None, typer.Option(help="daily, weekly or interval.")] = None,
+    interval_minutes: Annotated[int | None, typer.Option(min=1, help="Of the cadence interval.")] = None,
+    weekday: Annotated[
+        str | None, typer.Option(help="Of the cadence weekly: monday … sunday; none: a week after the last run.")
+    ] = None,
+    window_start: Annotated[str | None, typer.Option(help="Local time, as 10:00; none: midnight.")] = None,
+    window_end: Annotated[
+        str | None, typer.Option(help="Local time, not part of the window; none: open. May lie after midnight.")
+    ] = None,
+    time_zone: Annotated[str | None, typer.Option(help="Of the window: an IANA name, as Europe/Berlin.")] = None,
+    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether ticks run it.")] = None,
+    llm_command: Annotated[
+        str | None, typer.Option(help="The command that answers this job's prompts; none: that of the settings.")
+    ] = None,
+    recompute_next: Annotated[bool, typer.Option("--recompute-next", help="Plan its next run anew, from now.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Change when and how a job runs; without options, show it."""
+    from slowwave_server.services.maintenance_config import Wish, configure
+    from slowwave_server.services.reports.maintenance import job_document
+
+    shell = shell_of(context)
+    wish = Wish(cadence, interval_minutes, weekday, window_start, window_end, time_zone, enabled, llm_command)
+    with shell.connection() as connection:
+        made = configure(connection, job, wish, recompute=recompute_next, now=shell.now())
+        connection.commit()
+    if as_json:
+        print_json(job_document(made.job) | {"changed": sorted(made.changed)})
+    else:
+        _show_config(made, shell.now())
+
+
+def _show_config(made: "Configured", now: "datetime") -> None:
+    from slowwave_server.services.reports.maintenance import when_words
+
+    job, out = made.job, console()
+    due = "not planned yet" if job.next_due_at is None else moment_words(job.next_due_at, now)
+    rows = [("job", f"{job.id} ({job.job_type})"), ("runs", when_words(job)), ("next due", due)]
+    rows += [("enabled", "yes" if job.enabled else "no")]
+    rows += [(name, str(value)) for name, value in job.details.items()]
+    print_rows(out, rows)
+    if made.rescheduled and "next_due_at" not in made.changed and job.next_due_at is not None:
+        out.print("The next run keeps its time; --recompute-next plans it by the new schedule.")
+    elif not made.changed:
+        out.print("Nothing was changed.")
+
+
+@app.command()
+def daemon(
+    context: typer.Context,
+    *,
+    interval_seconds: Annotated[
+        float | None, typer.Option(min=1.0, help="Between ticks; default: memory.maintenance.tick_seconds.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document a tick, each on a line.")] = False,
+) -> None:
+    """Tick until told to stop: for a computer without workers and beat. Ends after the running job; twice: at once."""
+    import sys
+
+    from slowwave_server.workers.cli.daemon import run_ticks
+
+    shell = shell_of(context)
+    interval = interval_seconds or shell.settings.memory.maintenance.tick_seconds
+
+    def tell(report: "TickReport") -> None:
+        if as_json:
+            line = json_text(document(report))
+        else:
+            at = report.at.isoformat(timespec="seconds")
+            line = f"{at} {count_words(len(report.ran), 'job')} run. " + safe(
+                " ".join(_tick_words(report).splitlines())
+            )
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    run_ticks(shell, _scheduler(shell, "daemon"), interval_seconds=interval, tell=tell)
+
+
+def _scheduler(shell: Shell, how: str) -> "Scheduler":
+    from slowwave_server.services.maintenance import Scheduler
+    from slowwave_server.workers.jobs import job_runners
+
+    by = f"{operator()}@{socket.gethostname()} ({how})"
+    return Scheduler(shell.engine, job_runners(), shell.settings, clock=shell.now, by=by, build_model=shell.build_model)

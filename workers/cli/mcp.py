@@ -1,0 +1,86 @@
+"""`slowwave mcp`: the memory of one agent for a client that speaks MCP, over stdio.
+
+Must not know: the protocol, what the tools do.
+"""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave_server.workers.cli.options import REMEMBER, SCOPE_HELP, scope_parts
+from slowwave_server.workers.cli.sentences import USAGE, complain
+from slowwave_server.workers.cli.state import Shell, shell_of
+
+if TYPE_CHECKING:
+    from slowwave import Memory
+    from slowwave_server.services.reports.explain import Explanation
+    from slowwave_server.workers.mcp_tools import AgentTools
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command(rich_help_panel=REMEMBER)(mcp)
+
+
+def mcp(
+    context: typer.Context,
+    *,
+    agent: Annotated[str, typer.Option(help="Whose memory it is.", show_default=False)],
+    scopes: Annotated[
+        list[str] | None, typer.Option("--scope", help=f"Besides the agent's own, to read and write: {SCOPE_HELP}")
+    ] = None,
+) -> None:
+    """Serve one agent's memory to an MCP client over stdio, until it hangs up."""
+    from slowwave import Memory
+    from slowwave.identity import check_name
+
+    check_name("agent", agent)
+    for scope in scopes or ():
+        scope_parts(scope)
+    if find_spec("mcp") is None:
+        complain("the package mcp is not installed", "install the extra `mcp` of slowwave-server (docs/install.md)")
+        raise typer.Exit(USAGE)
+    from slowwave_server.workers.mcp_server import make_server
+
+    shell = shell_of(context)
+    with Memory(shell.settings) as memory:
+        memory.warm()
+        make_server(tools_of(shell, memory, agent, scopes or ())).run("stdio")
+
+
+def tools_of(shell: Shell, memory: "Memory", agent: str, scopes: Sequence[str]) -> "AgentTools":
+    """The tools of one agent, over the servers of this shell."""
+    from slowwave_server.workers.mcp_tools import AgentTools
+
+    return AgentTools(
+        memory=memory,
+        agent=agent,
+        scopes=tuple(dict.fromkeys(scopes)),
+        explain_memory=lambda memory_id: _explain(shell, memory_id),
+        flush_sessions=lambda: flush_sessions(shell, agent),
+    )
+
+
+def _explain(shell: Shell, memory: str) -> "Explanation":
+    from slowwave_server.services.reports.explain import explain_memory
+    from slowwave_server.services.reports.memory_ids import memory_called
+
+    with shell.connection() as connection:
+        return explain_memory(connection, shell.tenant, memory_called(connection, shell.tenant, memory))
+
+
+def flush_sessions(shell: Shell, agent: str) -> int:
+    """Ask for a flush of the agent's dirty sessions. An agent of whom nothing was recorded has none."""
+    from slowwave.identity import SessionRef
+    from slowwave_server.services.reports.dirty import dirty_sessions
+    from slowwave_server.services.reports.names import UnknownName
+    from slowwave_server.workers.cli.wait import ask_for_flush
+
+    with shell.connection() as connection:
+        try:
+            names = dirty_sessions(connection, shell.tenant, agent)
+        except UnknownName:
+            return 0
+    return len(ask_for_flush(shell, [SessionRef(shell.tenant, agent, name) for name in names], priority="normal"))

@@ -1,0 +1,141 @@
+"""`slowwave mem0 status | sync`: the copies of `memory.backend: mem0`.
+
+Must not know: SQL, how mem0 is set up.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.workers.cli.fed_backends import behind, deliver_all, scopes_meant, tell_failure
+from slowwave_server.workers.cli.options import OPERATE, Json, Limit, Scope
+from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
+from slowwave_server.workers.cli.progress import progress
+from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE
+from slowwave_server.workers.cli.state import Shell, shell_of
+
+if TYPE_CHECKING:
+    from slowwave.mem0_backend import CopyStore
+    from slowwave_server.services.mem0_backend.delivery import Mem0Report
+    from slowwave_server.services.reports.copies import ScopeCopies
+
+SCOPES_READ = 1000
+
+app = typer.Typer(no_args_is_help=True, help="Memory in mem0, which answers searches: status, sync.")
+
+
+def register(parent: typer.Typer) -> None:
+    """Add these commands."""
+    parent.add_typer(app, name="mem0", rich_help_panel=OPERATE)
+
+
+@app.command()
+def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) -> None:
+    """Show which scopes mem0 was told of, and what waits for it. Exit 1 if something is wrong."""
+    from slowwave_server.services.reports.copies import report_copies
+
+    shell = shell_of(context)
+    backend = shell.settings.memory.backend
+    with shell.connection() as connection:
+        report = report_copies(connection, shell.tenant, backend, limit=limit)
+    troubled = (backend == "mem0" and report.problem is not None) or any(one.last_error for one in report.scopes)
+    if as_json:
+        print_json(report)
+    else:
+        out = console()
+        made = f"; its vectors are made by {report.identity}" if report.identity else ""
+        fed = f"and changes are queued for mem0{made}" if report.fed else "and no changes are queued for mem0"
+        out.print(styled(f"memory.backend is {report.backend} here, {fed}."), soft_wrap=True)
+        if report.problem is not None:
+            out.print(styled(report.problem, "red"), soft_wrap=True)
+        for one in report.scopes:
+            _show(one)
+    if troubled:
+        raise typer.Exit(FOUND)
+
+
+def _show(one: "ScopeCopies") -> None:
+    out = console()
+    print_rows(out, [(styled(one.scope, "bold"), f"{count_words(one.copies, 'memory', 'memories')}{behind(one)}")])
+    tell_failure(out, one)
+
+
+@app.command()
+def sync(
+    context: typer.Context,
+    agent: Annotated[str | None, typer.Argument(help="Whose copies; default: all of the tenant.")] = None,
+    *,
+    scope: Scope = None,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Write all copies once more, those of every tenant, too."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring mem0 up to date, in this process."""
+    shell = shell_of(context)
+    scopes = _scopes(shell, agent, scope)
+    store = _begin(shell, again=again)
+    with progress("writing copies to mem0", partial(_how_far, shell)):
+        reports = {name: _deliver(shell, scope_id, store) for name, scope_id in scopes.items()}
+    if as_json:
+        print_json(reports)
+    else:
+        for name, report in reports.items():
+            _tell(name, report)
+    if any(report.state in {"busy", "failed"} for report in reports.values()):
+        raise typer.Exit(UNAVAILABLE)
+
+
+def _how_far(shell: Shell) -> str:
+    """How many memories of the tenant wait for mem0."""
+    from slowwave_server.services.reports.copies import report_copies
+
+    with shell.engine.connect() as connection:
+        found = report_copies(connection, shell.tenant, shell.settings.memory.backend, limit=SCOPES_READ)
+    waiting = sum(one.waiting for one in found.scopes)
+    return count_words(waiting, "memory waits", "memories wait")
+
+
+def _begin(shell: Shell, *, again: bool) -> "CopyStore":
+    from slowwave.mem0_backend import connect
+    from slowwave_server.services.mem0_backend.choosing import feed_chosen
+    from slowwave_server.services.memory_files.backends import MEM0, queue_all
+
+    store = connect(shell.settings)
+    feed_chosen(shell.engine, shell.settings, shell.now())
+    if again:
+        with shell.engine.begin() as connection:
+            queue_all(connection, MEM0, shell.now())
+    return store
+
+
+def _deliver(shell: Shell, scope_id: int, store: "CopyStore") -> "Mem0Report":
+    """Deliver until nothing is left; the sums of it."""
+    from slowwave_server.services.mem0_backend.delivery import deliver_to_mem0
+
+    return deliver_all(lambda: deliver_to_mem0(shell.engine, scope_id, store, now=shell.now()))
+
+
+def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
+    """The scopes that are meant, by name. Raises UnknownName, and InvalidSettings where mem0 is no backend."""
+    from slowwave.errors import InvalidSettings
+
+    backend = shell.settings.memory.backend
+    if backend != "mem0":
+        raise InvalidSettings(f"memory.backend is {backend} here: mem0 is fed nothing; set it to mem0")
+    return scopes_meant(shell, agent, scope)
+
+
+def _tell(name: str, report: "Mem0Report") -> None:
+    out = console()
+    if report.state == "busy":
+        out.print(styled(f"{name}: somebody else is at these copies; try again in a moment", "yellow"), soft_wrap=True)
+    elif report.state == "failed":
+        out.print(styled(f"{name}: {report.error}", "red"), soft_wrap=True)
+    else:
+        written = count_words(report.written, "memory", "memories")
+        removed = f", {report.removed:,} taken away" if report.removed else ""
+        out.print(styled(f"{name}: {written} written{removed}"), soft_wrap=True)

@@ -1,0 +1,187 @@
+"""`slowwave status | why | flush`: where things stand, what a session waits for, and not to wait any longer.
+
+Must not know: SQL, the rules behind an answer.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.workers.cli.budget import reached_words
+from slowwave_server.workers.cli.options import MEND, OPERATE, Agent, Json, Timeout, Wait
+from slowwave_server.workers.cli.output import console, document, print_json, print_rows, safe, styled
+from slowwave_server.workers.cli.sentences import UNAVAILABLE
+from slowwave_server.workers.cli.state import shell_of
+
+if TYPE_CHECKING:
+    from slowwave.spool import Spooled
+    from slowwave_server.services.reports.status import Status
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=OPERATE)(status)
+    app.command(rich_help_panel=OPERATE)(why)
+    app.command(rich_help_panel=MEND)(flush)
+
+
+def status(context: typer.Context, *, as_json: Json = False) -> None:
+    """Show queues, dirty sessions, how long a turn takes to become memory, and the workers.
+
+    Exit 3 if the broker does not answer: what Postgres knows is shown all the same.
+    """
+    from slowwave_server.services.reports.budget import caps_reached
+    from slowwave_server.services.reports.status import read_status
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        found = read_status(connection, shell.queue, shell.tenant, shell.now())
+        caps = caps_reached(connection, shell.tenant, shell.settings.memory.llm, shell.now())
+    workers, spooled, swept_ago = shell.listening(), shell.spooled(), shell.swept_ago()
+    if as_json:
+        more = {"swept_ago_seconds": swept_ago, "spool": spooled._asdict(), "workers": workers}
+        print_json(document(found) | more | {"caps_reached": document(caps)})
+    else:
+        models = [("model", "\n".join(reached_words(used) for used in caps))] if caps else []
+        print_rows(console(), [*_standing(found), *models, *_around(workers, spooled, swept_ago)])
+    if found.queues is None or workers is None:
+        raise typer.Exit(UNAVAILABLE)
+
+
+def _standing(found: "Status") -> list[tuple[str, str]]:
+    lag = found.lag
+    if found.queues is None:
+        queues = "unknown: the broker does not answer"
+    else:
+        queues = " · ".join(f"{queue} {depth:,}" for queue, depth in found.queues.items())
+    dirty = count_words(found.dirty_sessions, "dirty session")
+    if found.oldest_dirty_seconds is not None:
+        dirty = f"at least {dirty}; of these" if found.more_dirty else f"{dirty},"
+        dirty += (
+            f" {count_words(found.events_waiting, 'event')} waiting, the oldest for "
+            f"{duration_words(found.oldest_dirty_seconds)} ({found.overdue:,} due, {found.backing_off:,} backing off)"
+        )
+    outcomes = ", ".join(f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in found.flushes.items())
+    total = sum(found.flushes.values())
+    rows = [
+        ("tenant", found.tenant),
+        ("queues", queues),
+        ("sessions", dirty),
+        ("last hour", f"{count_words(total, 'flush', 'flushes')}" + (f": {outcomes}" if total else "")),
+    ]
+    left = {"a cap is reached": found.left_to_rules["budget"], "no answer of use": found.left_to_rules["failed"]}
+    if any(left.values()):
+        why = ", ".join(f"{count:,} ({reason})" for reason, count in left.items() if count)
+        rows.append(("left to rules", f"{why}; `slowwave rebuild AGENT --only-fallback` reads them again"))
+    if found.without_rules:
+        by_language = ", ".join(f"{language} {count:,}" for language, count in found.without_rules.items())
+        events = count_words(sum(found.without_rules.values()), "event")
+        rows.append(("without rules", f"{events} ({by_language}): searchable; memories need a model"))
+    if lag.p50_seconds is not None and lag.p95_seconds is not None:
+        shares = f"half within {duration_words(lag.p50_seconds)}, 95 % within {duration_words(lag.p95_seconds)}"
+        rows.append(("turn to memory", shares))
+    return [*rows, *_left(found)]
+
+
+def _left(found: "Status") -> list[tuple[str, str]]:
+    """What did not become memory, and what was not delivered."""
+    from slowwave_server.services.reports.unkept import Unkept, unkept_words
+
+    aside = f"{count_words(found.quarantined, 'event')} quarantined, {count_words(found.dead_letters, 'dead letter')}"
+    rows = [("set aside", aside)]
+    if found.failed_notes or found.failed_days:
+        failed = unkept_words(Unkept(found.failed_notes, found.failed_days))
+        rows.append(("notes", f"{failed} and will be tried again; `slowwave doctor` says more"))
+    for backend, waiting in found.backends.items():
+        behind = f"{count_words(waiting, 'memory', 'memories')} waiting" if waiting else "up to date"
+        rows.append(("backend", f"{backend}: {behind}"))
+    return rows
+
+
+def _around(
+    workers: Mapping[str, frozenset[str]] | None, spooled: "Spooled", swept_ago: float | None
+) -> list[tuple[str, str]]:
+    sweep = "no trace of any" if swept_ago is None else f"{duration_words(swept_ago)} ago"
+    waiting = f"{count_words(spooled.files, 'file')}, {spooled.size_bytes:,} bytes" if spooled.files else "empty"
+    rows = [("last sweep", sweep), ("spool", waiting)]
+    if workers is None:
+        return [*rows, ("workers", "unknown: the broker does not answer")]
+    if not workers:
+        return [*rows, ("workers", "none answers")]
+    names = [f"{worker}: {', '.join(sorted(queues))}" for worker, queues in workers.items()]
+    return [*rows, ("workers", "\n".join(names))]
+
+
+def why(
+    context: typer.Context,
+    agent: Agent,
+    session: Annotated[str, typer.Argument(help="The session's id.", show_default=False)],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Say what a session waits for."""
+    from slowwave.identity import SessionRef
+    from slowwave_server.services.reports.why import why_waiting
+
+    shell = shell_of(context)
+    ref = SessionRef(shell.tenant, agent, session).checked()
+    listening = shell.queues_with_listener()
+    with shell.connection() as connection:
+        waiting = why_waiting(
+            connection,
+            shell.queue,
+            ref,
+            shell.settings.memory.auto_flush,
+            now=shell.now(),
+            listening=listening,
+            swept_ago=shell.swept_ago(),
+            session_ttl=timedelta(minutes=shell.settings.memory.sessions.session_ttl_minutes),
+        )
+    if as_json:
+        print_json(waiting)
+        return
+    out = console()
+    out.print(styled(waiting.sentence, "bold"), soft_wrap=True)
+    for sentence in waiting.also:
+        out.print(f"  {safe(sentence)}", soft_wrap=True)
+    if waiting.cure is not None:
+        out.print(styled(f"  → {waiting.cure}", "cyan"), soft_wrap=True)
+
+
+def flush(
+    context: typer.Context,
+    agent: Agent,
+    sessions: Annotated[
+        list[str] | None, typer.Argument(help="Sessions; default: all that are dirty.", show_default=False)
+    ] = None,
+    *,
+    high: Annotated[bool, typer.Option("--high", help="Ahead of everything that is queued.")] = False,
+    wait: Wait = False,
+    timeout: Timeout = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Ask for a flush now; it ends a back-off, too."""
+    from slowwave.identity import SessionRef
+    from slowwave_server.services.reports.dirty import dirty_sessions
+    from slowwave_server.services.reports.names import find_session
+    from slowwave_server.workers.cli.wait import ask_for_flush, wait_until_processed
+
+    shell = shell_of(context)
+    with shell.connection() as connection:
+        for name in sessions or ():
+            find_session(connection, shell.tenant, agent, name)
+        names = sessions or dirty_sessions(connection, shell.tenant, agent)
+    refs = [SessionRef(shell.tenant, agent, name).checked() for name in names]
+    asked = ask_for_flush(shell, refs, priority="high" if high else "normal")
+    if wait:
+        wait_until_processed(shell, asked, timeout)
+    if as_json:
+        print_json({"asked": [ref.session for ref in asked], "processed": wait})
+    elif not asked:
+        console().print("Nothing to flush: " + ("these sessions are" if sessions else "every session is") + " clean.")
+    else:
+        done = "processed" if wait else "asked for"
+        console().print(f"{count_words(len(asked), 'session')} {done}.")

@@ -1,0 +1,56 @@
+"""How far a command is that takes long: a line on stderr after two seconds, and then every five.
+
+Must not know: any single command.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from slowwave_server.domain.spoken_time import duration_words
+from slowwave_server.workers.cli.output import safe
+
+FIRST_SECONDS = 2.0
+EVERY_SECONDS = 5.0
+
+
+@contextmanager
+def progress(
+    doing: str,
+    how_far: Callable[[], str],
+    *,
+    first: float = FIRST_SECONDS,
+    every: float = EVERY_SECONDS,
+    out: TextIO | None = None,
+) -> Iterator[None]:
+    """Tell how far the block is, from a thread, while it runs: "making vectors, 12 s: 3,200 memories have one".
+
+    how_far: asks Postgres on a connection of its own; "" if there is nothing to tell yet.
+    """
+    over = threading.Event()
+    stream = sys.stderr if out is None else out
+    began = time.monotonic()
+
+    def tell() -> None:
+        from sqlalchemy.exc import DBAPIError
+
+        wait = first
+        while not over.wait(wait):
+            wait, told = every, ""
+            with suppress(DBAPIError):  # the command itself says what is wrong with Postgres
+                told = how_far()
+            line = f"{doing}, {duration_words(time.monotonic() - began)}" + (f": {told}" if told else "")
+            if not over.is_set():
+                stream.write(f"{safe(line)}\n")
+                stream.flush()
+
+    thread = threading.Thread(target=tell, name=f"progress of {doing}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -1,0 +1,230 @@
+"""`slowwave roles …`: logins of Postgres and users of Redis that may do what their part needs, and no more.
+
+Must not know: what each may do, SQL.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
+from slowwave_server.workers.cli.sentences import FOUND, MAY_NOT, UNAVAILABLE, complain
+from slowwave_server.workers.cli.state import Shell, shell_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+NEEDED = (
+    "run it as the owner: a login that owns the tables and has CREATEROLE, with ADMIN OPTION on the groups slowwave_*;"
+    " or give an administrator the SQL that `slowwave roles apply --print` prints"
+)
+roles = typer.Typer(no_args_is_help=True, help="Logins of Postgres and users of Redis, each for its part alone.")
+
+Login = Annotated[str, typer.Argument(help="The login's name in Postgres.", show_default=False, metavar="LOGIN")]
+
+
+NoPassword = Annotated[
+    bool, typer.Option("--no-password", help="It exists, or proves itself by a certificate or the like.")
+]
+PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")]
+Connections = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=10_000, help="Connections at once; default: 32 for a producer, 64 for a gateway, 8 for an exporter."
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.add_typer(roles, name="roles", rich_help_panel=OPERATE)
+
+
+@roles.command()
+def apply(
+    context: typer.Context,
+    *,
+    only_print: Annotated[bool, typer.Option("--print", help="Print the SQL, for an administrator to run.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Give each role what it needs, and take away the rest. As the owner of the tables; again after each migration."""
+    from slowwave_server.services.access.grants import apply_grants, statements
+
+    with shell_of(context).connection() as connection, _for_owners():
+        if only_print:
+            wanted = statements(connection)
+        else:
+            apply_grants(connection)
+            connection.commit()
+    if as_json:
+        print_json({"applied": not only_print} | ({"statements": wanted} if only_print else {}))
+    elif only_print:
+        sys.stdout.write("BEGIN;\n" + "".join(f"{statement};\n" for statement in wanted) + "COMMIT;\n")
+    else:
+        told = "Each role may do its part in this database, and nothing else. `slowwave roles add` makes logins."
+        console().print(told, soft_wrap=True)
+
+
+@roles.command()
+def add(
+    context: typer.Context,
+    login: Login,
+    role: Annotated[
+        Literal["producer", "console", "worker", "gateway", "exporter"],
+        typer.Option(
+            help="producer: captures and reads; console: reads and decides; worker: all tenants; gateway: serves HTTP,"
+            " for the tenant of each key; exporter: counts.",
+            prompt=True,
+        ),
+    ],
+    *,
+    no_password: NoPassword = False,
+    password_stdin: PasswordStdin = False,
+    connections: Connections = None,
+    as_json: Json = False,
+) -> None:
+    """Make a login; a producer's and a console's is for the tenant of --tenant alone. Prints a new password, once."""
+    import secrets
+
+    from slowwave_server.services.access.logins import EVERY_TENANTS, add_login
+
+    shell = shell_of(context)
+    password = None if no_password else secrets.token_urlsafe(24)
+    if password_stdin:
+        password = sys.stdin.readline().rstrip("\r\n")
+    tenant = None if role in EVERY_TENANTS else shell.tenant
+    with shell.connection() as connection, _for_owners():
+        verifier = None if password is None else _verifier(connection, login, password)
+        made = add_login(connection, login, role, tenant, verifier=verifier, connections=connections)
+        connection.commit()
+    shown = None if password_stdin else password
+    if as_json:
+        print_json({"login": login, "role": role, "tenant": tenant, "made": made, "password": shown})
+        return
+    article = "an" if role == "exporter" else "a"
+    whose = _whose(role, "all tenants" if tenant is None else f"tenant {tenant}")
+    console().print(styled(f"{login} is {'made, ' if made else ''}{article} {role} of {whose}."), soft_wrap=True)
+    if shown is not None:
+        console().print(f"Its password, shown this once: {shown}", soft_wrap=True)
+
+
+@roles.command()
+def remove(context: typer.Context, login: Login, *, as_json: Json = False) -> None:
+    """Take everything here from a login; the login itself stays in Postgres. Exit 1 if it is not known."""
+    from slowwave_server.services.access.logins import remove_login
+
+    with shell_of(context).connection() as connection, _for_owners():
+        gone = remove_login(connection, login)
+        connection.commit()
+    if as_json:
+        print_json({"login": login, "removed": gone})
+    elif gone:
+        told = f"{login} may do nothing here any more. DROP ROLE in Postgres removes it."
+        console().print(styled(told), soft_wrap=True)
+    else:
+        console().print(styled(f"{login} is not registered: `slowwave roles list` shows who is."), soft_wrap=True)
+    if not gone:
+        raise typer.Exit(FOUND)
+
+
+@roles.command(name="list")
+def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
+    """Show which login has which role, and whose tenant it is."""
+    from slowwave_server.services.access.logins import known_logins
+
+    with shell_of(context).connection() as connection, _for_owners():
+        known = known_logins(connection)
+    if as_json:
+        print_json(known)
+    elif known:
+        head = ("login", "role", "tenant", "")
+        rows = [
+            (
+                found.login,
+                found.role,
+                _whose(found.role, found.tenant or "(all)"),
+                "" if found.exists else "not in this Postgres",
+            )
+            for found in known
+        ]
+        print_rows(console(), [head, *rows])
+    else:
+        console().print("Everybody logs in as the owner: there is no other login.")
+
+
+@roles.command()
+def redis(
+    context: typer.Context,
+    part: Annotated[
+        Literal["worker", "producer", "gateway", "sender", "flower", "scaler", "exporter"],
+        typer.Argument(help="Whose user; a producer's is for the tenant of --tenant alone.", show_default=False),
+    ],
+    *,
+    name: Annotated[str | None, typer.Option(help="The user's name; the part's unless given.")] = None,
+    as_line: Annotated[bool, typer.Option("--line", help="As a line of a file of users (aclfile).")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print the command that makes a user of the broker; its new password goes to stderr, this once."""
+    import hashlib
+    import secrets
+
+    from slowwave_server.services.access.broker_users import broker_user
+
+    user = broker_user(part, name or part, shell_of(context).tenant if part == "producer" else None)
+    password = secrets.token_urlsafe(24)
+    digest = hashlib.sha256(password.encode()).hexdigest()
+    rule = user.line(digest) if as_line else user.command(digest)
+    if as_json:
+        print_json({"name": user.name, "rule": rule, "password": password})
+        return
+    sys.stdout.write(f"{rule}\n")
+    sys.stderr.write(f"The password of {user.name}, shown this once: {password}\n")
+
+
+def _whose(role: str, tenant: str) -> str:
+    return "the tenant of a key" if role == "gateway" else tenant
+
+
+@contextmanager
+def _for_owners() -> Iterator[None]:
+    """Turn a refusal of Postgres into what these commands need, which no other command of theirs could give."""
+    from sqlalchemy.exc import DBAPIError
+
+    from slowwave_server.services.reports.check import first_line
+
+    try:
+        yield
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) != MAY_NOT:
+            raise
+        complain(f"this login may not change roles: {first_line(error)}", NEEDED)
+        raise typer.Exit(UNAVAILABLE) from None
+
+
+def reapply(shell: Shell) -> bool:
+    """After a migration: give roles what they need again, where there are any; answers whether there are."""
+    from slowwave_server.services.access.grants import apply_grants, in_use
+
+    with shell.connection() as connection, _for_owners():
+        if not in_use(connection):
+            return False
+        apply_grants(connection)
+        connection.commit()
+        return True
+
+
+def _verifier(connection: "Connection", login: str, password: str) -> str:
+    """The password as Postgres keeps it: no statement, and so no log, holds the password itself."""
+    from slowwave.errors import InvalidSettings
+
+    if not password:
+        raise InvalidSettings("the password is empty")
+    driver = connection.connection.driver_connection
+    if driver is None:
+        raise InvalidSettings("no connection to Postgres")
+    made: bytes = driver.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
+    return made.decode()

@@ -1,0 +1,109 @@
+"""`slowwave up | env | demo`: the whole stack on this machine.
+
+Must not know: how the stack starts and supervises its parts.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slowwave_server.workers.cli.options import RUN, Json
+from slowwave_server.workers.cli.output import print_json
+
+
+def _default_data() -> Path:
+    from slowwave_server.workers.stack.data_folder import default_data_folder
+
+    return default_data_folder()
+
+
+Data = Annotated[
+    Path,
+    typer.Option(
+        help="Where everything is kept between starts.",
+        default_factory=_default_data,
+        show_default="~/.local/share/slowwave; for root /var/lib/slowwave",
+    ),
+]
+Port = Annotated[int, typer.Option(min=0, max=65_535, help="0: as before, or any that is free.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command(rich_help_panel=RUN)(up)
+    app.command(rich_help_panel=RUN)(env)
+    app.command(rich_help_panel=RUN)(demo)
+
+
+def up(
+    *,
+    data: Data,
+    postgres_port: Port = 0,
+    valkey_port: Port = 0,
+    flower_port: Port = 0,
+    gateway_port: Port = 0,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, help="Processes of the main worker; default: cores.")
+    ] = None,
+    no_flower: Annotated[bool, typer.Option("--no-flower", help="Without the dashboard.")] = False,
+    no_gateway: Annotated[bool, typer.Option("--no-gateway", help="Without answers over HTTP.")] = False,
+    flower_auth: Annotated[str | None, typer.Option(metavar="USER:PASSWORD", help="Default: made once, kept.")] = None,
+) -> None:
+    """Run Postgres, Valkey, workers, beat, Flower and the HTTP gateway until Ctrl-C."""
+    from rich.console import Console
+
+    from slowwave_server.workers.stack.stack import StackOptions
+    from slowwave_server.workers.stack.up import run_stack
+
+    options = StackOptions(
+        data=data.expanduser(),
+        postgres_port=postgres_port,
+        valkey_port=valkey_port,
+        flower_port=flower_port,
+        gateway_port=gateway_port,
+        concurrency=concurrency,
+        flower=not no_flower,
+        flower_auth=flower_auth,
+        gateway=not no_gateway,
+    )
+    raise typer.Exit(run_stack(options, Console()))
+
+
+def env(
+    *,
+    data: Data,
+    export: Annotated[bool, typer.Option("--export", help="Print commands for a shell's eval.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print the variables that connect other programs to a running stack, as NAME=value lines.
+
+    In a shell: eval "$(slowwave env --export)". If no stack is ready, stdout stays empty and the exit code is 3.
+    """
+    import shlex
+
+    from slowwave_server.workers.stack.environment import environment_of
+
+    lines = environment_of(data.expanduser())
+    if as_json:
+        print_json(dict(line.split("=", 1) for line in lines))
+    elif export:
+        for name, _, value in (line.partition("=") for line in lines):
+            sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+def demo(
+    *,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show what the servers say.")] = False,
+) -> None:
+    """Show two weeks of an agent's memory in fast motion: on real servers in a temporary folder, which it removes."""
+    from datetime import UTC, datetime
+
+    from rich.console import Console
+
+    from slowwave_server.workers.demo import run_demo
+
+    raise typer.Exit(run_demo(Console(), now=datetime.now(UTC), verbose=verbose))

@@ -1,0 +1,86 @@
+"""Waiting for sessions to be processed: asks for their flush, watches their watermarks, and says why when time is up.
+
+Waiting ends when what was there at the beginning is processed: a conversation that goes on holds nobody up.
+
+Must not know: which command waits.
+"""
+
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from slowwave.coordination.answers import Priority
+from slowwave.identity import SessionRef
+from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.services.reports.dirty import Goal, goals_of, unmet
+from slowwave_server.services.reports.why import why_waiting
+from slowwave_server.services.sweep import request_flush
+from slowwave_server.workers.cli.output import console
+from slowwave_server.workers.cli.sentences import UNAVAILABLE, complain
+from slowwave_server.workers.cli.state import Shell
+
+POLL_SECONDS = 0.25
+REASONS_SHOWN = 5
+
+
+def ask_for_flush(shell: Shell, refs: Sequence[SessionRef], *, priority: Priority) -> list[SessionRef]:
+    """Ask for a flush of each dirty one of `refs`, and answer these. Raises RedisError after Postgres knows of it."""
+    if not refs:
+        return []
+    dirty = request_flush(shell.writer, shell.queue, refs, by="operator", priority=priority, now=shell.now())
+    return [ref for ref, is_dirty in zip(refs, dirty, strict=True) if is_dirty]
+
+
+def wait_until_processed(shell: Shell, refs: Sequence[SessionRef], timeout_seconds: float) -> None:
+    """Return when all that `refs` held at the beginning is processed; show progress on stderr.
+
+    Raises typer.Exit(3) after `timeout_seconds`, having said what the first of the others wait for.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    with shell.connection() as connection:
+        left = goals_of(connection, refs)
+    total = len(left)
+    err = console(stderr=True)
+    with Progress(
+        TextColumn("waiting for {task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
+    ) as progress:
+        bar = progress.add_task("sessions", total=total)
+        while left:
+            with shell.engine.connect() as connection:
+                left = unmet(connection, left)
+            first = f"{left[0].ref.agent}/{left[0].ref.session}" if left else "nothing"
+            progress.update(bar, completed=total - len(left), description=first)
+            if left and time.monotonic() > deadline:
+                break
+            if left:
+                time.sleep(POLL_SECONDS)
+    if left:
+        _give_up(shell, left, timeout_seconds)
+
+
+def _give_up(shell: Shell, left: Sequence[Goal], timeout_seconds: float) -> None:
+    complain(f"after {timeout_seconds:g} s, {count_words(len(left), 'session')} not processed yet; what they wait for:")
+    listening, swept_ago = shell.queues_with_listener(), shell.swept_ago()
+    with shell.connection() as connection:
+        for goal in left[:REASONS_SHOWN]:
+            waiting = why_waiting(
+                connection,
+                shell.queue,
+                goal.ref,
+                shell.settings.memory.auto_flush,
+                now=shell.now(),
+                listening=listening,
+                swept_ago=swept_ago,
+                session_ttl=timedelta(minutes=shell.settings.memory.sessions.session_ttl_minutes),
+            )
+            complain(f"{goal.ref.agent} {goal.ref.session}: {waiting.sentence}", waiting.cure)
+    raise typer.Exit(UNAVAILABLE)
