@@ -96,6 +96,11 @@ def question_numbers(connection: Connection, tenant: str, asked: Asked, *, limit
     return list(connection.execute(_chosen(select(ReviewItem.id), tenant, _where(asked), limit)).scalars())
 
 
+def read_questions(connection: Connection, tenant: str, numbers: Sequence[int]) -> list[ListedQuestion]:
+    """These questions of `tenant`, those with most at stake first; one that does not exist is left out."""
+    return _read(connection, tenant, [ReviewItem.id.in_(numbers)], len(numbers))
+
+
 def read_question(connection: Connection, tenant: str, item: int, *, reach: Reach | None = None) -> Question:
     """One question of `tenant` and what its answers would do. Raises UnknownName, also for one out of reach."""
     mine = [ReviewItem.id == item, *([] if reach is None else [reach.scopes_condition()])]

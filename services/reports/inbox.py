@@ -1,0 +1,262 @@
+"""The inbox: everything that waits for a person's decision, in one order, and what each answer means.
+
+An item has a key: `q12` is question 12; `c7` is contradiction 7, about which no question is open.
+
+Must not know: how an answer is carried out, how items are shown.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from slowwave.errors import InvalidMessage
+from slowwave_server.domain.review import Tier
+from slowwave_server.models import MemoryConflict
+from slowwave_server.services.reports.conflicts import ListedConflict, read_conflicts
+from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.reports.review import (
+    ListedQuestion,
+    read_question,
+    read_questions,
+    revisions_of,
+    what_answers_do,
+)
+from slowwave_server.services.reports.sides import Side
+from slowwave_server.services.review import Decision
+from slowwave_server.services.review_cases import Kind as CaseKind
+
+ItemKind = Literal["contradiction", "claim"]
+"""contradiction: two statements that can't both hold. claim: one memory that is kept out of answers until decided."""
+ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
+KEYS_READ = 1_000
+"""Of more open items, the first KEYS_READ are listed and counted."""
+
+_PAIR_WORDS: Mapping[str, str] = {
+    "later": "The later statement holds",
+    "earlier": "The earlier statement holds",
+    "both": "Both hold",
+    "same": "Both say the same",
+    "neither": "Neither holds",
+}
+_CLAIM_WORDS: Mapping[str, str] = {
+    "keep": "Keep it: answers may use it",
+    "archive": "Archive it: it is wrong",
+    "same": "It says the same as another memory",
+}
+_DIGITS = 18
+_WHERE_SCOPE = " AND (CAST(:kind AS text) IS NULL OR (k.kind = :kind AND k.name = :name))"
+_QUESTIONS = text(
+    "SELECT q.id, q.conflict_id IS NOT NULL AS pair FROM slowwave.review_items q"
+    " JOIN slowwave.scopes k ON k.id = q.scope_id AND k.tenant = :tenant"
+    f" WHERE q.state = 'open'{_WHERE_SCOPE}"
+    " ORDER BY (CASE q.tier WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END), q.expires_at, q.id LIMIT :most"
+)
+_UNASKED = text(
+    "SELECT c.id FROM slowwave.memory_conflicts c"
+    " JOIN slowwave.scopes k ON k.id = c.scope_id AND k.tenant = :tenant"
+    f" WHERE c.status = 'open'{_WHERE_SCOPE}"
+    " AND NOT EXISTS (SELECT FROM slowwave.review_items q WHERE q.state = 'open' AND q.conflict_id = c.id)"
+    " AND NOT EXISTS (SELECT FROM slowwave.review_items q WHERE q.state = 'open' AND q.memory_id = c.memory_id)"
+    " AND NOT EXISTS (SELECT FROM slowwave.review_items q"
+    " WHERE q.state = 'open' AND q.memory_id = c.conflicting_memory_id)"
+    " ORDER BY c.id DESC LIMIT :most"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAnswer:
+    """One answer to an open item. effect: what it would do, in words."""
+
+    name: str
+    words: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """One item. sides: of a contradiction the later and the earlier statement; of a claim the claim, then the memories
+    that contradict it. closed: what was decided, in words; None while the item is open. asked_at: when it was noticed.
+    """
+
+    key: str
+    kind: ItemKind
+    tier: Tier | None
+    scope: str
+    why: str
+    run: int | None
+    asked_at: datetime
+    expires_at: datetime | None
+    sides: tuple[Side, ...]
+    conflict: ListedConflict | None
+    question: ListedQuestion | None
+    closed: str | None
+    decided_at: datetime | None
+    decided_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenItem:
+    """An item with what a person needs to decide it. seen: the memories at their revisions, for the decision."""
+
+    item: InboxItem
+    answers: tuple[ItemAnswer, ...]
+    lapse: str | None
+    seen: Mapping[UUID, int]
+
+
+def open_keys(
+    connection: Connection, tenant: str, *, scope: tuple[str, str] | None = None, kind: ItemKind | None = None
+) -> list[str]:
+    """The keys of open items: questions with most at stake first, then contradictions about which nobody is asked."""
+    values = {"tenant": tenant, "most": KEYS_READ, "kind": scope and scope[0], "name": scope and scope[1]}
+    asked = connection.execute(_QUESTIONS, values).all()
+    keys = [f"q{row.id}" for row in asked if kind is None or row.pair == (kind == "contradiction")]
+    if kind != "claim" and len(keys) < KEYS_READ:
+        keys += [f"c{row.id}" for row in connection.execute(_UNASKED, values)]
+    return keys[:KEYS_READ]
+
+
+def count_kinds(connection: Connection, tenant: str, *, scope: tuple[str, str] | None = None) -> dict[ItemKind, int]:
+    """How many items of each kind are open; at most KEYS_READ of each."""
+    return {kind: len(open_keys(connection, tenant, scope=scope, kind=kind)) for kind in ITEM_KINDS}
+
+
+def read_items(connection: Connection, tenant: str, keys: Iterable[str]) -> list[InboxItem]:
+    """These items, in the order of their keys; one that does not exist is left out. Raises InvalidMessage."""
+    numbers = {key: key_number(key) for key in keys}
+    asked = [number for key, number in numbers.items() if key[0] == "q"]
+    noticed = [number for key, number in numbers.items() if key[0] == "c"]
+    questions = {one.id: one for one in read_questions(connection, tenant, asked)} if asked else {}
+    wanted = MemoryConflict.id.in_(noticed)
+    conflicts = {one.id: one for one in read_conflicts(connection, tenant, wanted, limit=KEYS_READ)} if noticed else {}
+    items = []
+    for key, number in numbers.items():
+        if key[0] == "q" and number in questions:
+            items.append(_of_question(questions[number]))
+        elif key[0] == "c" and number in conflicts:
+            items.append(_of_conflict(conflicts[number]))
+    return items
+
+
+def read_item(connection: Connection, tenant: str, key: str) -> OpenItem:
+    """One item with its answers; none if it is decided. Raises UnknownName and InvalidMessage."""
+    found = read_items(connection, tenant, [key])
+    if not found:
+        raise UnknownName(f"tenant {tenant!r} has no item {key} in its inbox; `slowwave inbox list` lists them")
+    (item,) = found
+    kind, number = case_of(item)
+    words = answer_words(item)
+    names = _names(item)
+    effects = what_answers_do(connection, tenant, kind, number, {one: _decision(item, one) for one in words}, names)
+    lapse = None
+    if item.question is not None:
+        lapse = read_question(connection, tenant, item.question.id).answers.get("no answer")
+    answers = tuple(ItemAnswer(one, words[one], effects[one]) for one in words if one in effects)
+    return OpenItem(item, answers, lapse, revisions_of(connection, tenant, kind, number))
+
+
+def case_of(item: InboxItem) -> tuple[CaseKind, int]:
+    """What a decision is about: the contradiction where the item has two sides, else the question."""
+    if item.conflict is not None and item.closed is None:
+        return "conflict", item.conflict.id
+    return ("item", item.question.id) if item.question is not None else ("conflict", key_number(item.key))
+
+
+def answer_words(item: InboxItem) -> Mapping[str, str]:
+    """The names of the answers that this item has, with their words."""
+    if item.conflict is not None:
+        return _PAIR_WORDS
+    return {name: words for name, words in _CLAIM_WORDS.items() if name != "same" or len(item.sides) > 1}
+
+
+def decision_for(
+    item: InboxItem, answer: str, seen: Mapping[UUID, int] | None, *, into: UUID | None = None
+) -> Decision:
+    """What an answer means for an item. into: of "same", the memory that stays. Raises InvalidMessage."""
+    if answer not in answer_words(item):
+        raise InvalidMessage(f"answer must be one of {', '.join(answer_words(item))}, got {answer!r:.40}")
+    made = _decision(item, answer, into)
+    return Decision(made.kind, made.memory, seen)
+
+
+def key_number(key: str) -> int:
+    """The number in a key. Raises InvalidMessage."""
+    if key[:1] in {"q", "c"} and key[1:].isascii() and key[1:].isdigit() and len(key) <= _DIGITS:
+        return int(key[1:])
+    raise InvalidMessage(f"the key of an item is q or c and a number, such as q12, got {key!r:.40}")
+
+
+def _decision(item: InboxItem, answer: str, into: UUID | None = None) -> Decision:
+    if answer == "later":
+        return Decision("keep", item.sides[0].id)
+    if answer == "earlier":
+        return Decision("keep", item.sides[1].id)
+    if answer == "same":
+        return Decision("merge", into)
+    if answer == "neither":
+        return Decision("neither")
+    return Decision("accept" if answer == "keep" else "reject")
+
+
+def _of_question(question: ListedQuestion) -> InboxItem:
+    memory = question.memory
+    # A claim that one memory alone contradicts is a choice between two statements: it has the answers of one.
+    pair = len(question.conflicts) == 1 and (memory is None or memory.status == "review")
+    conflict = question.conflicts[0] if pair else None
+    others = [
+        one.older if memory is not None and one.newer.id == memory.id else one.newer for one in question.conflicts
+    ]
+    sides = [conflict.newer, conflict.older] if conflict else [memory, *others]
+    return InboxItem(
+        key=f"q{question.id}",
+        kind="contradiction" if memory is None else "claim",
+        tier=question.tier,
+        scope=question.scope,
+        why=question.why,
+        run=question.run,
+        asked_at=question.asked_at,
+        expires_at=question.expires_at,
+        sides=tuple(side for side in sides if side is not None),
+        conflict=conflict,
+        question=question,
+        closed=None if question.state == "open" else _closing(question),
+        decided_at=question.decided_at,
+        decided_by=question.decided_by,
+    )
+
+
+def _closing(question: ListedQuestion) -> str:
+    """What was decided; of a contradiction in its own words."""
+    resolutions = [one.resolution for one in question.conflicts if one.resolution]
+    return resolutions[0] if resolutions else question.state
+
+
+def _of_conflict(conflict: ListedConflict) -> InboxItem:
+    return InboxItem(
+        key=f"c{conflict.id}",
+        kind="contradiction",
+        tier=None,
+        scope=conflict.scope,
+        why=conflict.reason,
+        run=conflict.run,
+        asked_at=conflict.noticed_at,
+        expires_at=None,
+        sides=(conflict.newer, conflict.older),
+        conflict=conflict,
+        question=None,
+        closed=None if conflict.status == "open" else conflict.resolution or conflict.status,
+        decided_at=conflict.decided_at,
+        decided_by=conflict.decided_by,
+    )
+
+
+def _names(item: InboxItem) -> dict[UUID, str]:
+    """What each statement is called in the words of an effect."""
+    if item.conflict is not None:
+        return {item.conflict.newer.id: "the later statement", item.conflict.older.id: "the earlier statement"}
+    others = dict.fromkeys((side.id for side in item.sides[1:]), "the other statement")
+    return others | {item.sides[0].id: "this memory"}
