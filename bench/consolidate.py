@@ -36,7 +36,7 @@ from slowwave_server.domain.statements import content_hash
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
-from slowwave_server.services.undo import undo
+from slowwave_server.services.undo.undo import undo
 
 MOST_RATIO = 2
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)

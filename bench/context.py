@@ -34,7 +34,7 @@ from slowwave.recall.lines import hit_line
 from slowwave.recall.trimming import MESSAGE_TOKENS
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from slowwave_server.services.search_statistics import refresh_statistics
+from slowwave_server.services.search.statistics import refresh_statistics
 
 DAYS = 30
 VERSIONS = 3

@@ -20,7 +20,7 @@ from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.usefulness import features
-from slowwave_server.services.evaluation import AGENT
+from slowwave_server.services.evaluation.extraction import AGENT
 
 TARGET = Path(__file__).parent.parent / "domain" / "extraction" / "usefulness.json"
 PENALTY = 4.0

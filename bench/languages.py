@@ -28,7 +28,7 @@ from bench.msc_data import data_file
 from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import search
-from slowwave_server.services.flush import Flusher
+from slowwave_server.services.flush.flusher import Flusher
 
 FILE = "lang-dev.jsonl"
 SESSION = "talk"

@@ -42,8 +42,8 @@ from slowwave_server.domain.candidates import Extractor
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from slowwave_server.services.flush import Flusher
-from slowwave_server.services.search_statistics import refresh_statistics, scopes_to_refresh
+from slowwave_server.services.flush.flusher import Flusher
+from slowwave_server.services.search.statistics import refresh_statistics, scopes_to_refresh
 from slowwave_server.workers.leases import LeaseThread
 
 CHOSEN_ON = ("conv-26", "conv-42")

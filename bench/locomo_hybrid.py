@@ -53,7 +53,7 @@ from slowwave.recall.steps import run
 from slowwave.settings import Embeddings, MemorySettings, Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.embeddings.indexing import Indexing, index
-from slowwave_server.services.search_statistics import refresh_statistics, scopes_to_refresh
+from slowwave_server.services.search.statistics import refresh_statistics, scopes_to_refresh
 
 DEPTHS = (5, 10, 20)
 BUDGETS = (500, 1000)

@@ -26,7 +26,7 @@ from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import search
 from slowwave.recall.times import read_times
-from slowwave_server.services.search_statistics import refresh_statistics, scopes_to_refresh
+from slowwave_server.services.search.statistics import refresh_statistics, scopes_to_refresh
 
 ABOUT_TIME = 2
 GAIN = 0.04

@@ -24,10 +24,10 @@ import psycopg
 
 from bench.flush import wait_until
 from bench.report import Row, note
+from proof.fake_model import Asked, FakeModel, Reply
 from slowwave import Memory
 from slowwave.recall.tokens import estimate
 from slowwave_server.workers.stack.stack import Stack, StackOptions
-from tests.fake_model import Asked, FakeModel, Reply
 
 CALLS_DEFAULT, CALLS_BULK, TOKENS = "<= 0.2", "<= 0.1", "<= 0.25"
 AT_ONCE = 50

@@ -25,7 +25,7 @@ from bench.recall_memories import recall_memories
 from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit
-from slowwave_server.services.recall_evaluation import Recorder
+from slowwave_server.services.evaluation.recall import Recorder
 
 LIMIT = 20
 FLOORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

@@ -24,7 +24,7 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.model_extraction import Known, KnownMemory, is_presentable
 from slowwave_server.domain.windows import cut_window
-from slowwave_server.services.flush import PRECEDING_EVENTS
+from slowwave_server.services.flush.flusher import PRECEDING_EVENTS
 
 SHOWN = BOUNDS.include_memory_context
 MOST_NOTES = 6

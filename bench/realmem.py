@@ -21,7 +21,7 @@ from bench.replay import Compared, memories
 from slowwave.recall import estimate
 from slowwave_server.domain.candidates import Candidate, Extractor
 from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
-from slowwave_server.services.bm25 import PrefixIndex
+from slowwave_server.services.evaluation.bm25 import PrefixIndex
 
 AGENT = "assistant"
 FIRST = 10

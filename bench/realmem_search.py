@@ -32,8 +32,8 @@ from slowwave.recall.finding import find_steps, library_steps
 from slowwave.recall.scopes import reader
 from slowwave.recall.steps import run
 from slowwave.settings import Settings
-from slowwave_server.services.flush import Flusher
-from slowwave_server.services.search_statistics import refresh_grown_scopes
+from slowwave_server.services.flush.flusher import Flusher
+from slowwave_server.services.search.statistics import refresh_grown_scopes
 
 VERSION_1 = "version 1"
 OURS = "present"

@@ -24,9 +24,9 @@ from bench.recall_recipe import RECIPE, recipe
 from bench.recall_sets import FILES, SETS
 from bench.report import Row, note
 from slowwave_server.domain.recall_figures import FIRST_HITS, WITHIN_TOKENS, Estimate, Shown, judge_hits
-from slowwave_server.services.recall_data import RecallAgent, questions_at, read_recall
-from slowwave_server.services.recall_evaluation import RecallEvaluation, evaluate_recall
-from slowwave_server.services.recall_ways import Way, bm25_ways, search_ways
+from slowwave_server.services.evaluation.recall import RecallEvaluation, evaluate_recall
+from slowwave_server.services.evaluation.recall_data import RecallAgent, questions_at, read_recall
+from slowwave_server.services.evaluation.recall_ways import Way, bm25_ways, search_ways
 
 BESIDE_VARIABLE = "BENCH_BESIDE"
 WORDS, VECTORS = "search, words", "search, vectors"

@@ -8,7 +8,7 @@ from bench.embedding_cache import CachedModels
 from slowwave.memory import Memory
 from slowwave.settings import Embeddings, Settings
 from slowwave_server.services.embeddings.indexing import Indexing
-from slowwave_server.services.recall_evaluation import Recorder
+from slowwave_server.services.evaluation.recall import Recorder
 from slowwave_server.workers.scratch import rules_flusher, scratch_servers
 
 

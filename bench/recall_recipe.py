@@ -12,9 +12,9 @@ import numpy as np
 
 from slowwave.recall import estimate
 from slowwave_server.domain.recall_figures import Figures, Shown, judge_hits
-from slowwave_server.services.bm25 import PrefixIndex
-from slowwave_server.services.recall_data import RecallAgent, RecallQuestion
-from slowwave_server.services.recall_ways import LIMIT, Ids, Way, chunks
+from slowwave_server.services.evaluation.bm25 import PrefixIndex
+from slowwave_server.services.evaluation.recall_data import RecallAgent, RecallQuestion
+from slowwave_server.services.evaluation.recall_ways import LIMIT, Ids, Way, chunks
 
 RECIPE = "recipe: chunks, BM25 + MiniLM"
 

@@ -20,8 +20,8 @@ from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit
 from slowwave.settings import Settings
-from slowwave_server.services.recall_data import RecallAgent, RecallEvent, read_recall
-from slowwave_server.services.recall_evaluation import Recorder
+from slowwave_server.services.evaluation.recall import Recorder
+from slowwave_server.services.evaluation.recall_data import RecallAgent, RecallEvent, read_recall
 from slowwave_server.workers.scratch import rules_flusher, scratch_servers
 
 FIRST = 10

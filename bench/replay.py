@@ -1,6 +1,6 @@
 """Run an extractor over a session as flushes would, without a database, and the extractors that are compared.
 
-Windows are those of a flush after the session's last event, with the default settings (`services/evaluation.py`).
+Windows are those of a flush after the session's last event, with the default settings (`services/evaluation/extraction.py`).
 
 `keep all` and `first person` are the two baselines, as extractors: a memory for each event, and a memory for each
 sentence with a first-person verb, both word by word.
@@ -17,7 +17,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.services.evaluation import extract_session
+from slowwave_server.services.evaluation.extraction import extract_session
 from slowwave_server.services.extraction.judging import installed_judge
 
 FIRST_PERSON_VERB = re.compile(

@@ -26,7 +26,7 @@ from bench.report import Row, note
 from slowwave.recall import context, search
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from slowwave_server.services.search_statistics import refresh_statistics
+from slowwave_server.services.search.statistics import refresh_statistics
 
 VOCABULARY = 30_000
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)

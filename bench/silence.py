@@ -24,7 +24,7 @@ from bench.recall_sets import SETS
 from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit
-from slowwave_server.services.recall_data import RecallAgent, RecallQuestion, read_recall
+from slowwave_server.services.evaluation.recall_data import RecallAgent, RecallQuestion, read_recall
 
 FIRST = 10
 FLOORS = tuple(step / 20 for step in range(20))

@@ -34,7 +34,7 @@ from slowwave_server.domain.similarity import read
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from slowwave_server.services.working import consolidate_working
+from slowwave_server.services.working.consolidate import consolidate_working
 
 NOTES = 100
 SOURCE_SECONDS = 30.0

@@ -31,7 +31,7 @@ from slowwave_server.services.access.console_users import Passwords, add_user
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.days.book import find_days
 from slowwave_server.services.days.summarize import summarize_day
-from slowwave_server.services.dead_letters import bury
+from slowwave_server.services.dead_letters.store import bury
 from slowwave_server.workers.console.app import make_app
 from slowwave_server.workers.listening_sockets import listen_on
 from slowwave_server.workers.stack.stack import Stack, StackOptions

@@ -24,13 +24,13 @@ def duration_words(seconds: float) -> str:
     return " ".join(part for part in parts if part)
 
 
-def moment_words(moment: datetime, now: datetime) -> str:
+def format_time(moment: datetime, now: datetime) -> str:
     """Answer an aware moment: "14:03:12 UTC" on the day of `now`, "2026-03-01 14:03:12 UTC" on any other."""
     moment, now = moment.astimezone(UTC), now.astimezone(UTC)
     shape = "%H:%M:%S UTC" if moment.date() == now.date() else "%Y-%m-%d %H:%M:%S UTC"
     return moment.strftime(shape)
 
 
-def count_words(count: int, thing: str, things: str | None = None) -> str:
+def pluralize(count: int, thing: str, things: str | None = None) -> str:
     """Answer "1 event", "3 events"; `things` is the plural where an s is not enough."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"

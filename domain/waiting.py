@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from slowwave.coordination.answers import Sighting
 from slowwave.settings import AutoFlush
-from slowwave_server.domain.spoken_time import count_words, duration_words, moment_words
+from slowwave_server.domain.spoken_time import duration_words, format_time, pluralize
 from slowwave_server.domain.waiting_facts import Facts, Reason, Waiting
 
 SILENT_SWEEPS = 3
@@ -47,7 +47,7 @@ def _beyond_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
     if not facts.dirty:
         return _named(facts) if facts.source_runs else _clean(facts)
     if facts.deleted_at is not None:
-        at = moment_words(facts.deleted_at, facts.now)
+        at = format_time(facts.deleted_at, facts.now)
         return Waiting(Reason.FORGOTTEN, f"Nothing: its agent was forgotten at {at}, and nothing of it is kept.")
     if facts.sighting is not None and facts.sighting.state == "running":
         return _running(facts.sighting)
@@ -71,8 +71,8 @@ def _in_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
 def _clean(facts: Facts) -> Waiting:
     if facts.last_seq == 0:
         return Waiting(Reason.CLEAN, "Nothing: it has no events yet.")
-    since = "" if facts.flushed_at is None else f" since {moment_words(facts.flushed_at, facts.now)}"
-    events = count_words(facts.last_seq, "event")
+    since = "" if facts.flushed_at is None else f" since {format_time(facts.flushed_at, facts.now)}"
+    events = pluralize(facts.last_seq, "event")
     return Waiting(Reason.CLEAN, f"Nothing: it is clean{since}, its {events} processed.")
 
 
@@ -83,7 +83,7 @@ def _named(facts: Facts) -> Waiting:
     error = "" if facts.source_error is None else f" The last look failed: {facts.source_error}"
     return Waiting(
         Reason.SOURCE,
-        f"It waits for {count_words(facts.source_runs, 'run')} that a hook named: a worker reads them from the store of"
+        f"It waits for {pluralize(facts.source_runs, 'run')} that a hook named: a worker reads them from the store of"
         f" memory.source {when}.{error}",
         due,
         cure="start a worker on the queue 'capture'; `slowwave doctor` says if the store can't be read",
@@ -104,7 +104,7 @@ def _backing_off(facts: Facts, until: datetime, rules: AutoFlush) -> Waiting:
         tried = f"attempt {facts.attempts} of {rules.extractor.max_retries + 1}"
     else:
         # The surroundings failed, not the window: such waits use up no attempt.
-        tried = f"{count_words(facts.failures, 'failure')} in a row, tried again for as long as it takes"
+        tried = f"{pluralize(facts.failures, 'failure')} in a row, tried again for as long as it takes"
     ends = facts.closes_at if facts.closes_at is not None and facts.now < facts.closes_at < until else None
     sooner = "" if ends is None else f" It counts as over {_from(ends, facts.now)} and is then tried at once."
     return Waiting(
@@ -116,7 +116,7 @@ def _backing_off(facts: Facts, until: datetime, rules: AutoFlush) -> Waiting:
 
 
 def _parked(facts: Facts, sighting: Sighting, rules: AutoFlush) -> Waiting:
-    running = f"{count_words(sighting.agent_running, 'session')} running"
+    running = f"{pluralize(sighting.agent_running, 'session')} running"
     if sighting.agent_queued:
         running += f", {sighting.agent_queued} queued"
     if sighting.agent_running + sighting.agent_queued < rules.per_agent_concurrency:
@@ -126,7 +126,7 @@ def _parked(facts: Facts, sighting: Sighting, rules: AutoFlush) -> Waiting:
             f"is gone. The next sweep that finds it due offers it{_due(facts)}.",
             facts.flush_due_at,
         )
-    ahead = f", {count_words(sighting.ahead, 'session')} before it" if sighting.ahead else ""
+    ahead = f", {pluralize(sighting.ahead, 'session')} before it" if sighting.ahead else ""
     limit = rules.per_agent_concurrency
     return Waiting(
         Reason.PARKED,
@@ -146,7 +146,7 @@ def _pending(facts: Facts, sighting: Sighting) -> Waiting:
             cure=f"start one: `slowwave worker --queues {queue}`, or `slowwave up`",
         )
     # A message that a worker holds already is no longer in the list.
-    among = f" among {count_words(depth, 'message')}" if depth else ""
+    among = f" among {pluralize(depth, 'message')}" if depth else ""
     return Waiting(
         Reason.QUEUED,
         f"It is queued at {sighting.priority} priority in {queue!r}{among}; the first free worker takes it.",
@@ -221,14 +221,14 @@ def _timer(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
 
 def _also(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
     if facts.dirty and facts.source_runs:
-        yield f"{count_words(facts.source_runs, 'more run')} of it, named by a hook, must be read yet (memory.source)."
+        yield f"{pluralize(facts.source_runs, 'more run')} of it, named by a hook, must be read yet (memory.source)."
     if facts.dirty and reason is not Reason.FORGOTTEN:
         yield from _backlog(facts, rules, reason)
     if facts.sighting is not None and facts.sighting.rerun is not None:
         yield "More arrived while it runs: it is offered again as soon as this flush ends."
     if facts.dirty and facts.window_limit is not None:
         yield (
-            f"A window of it keeps failing: it shrinks, now to at most {count_words(facts.window_limit, 'event')}, "
+            f"A window of it keeps failing: it shrinks, now to at most {pluralize(facts.window_limit, 'event')}, "
             "until the guilty one is alone and set aside."
         )
     if facts.last_error and facts.dirty and reason is not Reason.BACKING_OFF:
@@ -238,11 +238,11 @@ def _also(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
         if len(missing) == 2:  # noqa: PLR2004 (both queues that carry flushes)
             yield "No worker listens to the flush queues: nothing will be flushed until one does."
     if facts.quarantined:
-        yield f"{count_words(facts.quarantined, 'event')} of it set aside: see `slowwave quarantine list`."
+        yield f"{pluralize(facts.quarantined, 'event')} of it set aside: see `slowwave quarantine list`."
 
 
 def _backlog(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
-    events = count_words(facts.last_seq - facts.processed_until, "new event")
+    events = pluralize(facts.last_seq - facts.processed_until, "new event")
     since = facts.dirty_since
     age = "" if since is None else f", the oldest for {duration_words((facts.now - since).total_seconds())}"
     first, last = facts.processed_until + 1, facts.last_seq
@@ -252,17 +252,17 @@ def _backlog(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
     elif reason is Reason.TIMER:
         turns = facts.last_turn - facts.processed_turn
         yield (
-            f"Sooner if it passes {count_words(rules.turn_threshold, 'turn')} ({turns} so far), "
+            f"Sooner if it passes {pluralize(rules.turn_threshold, 'turn')} ({turns} so far), "
             "or if a prompt arrives in another session of this agent."
         )
 
 
 def _until(moment: datetime, now: datetime) -> str:
-    return f"until {moment_words(moment, now)} (in {duration_words((moment - now).total_seconds())})"
+    return f"until {format_time(moment, now)} (in {duration_words((moment - now).total_seconds())})"
 
 
 def _from(moment: datetime, now: datetime) -> str:
-    return f"at {moment_words(moment, now)} (in {duration_words((moment - now).total_seconds())})"
+    return f"at {format_time(moment, now)} (in {duration_words((moment - now).total_seconds())})"
 
 
 def _due(facts: Facts) -> str:

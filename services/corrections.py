@@ -24,11 +24,11 @@ from slowwave.storable import clean_text
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.redaction import redact
 from slowwave_server.models import Memory, Scope
-from slowwave_server.services.memory_changes import Author, changes_of_run
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories.changes import Author, changes_of_run
 from slowwave_server.services.memory_files.hand_effects import HandEffects
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.review_cases import lock_scopes
-from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
+from slowwave_server.services.review.cases import lock_scopes
+from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
 
 PLACE = "corrections"
 """Where such words are noted to have been written, as those of memory files are by their file."""

@@ -26,14 +26,14 @@ from slowwave.plain_errors import plain_problems
 from slowwave.settings import Settings
 from slowwave.tracing import name_session
 from slowwave_server.domain.model_calls import AskModel
-from slowwave_server.services.dead_letters import bury
-from slowwave_server.services.due_check import DueCheck
-from slowwave_server.services.flush import Flusher
-from slowwave_server.services.flush_turn import FlushTurn
+from slowwave_server.services.dead_letters.store import bury
+from slowwave_server.services.flush.batch import FlushTurn
+from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.llm.build import build_model
-from slowwave_server.services.maintenance import JobRunner
+from slowwave_server.services.log_context import bind, clear
+from slowwave_server.services.maintenance.due_check import DueCheck
+from slowwave_server.services.maintenance.scheduler import JobRunner
 from slowwave_server.services.sources.protocol import SessionSource
-from slowwave_server.services.work_ids import bind, clear
 
 log = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.consolidation.scope_pass import Order
 from slowwave_server.services.consolidation.unchecked import unchecked_scopes
 from slowwave_server.services.consolidation.whole import consolidate_whole
-from slowwave_server.services.reports.names import find_scope
-from slowwave_server.services.working import consolidate_working
-from slowwave_server.services.working_store import due_scopes
+from slowwave_server.services.lookup import find_scope
+from slowwave_server.services.working.consolidate import consolidate_working
+from slowwave_server.services.working.store import due_scopes
 from slowwave_server.tasks.base import REST_SECONDS, Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)

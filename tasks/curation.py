@@ -11,8 +11,8 @@ from celery import shared_task
 from slowwave.curation import CurateScope
 from slowwave.messages import CURATE_SCOPE
 from slowwave.working import scope_of
-from slowwave_server.services.curation import CurationRules, curate
-from slowwave_server.services.reports.names import find_scope
+from slowwave_server.services.curation.curate import CurationRules, curate
+from slowwave_server.services.lookup import find_scope
 from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)

@@ -33,8 +33,8 @@ from slowwave_server.services.days.due import due_days, due_days_of_sessions
 from slowwave_server.services.days.finalize import settle_ended
 from slowwave_server.services.days.model_summarizer import choose_summarizer
 from slowwave_server.services.days.summarize import summarize_day as make_summary
-from slowwave_server.services.flush import FlushResult
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.flush.flusher import FlushResult
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)

@@ -19,14 +19,14 @@ from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
 from slowwave.settings import MemorySettings
 from slowwave.working import scope_of
-from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.flush.flusher import FlushResult
+from slowwave_server.services.lookup import find_scope
 from slowwave_server.services.mem0_backend.choosing import feed_chosen
 from slowwave_server.services.mem0_backend.delivery import copies_due, try_delivery
 from slowwave_server.services.memory_files.delivery import DeliveryReport, FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.memory_files.outbox import WaitingScope
 from slowwave_server.services.memory_files.sync import due_scopes, waiting_for_session
-from slowwave_server.services.reports.names import find_scope
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)

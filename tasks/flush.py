@@ -16,8 +16,8 @@ from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.coordination.task_counts import note_reclaimed
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION, FlushSession
-from slowwave_server.services.flush import FlushResult
-from slowwave_server.services.sweep import request_flush
+from slowwave_server.services.flush.flusher import FlushResult
+from slowwave_server.services.flush.sweep import request_flush
 from slowwave_server.tasks import days, files
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
 from slowwave_server.tasks.chain import continue_sweep

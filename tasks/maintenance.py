@@ -20,11 +20,11 @@ from slowwave.messages import (
     SWEEP_SESSIONS,
     WAKE_STALE,
 )
-from slowwave_server.services.maintenance import Scheduler
-from slowwave_server.services.passages import cut_whole_events
+from slowwave_server.services.flush.sweep import sweep, wake_stale
+from slowwave_server.services.maintenance.scheduler import Scheduler
 from slowwave_server.services.retention.sessions import bound_sessions
-from slowwave_server.services.search_statistics import refresh_grown_scopes
-from slowwave_server.services.sweep import sweep, wake_stale
+from slowwave_server.services.search.passages import cut_whole_events
+from slowwave_server.services.search.statistics import refresh_grown_scopes
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
 from slowwave_server.tasks.chain import continue_sweep, is_next_link
 

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict
 
 from slowwave.coordination.request_queue import REQUEST_QUEUE, wake_request
 from slowwave.messages import ANSWER_REQUEST, SWEEP_REQUESTS
-from slowwave_server.services.request_work import RequestWork
-from slowwave_server.services.requests import answer_request, overdue_requests
+from slowwave_server.services.requests.store import answer_request, overdue_requests
+from slowwave_server.services.requests.work import RequestWork
 from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)

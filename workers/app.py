@@ -31,11 +31,11 @@ from slowwave.settings import Settings, load_settings
 from slowwave_server.domain.candidates import Extractor
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import WrongSchema, require_current
-from slowwave_server.services.due_check import DueCheck
 from slowwave_server.services.extraction.build import build_extractor
-from slowwave_server.services.flush import Flusher
-from slowwave_server.services.flush_turn import FlushTurn
-from slowwave_server.services.maintenance import JobRunner
+from slowwave_server.services.flush.batch import FlushTurn
+from slowwave_server.services.flush.flusher import Flusher
+from slowwave_server.services.maintenance.due_check import DueCheck
+from slowwave_server.services.maintenance.scheduler import JobRunner
 from slowwave_server.services.mem0_backend.choosing import feed_chosen
 from slowwave_server.services.sources.build import build_source
 from slowwave_server.tasks.base import Runtime

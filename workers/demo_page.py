@@ -17,11 +17,11 @@ from rich.table import Table
 
 from slowwave.recall.hits import Hit
 from slowwave_server.domain.changes import ChangeLine
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.reports.review import ListedQuestion
 from slowwave_server.services.reports.runs import RunStory
-from slowwave_server.services.review import DecisionReport
-from slowwave_server.services.undo_report import UndoReport
+from slowwave_server.services.review.decisions import DecisionReport
+from slowwave_server.services.undo.report import UndoReport
 
 _INDENT = (0, 0, 0, 2)
 
@@ -51,7 +51,7 @@ class DemoPage:
         """Tell what somebody said, and what a worker remembers of it."""
         kept = [f"[green]remembered[/]  {escape(memory)}" for memory in flushed.memories] or ["[dim]nothing is kept[/]"]
         if flushed.redactions:
-            kept[-1] += f"[dim], {count_words(flushed.redactions, 'secret')} redacted[/]"
+            kept[-1] += f"[dim], {pluralize(flushed.redactions, 'secret')} redacted[/]"
         self._rows([(f"[dim]{_day(at)}[/]", f"{person}: {escape(text)}"), *(("", line) for line in kept)])
 
     def tidied(self, story: RunStory) -> None:

@@ -6,9 +6,9 @@ Must not know: when jobs are due; the work itself.
 from collections.abc import Mapping
 
 from slowwave_server.services.consolidation.jobs import RUNNERS as CONSOLIDATION
-from slowwave_server.services.curation_job import RUNNERS as CURATION
+from slowwave_server.services.curation.job import RUNNERS as CURATION
 from slowwave_server.services.days.jobs import RUNNERS as DAYS
-from slowwave_server.services.maintenance import JobRunner
+from slowwave_server.services.maintenance.scheduler import JobRunner
 from slowwave_server.services.retention.job import RUNNERS as RETENTION
 
 

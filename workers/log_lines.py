@@ -16,7 +16,7 @@ from celery import current_task
 from pythonjsonlogger.json import JsonFormatter
 
 from slowwave.tracing import span_ids
-from slowwave_server.services.work_ids import current
+from slowwave_server.services.log_context import current
 
 _OURS = frozenset(("slowwave", "slowwave_server"))
 _OF_FAILED_TASKS = "celery.app.trace"

@@ -16,9 +16,9 @@ from slowwave.memory_types import MemoryType
 from slowwave.recall import Hit, asks_order
 from slowwave.recall.lines import period, short_id
 from slowwave.recall.rendering import Block, fenced, label, one_line, one_name, shorten
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, SourceEvent
-from slowwave_server.services.reports.names import UnknownName
 
 SAID_CHARACTERS = 500
 SOURCES_TOLD = 20
@@ -88,7 +88,7 @@ class AgentTools:
         asked = {scope or "own": self.memory.consolidate_now(self.agent, scope) for scope in (None, *self.scopes)}
         new = sum(asked.values())
         text = (
-            f"Asked for: {count_words(sessions, 'flush', 'flushes')}, and {count_words(new, 'cycle')} over working"
+            f"Asked for: {pluralize(sessions, 'flush', 'flushes')}, and {pluralize(new, 'cycle')} over working"
             f" memory ({len(asked) - new} on the way already)."
         )
         return Told(text, {"flushes": sessions, "cycles": asked})

@@ -20,7 +20,7 @@ from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.settings import PREFIX, Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.extraction.judging import rules_extractor
-from slowwave_server.services.flush import Flusher
+from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.workers.leases import LeaseThread
 from slowwave_server.workers.stack.stack import Stack, StackOptions
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from proof.chaos.places import Places, put
+from proof.fake_model import Asked, FakeModel, Reply, cut_connection, rate_limited, server_error, slow
 from slowwave.recall.tokens import estimate
-from tests.fake_model import Asked, FakeModel, Reply, cut_connection, rate_limited, server_error, slow
 
 _LINE = re.compile(r"^#(\d+) .*? \(user\): (.*)$", re.MULTILINE)
 _SLOW_SECONDS = 6.0

@@ -24,7 +24,7 @@ from slowwave.errors import SpoolFull, StoreUnavailable
 from slowwave.identity import shared_scope
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import CannotForget, Target
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.lookup import UnknownName
 
 log = logging.getLogger(__name__)
 

@@ -19,17 +19,17 @@ from slowwave_server.services.days.book import DayRef
 from slowwave_server.services.days.due import due_days
 from slowwave_server.services.days.finalize import settle_ended
 from slowwave_server.services.days.summarize import summarize_day
+from slowwave_server.services.flush.sweep import wake_stale
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
-from slowwave_server.services.maintenance import Scheduler
+from slowwave_server.services.maintenance.scheduler import Scheduler
 from slowwave_server.services.memory_files.outbox import mark_delivered, take_waiting, waiting_scopes
 from slowwave_server.services.reports.conflicts import list_conflicts
 from slowwave_server.services.reports.review import Asked, list_questions
 from slowwave_server.services.retention.events import remove_old_events
 from slowwave_server.services.retention.sessions import bound_sessions
-from slowwave_server.services.search_statistics import scopes_to_refresh
-from slowwave_server.services.sweep import wake_stale
-from slowwave_server.services.working import consolidate_working
+from slowwave_server.services.search.statistics import scopes_to_refresh
+from slowwave_server.services.working.consolidate import consolidate_working
 from slowwave_server.workers.jobs import job_runners
 
 BACKEND = "file"

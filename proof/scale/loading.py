@@ -38,7 +38,7 @@ from proof.scale.world import (
 from slowwave_server.domain.blocking import block_keys
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.statements import content_hash
-from slowwave_server.services.search_statistics import refresh_statistics
+from slowwave_server.services.search.statistics import refresh_statistics
 
 Connection = psycopg.Connection[TupleRow]
 Say = Callable[[str], None]

@@ -24,7 +24,7 @@ from slowwave.postgres import Statement
 from slowwave.settings import MemorySettings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.extraction.build import build_extractor
-from slowwave_server.services.flush import Flusher
+from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.workers.leases import LeaseThread
 
 SAMPLE = 1500

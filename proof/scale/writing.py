@@ -10,7 +10,7 @@ from proof.scale.measuring import Operation
 from proof.scale.place import Place
 from proof.scale.world import LARGEST, TEAM, TENANT
 from slowwave.identity import SessionRef
-from slowwave_server.services.sweep import sweep
+from slowwave_server.services.flush.sweep import sweep
 
 TURN = (
     {"role": "user", "content": "I adopted a dog from the shelter on Saturday, and we named him Biscuit."},

@@ -21,7 +21,7 @@ from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.sweep import request_flush, sweep
+from slowwave_server.services.flush.sweep import request_flush, sweep
 
 LONG = 5
 WARM = 40

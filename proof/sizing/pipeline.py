@@ -187,7 +187,7 @@ class Pipeline:
             self._queues.put(NORMAL, (LINK, self._env.now))
 
     def _turn(self, session: Session, ticket: int, sent_at: float) -> Step:
-        """A flush, and for a moment those that wait behind it, as in `services.flush_turn`."""
+        """A flush, and for a moment those that wait behind it, as in `services.flush.batch`."""
         began, goes_on = self._env.now, session.queue == NORMAL
         read = yield from self._flush(session, ticket, sent_at, self.costs.flush)
         while goes_on and self._env.now - began < self.plan.rules.turn_seconds and (message := self._behind()):

@@ -16,13 +16,13 @@ from sqlalchemy import Connection, Engine, Row, insert, or_, select, update
 from slowwave.errors import InvalidMessage, SlowwaveError
 from slowwave.storable import clean_text
 from slowwave_server.domain.aliases import MAX_NAME_CHARACTERS, clean_name, key_of
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import AliasChange, AliasPair
-from slowwave_server.services.memory_changes import Author, as_json
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories.changes import Author, as_json
 from slowwave_server.services.reports.aliases import alias_scope
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.review_cases import lock_scopes
-from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.review.cases import lock_scopes
+from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
 
 DECIDED = ("status", "decided_by", "decided_at")
 """The columns that a person's edit sets, and that an undo restores."""
@@ -118,7 +118,7 @@ def _in_a_run(
         lock_scopes(connection, [scope_id])
         run = start_run(connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by)
         rows = change(connection, scope_id, Author(run.id, by))
-        summary = f"{count_words(len(rows), 'alias', 'aliases')} {action} by hand"
+        summary = f"{pluralize(len(rows), 'alias', 'aliases')} {action} by hand"
         finish_run(connection, run, status="completed", summary=summary, stats={"changes": len(rows)}, now=now)
         return AliasEdit(run.id, action, tuple((row.name, row.alias) for row in rows))
 

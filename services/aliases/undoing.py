@@ -1,6 +1,6 @@
 """Undo of edits of aliases: each pair is again what it was before the run, or nothing happens (I6).
 
-Must not know: memories; whether the run may be undone otherwise (services.undo_checks).
+Must not know: memories; whether the run may be undone otherwise (services.undo.checks).
 """
 
 from datetime import datetime
@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, insert, select, update
 
 from slowwave_server.models import AliasChange, AliasPair, AliasSource, MaintenanceRun
-from slowwave_server.services.memory_changes import Author
-from slowwave_server.services.undo_checks import CannotUndo
-from slowwave_server.services.undo_saved import delete_rows
+from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.saved import delete_rows
 
 
 def restore_aliases(connection: Connection, run_id: int, author: Author, now: datetime) -> int:

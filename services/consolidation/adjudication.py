@@ -39,14 +39,14 @@ from slowwave_server.domain.model_adjudication import (
 )
 from slowwave_server.domain.review import Answer, Statement, keep_both, keep_one, newer_first
 from slowwave_server.services.consolidation.asking import Asking, ModelUse, spender_of
-from slowwave_server.services.memory_changes import Author, Stale
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.reports.sides import read_sides
-from slowwave_server.services.review_cases import Case, conflict_case, lock_scopes, statements
-from slowwave_server.services.review_effects import carry_out
-from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories.changes import Author, Stale
+from slowwave_server.services.review.cases import Case, conflict_case, lock_scopes, statements
+from slowwave_server.services.review.conflict_sides import read_sides
+from slowwave_server.services.review.effects import carry_out
+from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.undo import undo
 
 log = logging.getLogger(__name__)
 

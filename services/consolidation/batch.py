@@ -25,8 +25,8 @@ from slowwave_server.services.consolidation.neighbours import index_blocks, load
 from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.consolidation.witnesses import count_witnesses
 from slowwave_server.services.consolidation.world import MAX_COMPONENT, NOT_AGAIN, World
-from slowwave_server.services.memory_changes import Author, mark_checked
-from slowwave_server.services.triples import store_triples
+from slowwave_server.services.memories.changes import Author, mark_checked
+from slowwave_server.services.memories.triples import store_triples
 
 MAX_LINKS = 5
 MAX_VALUES = 200

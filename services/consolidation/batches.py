@@ -27,8 +27,8 @@ from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.consolidation.relating import relate, unread
 from slowwave_server.services.consolidation.synthesis import Outcome, Pair, keep, propose
 from slowwave_server.services.consolidation.world import RESTORED
-from slowwave_server.services.memory_changes import Author, Stale
-from slowwave_server.services.runs import Run, renew_run
+from slowwave_server.services.memories.changes import Author, Stale
+from slowwave_server.services.runs.store import Run, renew_run
 
 log = logging.getLogger(__name__)
 

@@ -16,12 +16,12 @@ from slowwave_server.domain.consolidation.forms import shared_form
 from slowwave_server.domain.consolidation.known import Known
 from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.review import Tier, doubtful, tier_of
-from slowwave_server.services.conflicts import open_review, register_conflict
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.questions import MOST_ASKED, is_asked, is_settled_form, next_unasked
-from slowwave_server.services.memory_changes import Author, change_memory, note_change
-from slowwave_server.services.memory_links import add_link, end_links
-from slowwave_server.services.merging import merge_into, part_again
+from slowwave_server.services.memories.changes import Author, change_memory, note_change
+from slowwave_server.services.memories.links import add_link, end_links
+from slowwave_server.services.memories.merging import merge_into, part_again
+from slowwave_server.services.review.conflicts import open_review, register_conflict
 
 ENDED = "it ended: "
 """How the reason of a change begins that ends a memory by the words of another one (domain.endings)."""

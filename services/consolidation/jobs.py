@@ -16,15 +16,15 @@ from typing import Any
 from sqlalchemy import Engine, TextClause, text
 
 from slowwave.errors import InvalidSettings
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.consolidation.adjudication import adjudicate
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.consolidation.batches import DUE, OLD_ENOUGH, PassKind
 from slowwave_server.services.consolidation.questions import WAITING
 from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
 from slowwave_server.services.llm.build import with_command
-from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
-from slowwave_server.services.review import expire_due
+from slowwave_server.services.maintenance.scheduler import JobContext, JobOutcome, JobRunner
+from slowwave_server.services.review.decisions import expire_due
 
 log = logging.getLogger(__name__)
 
@@ -171,7 +171,7 @@ def _count(counts: Counter[str], report: PassReport) -> None:
 def _summary(counts: Counter[str]) -> str:
     apart = {"scopes", "checked"}
     done = in_words({name: number for name, number in sorted(counts.items()) if number and name not in apart})
-    looked = f"{count_words(counts['checked'], 'memory', 'memories')} in {count_words(counts['scopes'], 'scope')}"
+    looked = f"{pluralize(counts['checked'], 'memory', 'memories')} in {pluralize(counts['scopes'], 'scope')}"
     return f"{looked} looked at: {done or 'nothing to change'}"
 
 

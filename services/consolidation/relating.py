@@ -16,8 +16,8 @@ from slowwave_server.domain.similarity import read
 from slowwave_server.domain.triples import Relation, triples
 from slowwave_server.services.consolidation.asking import Asking
 from slowwave_server.services.consolidation.neighbours import load
-from slowwave_server.services.memory_changes import Author
-from slowwave_server.services.triples import store_triples
+from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.triples import store_triples
 
 _UNREAD = text(
     "SELECT m.id FROM slowwave.memories m"

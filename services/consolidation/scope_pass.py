@@ -15,7 +15,7 @@ from slowwave.settings import Consolidation
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.consolidation.known import LIVE
 from slowwave_server.domain.model_calls import Spender
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import Memory, MemoryConflict, ReviewItem
 from slowwave_server.services.consolidation.asking import Asking, ModelUse, spender_of
 from slowwave_server.services.consolidation.batches import (
@@ -28,10 +28,10 @@ from slowwave_server.services.consolidation.batches import (
 )
 from slowwave_server.services.consolidation.questions import any_unasked
 from slowwave_server.services.consolidation.scope_lock import scope_lock
-from slowwave_server.services.memory_changes import Author, changes_of_run
-from slowwave_server.services.run_heartbeat import RunHeartbeat
-from slowwave_server.services.runs import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
-from slowwave_server.services.signals import consolidation_completed, consolidation_failed, consolidation_started
+from slowwave_server.services.memories.changes import Author, changes_of_run
+from slowwave_server.services.runs.heartbeat import RunHeartbeat
+from slowwave_server.services.runs.signals import consolidation_completed, consolidation_failed, consolidation_started
+from slowwave_server.services.runs.store import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
 
 CHANGES_SHOWN = 10_000
 _ONE = {"conflicts": "conflict", "triples": "triple"}
@@ -110,7 +110,7 @@ def _why_nothing(connection: Connection, order: Order, settings: Consolidation) 
     if not waiting:
         return "no memory is due"
     days = f"{settings.min_age_days:g} days old"
-    return f"no memory is due; {count_words(waiting, 'memory waits', 'memories wait')} to be {days}"
+    return f"no memory is due; {pluralize(waiting, 'memory waits', 'memories wait')} to be {days}"
 
 
 def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
@@ -236,7 +236,7 @@ def _report(
 def in_words(counts: Mapping[str, int]) -> str:
     """The counts of a pass as a person reads them: "2 merged, 1 conflict, 12 not asked"."""
     told = (
-        count_words(number, _ONE[name], name) if name in _ONE else f"{number} {name.replace('_', ' ')}"
+        pluralize(number, _ONE[name], name) if name in _ONE else f"{number} {name.replace('_', ' ')}"
         for name, number in counts.items()
     )
     return ", ".join(told)
@@ -252,4 +252,4 @@ def _summary(work: Pass, counts: dict[str, int]) -> str:
     done = in_words(counts) or "nothing to change"
     failed = f"; {work.failed} failed" if work.failed else ""
     more = "; more are due" if work.more else ""
-    return f"{count_words(work.checked, 'memory', 'memories')} looked at: {done}{failed}{more}"
+    return f"{pluralize(work.checked, 'memory', 'memories')} looked at: {done}{failed}{more}"

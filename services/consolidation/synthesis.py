@@ -18,8 +18,8 @@ from slowwave_server.domain.consolidation.known import Known
 from slowwave_server.domain.model_synthesis import may_stand_for, question, sentence_of
 from slowwave_server.services.consolidation.asking import Asking
 from slowwave_server.services.consolidation.neighbours import index_blocks
-from slowwave_server.services.memory_changes import Author, change_memory
-from slowwave_server.services.merging import merge_into
+from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.merging import merge_into
 
 REASON = "synthesised"
 """What the reason of a merge begins with that a model's sentence made."""

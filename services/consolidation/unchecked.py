@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 
 from slowwave.settings import Consolidation
 from slowwave_server.services.consolidation.batches import DUE, OLD_ENOUGH
-from slowwave_server.services.working_store import DueScope
+from slowwave_server.services.working.store import DueScope
 
 FIRST_RETRY = timedelta(minutes=5)
 LONGEST_RETRY = timedelta(hours=12)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from slowwave.errors import SlowwaveError
 from slowwave.identity import check_name
 from slowwave.settings import Days
-from slowwave_server.services.reports.names import find_agent
+from slowwave_server.services.lookup import find_agent
 
 LAST_HOUR = 23
 _READ = text("SELECT a.name, a.time_zone, a.cutoff_hour FROM slowwave.agents a WHERE a.id = :id")

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, text
 
-from slowwave_server.services.reports.names import find_agent
+from slowwave_server.services.lookup import find_agent
 
 DayStatus = Literal["open", "settling", "final"]
 STATUSES: tuple[DayStatus, ...] = get_args(DayStatus)

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 from slowwave.errors import InvalidSettings
 from slowwave_server.domain.model_calls import AskModel
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.days.book import ended_days
 from slowwave_server.services.days.finalize import FinalizeReport, finalize_ended
 from slowwave_server.services.days.model_summarizer import choose_summarizer
-from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
+from slowwave_server.services.maintenance.scheduler import JobContext, JobOutcome, JobRunner
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def run_finalize_days(context: JobContext) -> JobOutcome:
     if context.dry_run:
         with context.engine.connect() as connection:
             days = ended_days(connection, now=now, limit=MAX_DAYS)
-        return JobOutcome(f"{count_words(len(days), 'day')} would be made final", {"ended": len(days)})
+        return JobOutcome(f"{pluralize(len(days), 'day')} would be made final", {"ended": len(days)})
     go_on = context.patience()
     report = finalize_ended(
         context.engine,
@@ -59,7 +59,7 @@ def _stats(report: FinalizeReport) -> dict[str, int]:
 def _summary(report: FinalizeReport) -> str:
     if not report.days:
         return "every ended day is final"
-    said = f"{count_words(report.finalized, 'day')} of {len(report.days)} made final"
+    said = f"{pluralize(report.finalized, 'day')} of {len(report.days)} made final"
     if report.failed:
         said += f", {len(report.failed)} failed and are tried again"
     return said

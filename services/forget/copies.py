@@ -14,7 +14,7 @@ from sqlalchemy import Engine, text
 from slowwave.errors import SlowwaveError
 from slowwave.mem0_backend import CopyStore, connect, needs_rows
 from slowwave.settings import Settings
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.mem0_backend.delivery import deliver_to_mem0
 from slowwave_server.services.memory_files.backends import MEM0
 from slowwave_server.services.memory_files.outbox import backlog
@@ -88,6 +88,6 @@ class Mem0Cleaner:
 
 def _kept(copies: int, why: str) -> str:
     return (
-        f"mem0 may still have {count_words(copies, 'copy', 'copies')} of it, which no search shows: {why}; workers take"
+        f"mem0 may still have {pluralize(copies, 'copy', 'copies')} of it, which no search shows: {why}; workers take"
         " them away as soon as they can"
     )

@@ -29,8 +29,8 @@ from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
-from slowwave_server.services.memory_changes import as_json, weigh
-from slowwave_server.services.merging import sync_copies
+from slowwave_server.services.memories.changes import as_json, weigh
+from slowwave_server.services.memories.merging import sync_copies
 
 REASON = "a related memory or event was forgotten"
 

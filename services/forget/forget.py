@@ -28,7 +28,7 @@ from slowwave_server.services.forget.plan import TAKEN
 from slowwave_server.services.forget.receipts import add_counts
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import Erased, erase
-from slowwave_server.services.reports.names import UnknownName, find_agent, find_session
+from slowwave_server.services.lookup import UnknownName, find_agent, find_session
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ but for words that little else may have said: no word outlives the last who said
 Must not know: who forgets, how words are counted.
 """
 
-from slowwave_server.services.search_statistics import COMMON_FROM_DOCUMENTS, COUNT_FROM_EVENTS, SAMPLE_DOCUMENTS
+from slowwave_server.services.search.statistics import COMMON_FROM_DOCUMENTS, COUNT_FROM_EVENTS, SAMPLE_DOCUMENTS
 
 # Of a large scope every nth document was counted, n = step: what nobody says any more may have been counted a few times
 # n too often. Twice what goes and eight steps more is beyond any such chance.

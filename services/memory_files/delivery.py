@@ -18,17 +18,17 @@ from sqlalchemy import Engine
 
 from slowwave_server.domain.hand_edits import ids_in
 from slowwave_server.domain.memory_files import FileSummary
-from slowwave_server.services.memory_changes import Stale
+from slowwave_server.services.memories.changes import Stale
 from slowwave_server.services.memory_files.backends import FILE
+from slowwave_server.services.memory_files.changes import Look, Looker, View
 from slowwave_server.services.memory_files.disk import Disk, FileChanged, day_of_path
-from slowwave_server.services.memory_files.known import known_files, let_go, paths_of
+from slowwave_server.services.memory_files.layout import summaries_of
 from slowwave_server.services.memory_files.locks import FilesBusy, HeldLock, file_lock
-from slowwave_server.services.memory_files.looking import Look, Looker, View
 from slowwave_server.services.memory_files.outbox import BATCH, HELD, mark_delivered, mark_failed, take_waiting
 from slowwave_server.services.memory_files.ownership import Forgotten, Owner, read_owner
+from slowwave_server.services.memory_files.placement import Standing, daily_path, standing
 from slowwave_server.services.memory_files.reading_back import ReadBack, read_back
-from slowwave_server.services.memory_files.shelf import summaries_of
-from slowwave_server.services.memory_files.standing import Standing, daily_path, standing
+from slowwave_server.services.memory_files.sync_state import known_files, let_go, paths_of
 from slowwave_server.services.memory_files.writing import Wanted, Writer
 
 log = logging.getLogger(__name__)

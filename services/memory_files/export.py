@@ -27,14 +27,14 @@ from slowwave_server.domain.memory_files import (
     render_memory_md,
     rewrite,
 )
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import Scope
+from slowwave_server.services.lookup import find_agent, find_scope, unknown_name
 from slowwave_server.services.memory_files.disk import CURATED, Disk, FileChanged, day_of_path, leads_out
+from slowwave_server.services.memory_files.layout import Shelf, read_shelf
 from slowwave_server.services.memory_files.locks import file_lock
 from slowwave_server.services.memory_files.manifest import NAME, Manifest, Written, file_digest, written
 from slowwave_server.services.memory_files.ownership import read_owner
-from slowwave_server.services.memory_files.shelf import Shelf, read_shelf
-from slowwave_server.services.reports.names import find_agent, find_scope, unknown_name
 
 LINES_TOLD = 10
 
@@ -46,7 +46,7 @@ class EditedLines(SlowwaveError):
         told = ", ".join(f"{path} line {number}" for path, number in islice(lines, LINES_TOLD))
         more = f" and {len(lines) - LINES_TOLD} more" if len(lines) > LINES_TOLD else ""
         super().__init__(
-            f"{count_words(len(lines), 'line')} in {folder} {'were' if len(lines) > 1 else 'was'} edited by hand since"
+            f"{pluralize(len(lines), 'line')} in {folder} {'were' if len(lines) > 1 else 'was'} edited by hand since"
             f" the last export: {told}{more}. Nothing was written: `slowwave import` reads the edits, --force writes"
             " over them"
         )

@@ -17,13 +17,13 @@ from sqlalchemy import Connection, select
 
 from slowwave_server.domain.hand_edits import Edited, KnownLine, said_as, says_the_same
 from slowwave_server.models import Memory
-from slowwave_server.services.conflicts import open_review, register_conflict
-from slowwave_server.services.memory_changes import Author, change_memory
+from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.links import add_link
 from slowwave_server.services.memory_files.disk import CURATED
 from slowwave_server.services.memory_files.hand_store import Handwritten, keep_handwritten
-from slowwave_server.services.memory_links import add_link
-from slowwave_server.services.review_cases import open_conflicts, open_items
-from slowwave_server.services.review_closing import close_conflict, close_item
+from slowwave_server.services.review.cases import open_conflicts, open_items
+from slowwave_server.services.review.closing import close_conflict, close_item
+from slowwave_server.services.review.conflicts import open_review, register_conflict
 
 EDITED = "edited by hand"
 REMOVED = "removed by hand"

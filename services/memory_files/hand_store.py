@@ -19,7 +19,7 @@ from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Memory, MemoryImport
-from slowwave_server.services.memory_changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
 
 HAND_CONFIDENCE = 0.95
 """What a line that somebody typed is worth as evidence: nobody is surer, and people err."""

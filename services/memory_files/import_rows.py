@@ -15,9 +15,9 @@ from sqlalchemy import Connection, text
 from slowwave_server.domain.languages import detect
 from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
-from slowwave_server.services.memory_changes import Author, as_json, note_change, weigh
+from slowwave_server.services.memories.changes import Author, as_json, note_change, weigh
+from slowwave_server.services.memories.merging import sync_copies
 from slowwave_server.services.memory_files.folder_reading import Statement
-from slowwave_server.services.merging import sync_copies
 
 CHUNK = 1000
 

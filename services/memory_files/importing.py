@@ -23,19 +23,19 @@ from slowwave.identity import check_name
 from slowwave.settings import Days
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.review import tier_of
-from slowwave_server.domain.spoken_time import count_words
-from slowwave_server.services.conflicts import open_review
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.scope_lock import lock_scope
-from slowwave_server.services.memory_changes import Author, changes_of_run
+from slowwave_server.services.lookup import find_scope
+from slowwave_server.services.memories.changes import Author, changes_of_run
 from slowwave_server.services.memory_files import import_rows
 from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.memory_files.folder_reading import DayPart, Folder, Problem, read_folder
 from slowwave_server.services.memory_files.import_days import take_over
 from slowwave_server.services.memory_files.import_plan import Plan, make_plan, once
 from slowwave_server.services.memory_files.ownership import Forgotten, Owner, hold_fence, read_owner
-from slowwave_server.services.reports.names import find_scope
-from slowwave_server.services.runs import LEASE_SECONDS, Run, finish_run, start_run
+from slowwave_server.services.review.conflicts import open_review
+from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
 
 REASON = "imported from files"
 WHY = "It waited for a decision where it was exported."
@@ -89,9 +89,9 @@ class ImportReport:
         """In a sentence."""
         parts = [f"{self.added:,} new", f"{self.repeated:,} repeated", f"{self.unchanged:,} known"]
         parts += [f"{self.rejected:,} rejected before"] if self.rejected else []
-        parts += [f"{count_words(self.summaries, 'summary', 'summaries')} of days"] if self.summaries else []
-        parts += [count_words(len(self.problems), "line") + " not read"] if self.problems else []
-        return f"{count_words(self.statements, 'statement')}: {', '.join(parts)}"
+        parts += [f"{pluralize(self.summaries, 'summary', 'summaries')} of days"] if self.summaries else []
+        parts += [pluralize(len(self.problems), "line") + " not read"] if self.problems else []
+        return f"{pluralize(self.statements, 'statement')}: {', '.join(parts)}"
 
 
 def import_scope(

@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, func, or_, select, text
 
 from slowwave_server.models import OutboxItem
-from slowwave_server.services.flush_rows import clean_error
+from slowwave_server.services.flush.rows import clean_error
 
 BATCH = 5000
 """So many memories are delivered at once: their files are read and replaced once for all of them."""

@@ -14,14 +14,14 @@ from sqlalchemy import Connection
 from slowwave_server.domain.hand_edits import Edited
 from slowwave_server.domain.local_days import bounds_of, local_day
 from slowwave_server.domain.memory_files import FileHeader
-from slowwave_server.domain.spoken_time import count_words
-from slowwave_server.services.memory_changes import Author
+from slowwave_server.domain.spoken_time import pluralize
+from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memory_files.changes import View, moved
 from slowwave_server.services.memory_files.disk import CURATED, day_of_path
 from slowwave_server.services.memory_files.hand_effects import HandEffects
 from slowwave_server.services.memory_files.hand_store import Handwritten
-from slowwave_server.services.memory_files.looking import View, moved
 from slowwave_server.services.memory_files.ownership import Owner, hold_fence
-from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
 
 
 @dataclass
@@ -69,7 +69,7 @@ def summary(counts: Mapping[str, int]) -> str:
         "clashes": "edited while it changed",
         "kept": "removed, and kept since it says something else by now",
     }
-    parts = [f"{count_words(counts[name], 'line')} {words}" for name, words in said.items() if counts.get(name)]
+    parts = [f"{pluralize(counts[name], 'line')} {words}" for name, words in said.items() if counts.get(name)]
     return f"by hand: {', '.join(parts)}" if parts else "by hand: nothing that was not known"
 
 

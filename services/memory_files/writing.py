@@ -21,12 +21,12 @@ from slowwave_server.domain.memory_files import (
     parse_document,
     rewrite,
 )
+from slowwave_server.services.memory_files.changes import View, parse
 from slowwave_server.services.memory_files.disk import Disk, FileChanged, day_of_path, digest_of
-from slowwave_server.services.memory_files.known import drop_file, known_lines, note_file, note_lines, note_writing
 from slowwave_server.services.memory_files.locks import HeldLock
-from slowwave_server.services.memory_files.looking import View, parse
 from slowwave_server.services.memory_files.ownership import Owner
-from slowwave_server.services.memory_files.standing import Standing
+from slowwave_server.services.memory_files.placement import Standing
+from slowwave_server.services.memory_files.sync_state import drop_file, known_lines, note_file, note_lines, note_writing
 
 
 @dataclass(frozen=True, slots=True)

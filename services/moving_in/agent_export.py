@@ -15,6 +15,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, Engine, text
 
 from slowwave_server.models.schema import head_revision
+from slowwave_server.services.lookup import UnknownName, find_scope
 from slowwave_server.services.moving_in.agent_file import (
     FORMAT,
     VERSION,
@@ -24,7 +25,6 @@ from slowwave_server.services.moving_in.agent_file import (
     write_table,
 )
 from slowwave_server.services.moving_in.agent_tables import TABLES, Table
-from slowwave_server.services.reports.names import UnknownName, find_scope
 
 _BATCH = 500
 _AGENT = text(

@@ -28,7 +28,7 @@ from slowwave_server.models.schema import head_revision
 from slowwave_server.services.moving_in.agent_file import BadAgentFile, Manifest, open_file, read_manifest, rows_of
 from slowwave_server.services.moving_in.agent_rows import Translation, uuid_of
 from slowwave_server.services.moving_in.agent_tables import TABLES, Table
-from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
 
 BATCH = 500
 _NO_RIGHT = "42501"

@@ -17,7 +17,7 @@ from slowwave.identity import check_name
 from slowwave.settings import Tools
 from slowwave.store import Store
 from slowwave_server.domain.moving_in.records import Moved, Said
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.moving_in.conversations import Recorder, checked
 from slowwave_server.services.moving_in.memories import BATCH, MemoryWriter
 from slowwave_server.services.moving_in.reading import Source, Tally, entries
@@ -50,8 +50,8 @@ class MovingReport:
     def summary(self) -> str:
         """In a sentence."""
         parts = [f"{number:,} {name}" for name, number in self.done.items() if number]
-        parts += [count_words(sum(self.left_out.values()), "entry", "entries") + " left out"] if self.left_out else []
-        parts += [count_words(self.broken_count, "entry", "entries") + " not read"] if self.broken_count else []
+        parts += [pluralize(sum(self.left_out.values()), "entry", "entries") + " left out"] if self.left_out else []
+        parts += [pluralize(self.broken_count, "entry", "entries") + " not read"] if self.broken_count else []
         return f"{self.system}: {', '.join(parts) or 'nothing'}"
 
 

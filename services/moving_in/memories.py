@@ -23,7 +23,8 @@ from slowwave_server.domain.memory_files import FileMemory
 from slowwave_server.domain.moving_in.records import Moved, System
 from slowwave_server.domain.redaction import redact
 from slowwave_server.services.consolidation.scope_lock import lock_scope
-from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.lookup import find_scope
+from slowwave_server.services.memories.changes import Author
 from slowwave_server.services.memory_files import import_rows
 from slowwave_server.services.memory_files.folder_reading import (
     IMPORT_CONFIDENCE,
@@ -34,7 +35,6 @@ from slowwave_server.services.memory_files.folder_reading import (
 from slowwave_server.services.memory_files.import_plan import Plan, make_plan
 from slowwave_server.services.memory_files.ownership import Forgotten, hold_fence, read_owner
 from slowwave_server.services.moving_in.runs import Context, Runs, make_agent, transaction
-from slowwave_server.services.reports.names import find_scope
 
 BATCH = 1000
 PATIENCE_SECONDS = 60.0

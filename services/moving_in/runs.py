@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine, text
 
 from slowwave.settings import Days
 from slowwave_server.domain.moving_in.records import System
-from slowwave_server.services.reports.names import find_scope
-from slowwave_server.services.runs import Run, finish_run, renew_run, start_run
+from slowwave_server.services.lookup import find_scope
+from slowwave_server.services.runs.store import Run, finish_run, renew_run, start_run
 
 LEASE_SECONDS = 600.0
 """A batch, or a flush that waits for the same rows, takes less."""

@@ -1,4 +1,4 @@
-"""Undoing a run, whatever it did: what was moved in is forgotten, every other run is undone by services.undo.
+"""Undoing a run, whatever it did: what was moved in is forgotten, every other run is undone by services.undo.undo.
 
 Conversations that a run recorded have become memories, summaries and passages since; passes have merged what it
 brought with what was known. So a moving-in is taken back by a forget of all that the run brought: its sessions, and the
@@ -13,16 +13,16 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, select, text
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import MaintenanceRun
 from slowwave_server.services.forget.forget import Forgetter, Report
 from slowwave_server.services.forget.target import Target
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.moving_in.runs import transaction
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
-from slowwave_server.services.undo_report import UndoReport
+from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.report import UndoReport
+from slowwave_server.services.undo.undo import undo
 
 _RUN = text(
     "SELECT r.status, r.scope_id, r.undone_by, r.lease_until FROM slowwave.maintenance_runs r"
@@ -75,7 +75,7 @@ def _check(connection: Connection, tenant: str, run: int, now: datetime) -> None
     if went_on is not None:
         raise CannotUndo(
             f"run {run} can't be undone: session {went_on.session!r} of agent {went_on.agent!r} went on since, with"
-            f" {count_words(went_on.events, 'event')} that the run did not bring; to delete these, too, run"
+            f" {pluralize(went_on.events, 'event')} that the run did not bring; to delete these, too, run"
             f" `slowwave forget --agent {went_on.agent} --session {went_on.session}` first"
         )
 
@@ -86,7 +86,7 @@ def _note(connection: Connection, tenant: str, run: int, report: Report, by: str
     scope_id = connection.execute(_RUN, {"tenant": tenant, "run": run}).one().scope_id
     own = start_run(connection, kind="undo", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by, undoes=run)
     memories, sessions = counts.get("memories", 0), counts.get("sessions", 0)
-    told = f"{count_words(memories, 'memory', 'memories')} and {count_words(sessions, 'conversation')}"
+    told = f"{pluralize(memories, 'memory', 'memories')} and {pluralize(sessions, 'conversation')}"
     summary = f"run {run} is undone: {told} are gone for good"
     connection.execute(_UNDONE, {"undo": own.id, "run": run})
     stats = {"undone": run, "forgotten": report.receipt, **counts}

@@ -9,8 +9,8 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select
 
 from slowwave_server.models import Agent, Scope, Session
-from slowwave_server.services.reports.names import find_agent
-from slowwave_server.services.reports.reach import Reach
+from slowwave_server.services.access.reach import Reach
+from slowwave_server.services.lookup import find_agent
 
 SESSIONS_COUNTED = 1_000
 """Of an agent with more sessions, so many are counted."""

@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from slowwave_server.domain.aliases import key_of
+from slowwave_server.services.lookup import UnknownName, find_agent, find_scope
 from slowwave_server.services.reports.evidence import masked
-from slowwave_server.services.reports.names import UnknownName, find_agent, find_scope
 
 SOURCES_SHOWN = 5
 """So many events of one pair are listed; `source_count` tells how many there are."""

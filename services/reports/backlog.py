@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.services.reports.check import Check, problem
 from slowwave_server.services.reports.metrics.deliveries import read_waiting
 from slowwave_server.services.reports.metrics.sessions import age
@@ -25,6 +25,6 @@ def check_backlog(
         return problem(name, "deliveries-fail", f"the last delivery failed: {found.error}")
     waited = age(found.oldest, now)
     if waited > LATE_SYNCS * sync_seconds:
-        finding = f"{count_words(found.waiting, 'memory', 'memories')} waiting, the first for {duration_words(waited)}"
+        finding = f"{pluralize(found.waiting, 'memory', 'memories')} waiting, the first for {duration_words(waited)}"
         return problem(name, "deliveries-late", finding)
     return None

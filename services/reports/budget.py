@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
 from slowwave.settings import Llm
 from slowwave_server.models import LlmCall, LlmUsage
-from slowwave_server.services.reports.names import find_agent
+from slowwave_server.services.lookup import find_agent
 
 Period = Literal["day", "week"]
 _OUTCOMES = ("answered", "failed", "unanswered", "lost")

@@ -9,7 +9,7 @@ from typing import Literal
 from sqlalchemy import Connection, Select
 from sqlalchemy.exc import DBAPIError
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.domain.troubles import TROUBLES
 
 TENANTS_NAMED = 10
@@ -65,5 +65,5 @@ def counts_by_tenant(connection: Connection, query: Select[str, int], by: str = 
 
 def told_by_tenant(counts: list[tuple[str, int]], thing: str) -> str:
     """These counts in words."""
-    shown = [f"{count_words(count, thing)} of tenant {tenant!r}" for tenant, count in counts[:TENANTS_NAMED]]
+    shown = [f"{pluralize(count, thing)} of tenant {tenant!r}" for tenant, count in counts[:TENANTS_NAMED]]
     return ", ".join(shown) + (", and more of other tenants" if len(counts) > TENANTS_NAMED else "")

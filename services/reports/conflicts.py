@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Connection, or_, select
 
 from slowwave_server.domain.review import ConflictStatus, newer_first
 from slowwave_server.models import MemoryConflict, ReviewItem, Scope
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.reports.sides import Side, read_sides
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.review.conflict_sides import Side, read_sides
 
 _PLAIN = ("id", "status", "reason", "evidence", "resolution", "decided_at", "decided_by")
 

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Select, select, tuple_
 
 from slowwave_server.models import Agent, DaySummary, Event, Session
 from slowwave_server.services.days.book import DayEntry, DayStatus, day_book
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.evidence import masked
-from slowwave_server.services.reports.names import UnknownName
 
 SCOPES_READ = 1000
 

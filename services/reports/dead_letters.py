@@ -12,8 +12,8 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
 from slowwave_server.models import DeadLetter
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.evidence import masked, masked_values
-from slowwave_server.services.reports.names import UnknownName
 
 LetterState = Literal["open", "redriven", "dismissed"]
 

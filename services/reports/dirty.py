@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from slowwave.identity import SessionRef
 from slowwave_server.models import Agent, Session
-from slowwave_server.services.reports.names import find_agent
+from slowwave_server.services.lookup import find_agent
 
 AT_ONCE = 2000
 """So many sessions are asked for in one query."""

@@ -22,10 +22,10 @@ from slowwave_server.models import (
     Scope,
     Session,
 )
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports import relations
 from slowwave_server.services.reports.evidence import masked, masked_values
 from slowwave_server.services.reports.file_lines import ReadLine, lines_of
-from slowwave_server.services.reports.names import UnknownName
 
 SOURCES_READ = 200
 CHANGES_READ = 500

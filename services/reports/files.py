@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection, func, select
 
 from slowwave_server.domain.memory_files import scope_folder
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import FileLine, FileState, OutboxItem, Scope
 from slowwave_server.services.memory_files.backends import FILE, MEM0, BackendName, mismatch, registered
 from slowwave_server.services.memory_files.outbox import HELD, undelivered
@@ -125,7 +125,7 @@ def check_files(connection: Connection, backend: BackendName, sync_seconds: floa
     if backend != FILE:
         return fine(name, f"memory.backend is {backend}: no files are kept")
     if held := files_held(connection):
-        return problem(name, "files-held", count_words(held, "file"))
+        return problem(name, "files-held", pluralize(held, "file"))
     if (late := check_backlog(connection, FILE, name, sync_seconds, now=now)) is not None:
         return late
     return fine(name, "files keep up with what is remembered")

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, text
 from slowwave.errors import InvalidMessage
 from slowwave_server.domain.review import Tier
 from slowwave_server.models import MemoryConflict
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.conflicts import ListedConflict, read_conflicts
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.reports.review import (
     ListedQuestion,
     read_question,
@@ -25,9 +25,9 @@ from slowwave_server.services.reports.review import (
     revisions_of,
     what_answers_do,
 )
-from slowwave_server.services.reports.sides import Side
-from slowwave_server.services.review import Decision
-from slowwave_server.services.review_cases import Kind as CaseKind
+from slowwave_server.services.review.cases import Kind as CaseKind
+from slowwave_server.services.review.conflict_sides import Side
+from slowwave_server.services.review.decisions import Decision
 
 ItemKind = Literal["contradiction", "claim"]
 """contradiction: two statements that can't both hold. claim: one memory that is kept out of answers until decided."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from slowwave.settings import Maintenance
-from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.domain.trouble_limits import FAILED_RUNS, LATE_TICKS
 from slowwave_server.services.reports.check import Check, fine, problem
 from slowwave_server.services.reports.metrics.runs import read_jobs
@@ -26,4 +26,4 @@ def check_maintenance(connection: Connection, rules: Maintenance, *, now: dateti
     failing = [f"{job.id} ({job.last_summary})" for job in idle if job.failures == FAILED_RUNS]
     if failing:
         return problem("maintenance", "jobs-fail", f"failed {FAILED_RUNS} times in a row: {', '.join(failing)}")
-    return fine("maintenance", f"{count_words(len(idle), 'job')}; none is late or keeps failing")
+    return fine("maintenance", f"{pluralize(len(idle), 'job')}; none is late or keeps failing")

@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from slowwave_server.models import MaintenanceRun
-from slowwave_server.services.maintenance_config import WEEKDAYS
-from slowwave_server.services.maintenance_jobs import Job, read_jobs
+from slowwave_server.services.maintenance.config import WEEKDAYS
+from slowwave_server.services.maintenance.jobs import Job, read_jobs
 
 RUNS_LISTED = 100
 

@@ -20,10 +20,10 @@ from sqlalchemy.types import Uuid
 from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import MemoryStatus
 from slowwave_server.models import Agent, Memory, MemorySource, Session
+from slowwave_server.services.lookup import find_agent, find_scope, find_session
+from slowwave_server.services.reports.as_of import Then, known_then
 from slowwave_server.services.reports.file_lines import files_among
-from slowwave_server.services.reports.names import find_agent, find_scope, find_session
-from slowwave_server.services.reports.past import Then, known_then
-from slowwave_server.services.reports.wording import Wording
+from slowwave_server.services.reports.text_filter import Wording
 
 Moment = date | datetime
 SOURCES_SHOWN = 20

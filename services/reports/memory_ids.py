@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Text, cast, func, select
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave_server.models import Memory, Scope
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.lookup import UnknownName
 
 _END = re.compile(r"[0-9a-f]{12}")
 

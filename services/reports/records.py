@@ -11,9 +11,9 @@ from uuid import UUID
 from sqlalchemy import Connection, select, text
 
 from slowwave_server.models import Memory, Scope
+from slowwave_server.services.access.reach import Reach
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.memories import ListedMemory, Source, sources_of
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.reports.reach import Reach
 
 _NOW = (
     Memory.id,

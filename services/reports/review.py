@@ -14,12 +14,12 @@ from sqlalchemy import ColumnElement, Connection, Select, literal_column, or_, s
 from slowwave_server.domain.review import ItemState, Tier, in_words
 from slowwave_server.models import MemoryConflict, ReviewItem, Scope
 from slowwave_server.models.consolidation import GRAVER_FIRST
+from slowwave_server.services.access.reach import Reach
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.conflicts import ListedConflict, read_conflicts
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.reports.reach import Reach
-from slowwave_server.services.reports.sides import Side, read_sides
-from slowwave_server.services.review import Decision, answer_to
-from slowwave_server.services.review_cases import Case, Kind, conflict_case, item_case, revisions, scopes_of
+from slowwave_server.services.review.cases import Case, Kind, conflict_case, item_case, revisions, scopes_of
+from slowwave_server.services.review.conflict_sides import Side, read_sides
+from slowwave_server.services.review.decisions import Decision, answer_to
 
 CONFLICTS_READ = 1000
 _GRAVE: tuple[Tier, ...] = ("high", "medium", "low")

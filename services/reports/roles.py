@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.access.bounds import lacking_bounds
 from slowwave_server.services.access.grants import in_use, lacking
 from slowwave_server.services.reports.check import Check, fine, problem
@@ -24,7 +24,7 @@ def check_roles(connection: Connection) -> Iterator[Check]:
         return
     found = lacking(connection)
     if found:
-        finding = f"{count_words(len(found), 'thing')} that only the owner gets at: {_named(found, ', ')}"
+        finding = f"{pluralize(len(found), 'thing')} that only the owner gets at: {_named(found, ', ')}"
         yield problem("roles", "roles-outdated", finding)
     else:
         yield fine("roles", "each may do its part with this schema")

@@ -29,10 +29,10 @@ from slowwave_server.models import (
     Triple,
     WorkingItem,
 )
+from slowwave_server.services.access.reach import Reach
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.file_lines import files_among
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.reports.reach import Reach
-from slowwave_server.services.runs import RunKind
+from slowwave_server.services.runs.store import RunKind
 
 EVIDENCE_SHOWN = 5
 CHANGES_READ = 10_000

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from slowwave.coordination.set_aside import SetAside, known_aside
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.domain.trouble_limits import BROKER_FULL_SHARE, CLOCKS_APART_SECONDS
 from slowwave_server.models.schema import OldServer, WrongSchema, head_revision, require_current, require_server
 from slowwave_server.services.reports.check import Check, fine, first_line, problem, unknown
@@ -115,7 +115,7 @@ def check_keys(redis: Redis) -> Check:
     if not renamed:
         return fine("broker keys", "every key that was used is of its type")
     newest = "; ".join(_renamed(one) for one in renamed[:KEYS_NAMED])
-    return problem("broker keys", "broker-keys", f"{count_words(len(renamed), 'key')} renamed within a week: {newest}")
+    return problem("broker keys", "broker-keys", f"{pluralize(len(renamed), 'key')} renamed within a week: {newest}")
 
 
 def _renamed(one: SetAside) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from slowwave_server.models import LlmCall, LlmUsage
-from slowwave_server.services.reports.names import find_agent
+from slowwave_server.services.lookup import find_agent
 
 DAYS = 28
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slowwave.spool import Spooled
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.domain.trouble_limits import SPOOL_ROOM_BYTES
 from slowwave_server.services.reports.check import Check, fine, problem
 
@@ -33,9 +33,9 @@ def check_spool(spool: Spool, folder: Path) -> Iterator[Check]:
     """One finding about what lies in it, and one more where room is scarce."""
     if spool.spool_files:
         size = f"{spool.spool_bytes:,} bytes of events"
-        yield problem("spool", "spool-waits", f"{count_words(spool.spool_files, 'file')} with {size} in {folder}")
+        yield problem("spool", "spool-waits", f"{pluralize(spool.spool_files, 'file')} with {size} in {folder}")
     elif spool.spool_rejected_files:
-        yield problem("spool", "spool-refused", f"{count_words(spool.spool_rejected_files, 'file')} in {folder}")
+        yield problem("spool", "spool-refused", f"{pluralize(spool.spool_rejected_files, 'file')} in {folder}")
     else:
         yield fine("spool", f"nothing waits in {folder}")
     if spool.spool_room_bytes is not None and spool.spool_room_bytes < SPOOL_ROOM_BYTES:

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select
 from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush
-from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.domain.trouble_limits import BACKLOG_SECONDS
 from slowwave_server.domain.waiting import SILENT_SWEEPS
 from slowwave_server.models import Agent, Flush, Session
@@ -72,14 +72,14 @@ def check_stranded(connection: Connection, rules: AutoFlush, *, now: datetime) -
 def check_backlog(connection: Connection, rules: AutoFlush, *, now: datetime) -> Iterator[Check]:
     """Whether sessions wait longer than they may although they are offered, and whether flushes keep failing."""
     found = read_sessions(connection, rules, now=now)
-    dirty = count_words(found.sessions_dirty, "dirty session")
+    dirty = pluralize(found.sessions_dirty, "dirty session")
     waited, limit = duration_words(found.waiting_oldest_seconds), duration_words(rules.max_dirty_age_seconds)
     if rules.enabled and found.waiting_oldest_seconds > rules.max_dirty_age_seconds + BACKLOG_SECONDS:
         yield problem("backlog", "backlog-grows", f"{dirty}; the first has waited for {waited}, {limit} is the most")
     else:
         yield fine("backlog", f"{dirty}; none has waited for too long")
     if found.sessions_failing:
-        failing = count_words(found.sessions_failing, "session")
+        failing = pluralize(found.sessions_failing, "session")
         yield problem("flushes", "flushes-fail", f"{failing} failed {FAILING} times in a row or more, and back off")
     else:
         yield fine("flushes", "none fails again and again")

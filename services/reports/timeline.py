@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from slowwave_server.services.reports.names import find_agent, find_scope
+from slowwave_server.services.lookup import find_agent, find_scope
 
 READ = 200
 """At most so many values of one relation, the newest."""

@@ -13,8 +13,8 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Connection, select
 
 from slowwave_server.models import Event, Memory, MemorySource, Scope, Session
+from slowwave_server.services.lookup import find_session
 from slowwave_server.services.reports.evidence import masked
-from slowwave_server.services.reports.names import find_session
 
 EVENTS_SHOWN = 60
 MEMORIES_READ = 500

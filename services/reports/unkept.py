@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, exists, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import Day, Scope, SessionDay, WorkingItem
 from slowwave_server.services.reports.check import Check, fine, problem
 
@@ -53,8 +53,8 @@ def check_unkept(connection: Connection, *, now: datetime) -> Check:
 def unkept_words(found: Unkept) -> str:
     """The numbers in words: "1 note and 2 summaries of days failed"."""
     told = (
-        count_words(found.notes, "note") if found.notes else "",
-        count_words(found.days, "summary of a day", "summaries of days") if found.days else "",
+        pluralize(found.notes, "note") if found.notes else "",
+        pluralize(found.days, "summary of a day", "summaries of days") if found.days else "",
     )
     return f"{' and '.join(part for part in told if part)} failed"
 

@@ -9,12 +9,12 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select
 
 from slowwave.settings import Llm
-from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.domain.trouble_limits import CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
 from slowwave_server.models import Agent, DeadLetter, Event, Flush, Session
 from slowwave_server.services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant
-from slowwave_server.services.reports.metrics.aside import read_aside
 from slowwave_server.services.reports.metrics.budgets import cap_of, is_spent, read_usage
+from slowwave_server.services.reports.metrics.quarantine import read_aside
 
 SPENT_NAMED = 5
 
@@ -48,7 +48,7 @@ def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]
     """Whether questions and contradictions are looked at. Of all tenants, by number alone."""
     found = read_aside(connection, now=now)
     number = int(sum(found.review_open.values()))
-    questions = f"{count_words(number, 'question')} open"
+    questions = f"{pluralize(number, 'question')} open"
     waited = f"{questions}, the first for {duration_words(found.review_oldest_seconds)}"
     if found.review_oldest_seconds > REVIEW_OLD.total_seconds():
         yield problem("review", "review-old", waited)
@@ -56,7 +56,7 @@ def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]
         yield problem("review", "review-many", waited)
     else:
         yield fine("review", waited if found.review_oldest_seconds else questions)
-    conflicts = f"{count_words(found.conflicts_open, 'contradiction')} open"
+    conflicts = f"{pluralize(found.conflicts_open, 'contradiction')} open"
     waited = f"{conflicts}, the first for {duration_words(found.conflicts_oldest_seconds)}"
     if found.conflicts_oldest_seconds > CONFLICT_OLD.total_seconds():
         yield problem("conflicts", "conflicts-old", waited)

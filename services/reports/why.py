@@ -16,7 +16,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.waiting import waiting_for
 from slowwave_server.domain.waiting_facts import Facts, Waiting
 from slowwave_server.models import Agent, Event, Flush, Session, SourceRun
-from slowwave_server.services.reports.names import find_session
+from slowwave_server.services.lookup import find_session
 
 _COLUMNS = (
     Session.last_seq,

@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 
 from sqlalchemy import Connection, Engine, Row, text
 
-from slowwave_server.services.search_statistics import refresh_statistics
+from slowwave_server.services.search.statistics import refresh_statistics
 
 BATCH = 1000
 """So many events a transaction: a conversation that goes on waits for no more than that."""

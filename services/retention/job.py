@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from slowwave.settings_of_models import Retention
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.access.audit_log import remove_old_acts
 from slowwave_server.services.changes.feed import remove_old_tombstones
-from slowwave_server.services.maintenance import JobContext, JobOutcome, JobRunner
-from slowwave_server.services.requests import remove_old_requests
+from slowwave_server.services.maintenance.scheduler import JobContext, JobOutcome, JobRunner
+from slowwave_server.services.requests.store import remove_old_requests
 from slowwave_server.services.retention.calls import CallRemoval, remove_old_answers, remove_old_calls
 from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.partitions import Kept, keep_partitions
@@ -95,19 +95,19 @@ def _summary(
     dry_run: bool,
 ) -> str:
     would = " would go" if dry_run else " removed"
-    events = f"{count_words(removal.events, 'event')} of {count_words(removal.days, 'day')}{would}"
+    events = f"{pluralize(removal.events, 'event')} of {pluralize(removal.days, 'day')}{would}"
     parts = ["events are kept for ever (memory.retention.event_days is 0)" if rules.event_days == 0 else events]
     if removal.busy:
-        parts.append(f"{count_words(removal.busy, 'session')} in use left to the next run")
+        parts.append(f"{pluralize(removal.busy, 'session')} in use left to the next run")
     if tasks:
-        parts.append(f"{count_words(tasks, 'open task')}{' would expire' if dry_run else ' expired'}")
+        parts.append(f"{pluralize(tasks, 'open task')}{' would expire' if dry_run else ' expired'}")
     if calls.calls:
-        parts.append(f"{count_words(calls.calls, 'call')} of models{would}")
+        parts.append(f"{pluralize(calls.calls, 'call')} of models{would}")
     if acts:
-        parts.append(f"{count_words(acts, 'row')} of the audit log{would}")
+        parts.append(f"{pluralize(acts, 'row')} of the audit log{would}")
     if not (removal.done and calls.done):
         parts.append("out of time, the next run goes on")
-    files = f"{count_words(logs.files, 'session log')}{would}"
+    files = f"{pluralize(logs.files, 'session log')}{would}"
     parts.append(
         "session logs are kept for ever (memory.retention.session_log_days is 0)"
         if rules.session_log_days == 0

@@ -14,9 +14,9 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError
 
 from slowwave_server.domain.endings.work import expires_at
-from slowwave_server.domain.spoken_time import count_words
-from slowwave_server.services.memory_changes import Author, Stale, change_memory
-from slowwave_server.services.runs import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.domain.spoken_time import pluralize
+from slowwave_server.services.memories.changes import Author, Stale, change_memory
+from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
 
 PAGE = 500
 _OPEN = (
@@ -118,8 +118,8 @@ def _end(
             {"valid_to": at},
             author=Author(run.id, by),
             action="expired",
-            reason=f"open work that nobody spoke of for {count_words(days, 'day')}",
+            reason=f"open work that nobody spoke of for {pluralize(days, 'day')}",
             now=now,
         )
-    summary = f"{count_words(len(due), 'open task')} expired"
+    summary = f"{pluralize(len(due), 'open task')} expired"
     finish_run(connection, run, status="completed", summary=summary, stats={"expired": len(due)}, now=now)

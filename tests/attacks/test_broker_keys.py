@@ -23,8 +23,8 @@ from slowwave.coordination.set_aside import known_aside, set_aside_wrong
 from slowwave.messages import RECORD_TURN
 from slowwave.settings import Settings
 from slowwave_server.workers.celery_settings import broker_settings
-from tests.forging import forged, turn
-from tests.processes import wait_until
+from tests.support.forging import forged, turn
+from tests.support.processes import wait_until
 from tests.workers.effects import rows, value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program
 from tests.workers.servers import OwnValkey

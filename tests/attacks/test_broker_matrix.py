@@ -17,7 +17,7 @@ from slowwave import Memory
 from slowwave.coordination.flush_queue import SCRIPTS
 from slowwave_server.services.access.broker_users import Part, broker_user
 from tests.attacks import broker_matrix as matrix
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program
 from tests.workers.servers import OwnValkey

@@ -20,7 +20,7 @@ from slowwave.messages import FLUSH_SESSION, RUN_MAINTENANCE
 from slowwave_server.tasks.capture import REFUSED_MESSAGE
 from slowwave_server.workers.admission import MAX_BODY_CHARACTERS, ON_CAPTURE, Inadmissible, admit
 from slowwave_server.workers.control import QUESTIONS, admit_question
-from tests.forging import BODIES, CALLBACK, forged, turn
+from tests.support.forging import BODIES, CALLBACK, forged, turn
 
 HARMLESS = {
     "eta": None, "shadow": None, "group": None, "group_index": None, "retries": 0, "timelimit": [None, None],

@@ -17,9 +17,9 @@ from slowwave_server.services.access.console_users import add_user
 from slowwave_server.workers.cli.main import app as shell_app
 from slowwave_server.workers.console.app import make_app
 from tests.console.conftest import CHEAP, PASSWORD, TENANT, Console, open_console, token_of
-from tests.passing import Past
-from tests.roles import deployed
-from tests.shelling import CliRunner
+from tests.support.passing import Past
+from tests.support.roles import deployed
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

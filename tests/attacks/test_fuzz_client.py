@@ -17,7 +17,7 @@ from slowwave.recall import Chosen
 from slowwave_server.models.engine import make_engine
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
-from tests.capturing import TURN, broken_sessions, settings_of
+from tests.support.capturing import TURN, broken_sessions, settings_of
 from tests.transports.backing import Backing
 
 pytestmark = pytest.mark.servers

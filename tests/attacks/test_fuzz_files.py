@@ -32,9 +32,9 @@ from slowwave_server.services.memory_files.importing import Target, import_scope
 from slowwave_server.services.memory_files.manifest import Manifest
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
-from tests.consolidating import NOW
-from tests.emptying import emptying
-from tests.filing import Cabinet
+from tests.support.consolidating import NOW
+from tests.support.emptying import emptying
+from tests.support.filing import Cabinet
 
 pytestmark = pytest.mark.servers
 

@@ -16,7 +16,7 @@ from slowwave.settings import known_keys, variable_of
 from slowwave.spool import database_digest, spooled
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import examples, tried
-from tests.capturing import broken_sessions, contents, settings_of
+from tests.support.capturing import broken_sessions, contents, settings_of
 
 events = st.fixed_dictionaries(
     {"agent": odd.names, "session": odd.names, "role": odd.often(odd.roles), "content": odd.often(odd.texts)},

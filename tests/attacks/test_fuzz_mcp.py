@@ -17,7 +17,7 @@ from slowwave_server.workers.cli.mcp import tools_of
 from slowwave_server.workers.cli.state import Shell
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
-from tests.capturing import TURN, broken_sessions, settings_of
+from tests.support.capturing import TURN, broken_sessions, settings_of
 
 mcp = pytest.importorskip("mcp", reason="install the extra `mcp`")
 make_server = pytest.importorskip("slowwave_server.workers.mcp_server").make_server

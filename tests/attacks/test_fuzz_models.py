@@ -17,7 +17,7 @@ from slowwave_server.domain.summaries.lines import FACETS
 from slowwave_server.services.llm.answers import UnfitAnswer, read_answer
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import examples, tried
-from tests.modelling import NOON, extracted, turns
+from tests.support.modelling import NOON, extracted, turns
 
 TALK = turns(
     "I adopted a dog yesterday, her name is Biscuit.",

@@ -21,8 +21,8 @@ from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE, USAGE
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
-from tests.capturing import broken_sessions, rows
-from tests.shelling import CliRunner
+from tests.support.capturing import broken_sessions, rows
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -14,7 +14,7 @@ from slowwave.messages import CONSOLIDATE_SCOPE, FLUSH_SESSION, PROMPT_ARRIVED, 
 from slowwave_server.workers.app import SlowwaveApp, make_app
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
-from tests.capturing import TURN, broken_sessions, rows, settings_of
+from tests.support.capturing import TURN, broken_sessions, rows, settings_of
 
 pytestmark = pytest.mark.servers
 

@@ -17,7 +17,7 @@ from psycopg.errors import InsufficientPrivilege, InvalidAuthorizationSpecificat
 from slowwave_server.services.access import privileges
 from slowwave_server.services.access.api_keys import Key, Wanted, digest_of, find_key, make_key, note_use, revoke_key
 from slowwave_server.services.access.grants import tables
-from tests.roles import Deployment, deployed
+from tests.support.roles import Deployment, deployed
 
 pytestmark = pytest.mark.servers
 

@@ -25,7 +25,7 @@ from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.similarity.reading import read
 from slowwave_server.domain.summaries.reading import read as read_day
 from slowwave_server.domain.triples import triples
-from tests.modelling import turns
+from tests.support.modelling import turns
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SHORT, LONG = 1_500, 15_000

@@ -16,7 +16,7 @@ from slowwave.recall.rendering import Block, fenced, label, one_line, one_name
 from slowwave.unseen import without_unseen
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.model_extraction import Known, prompt_of, read_window
-from tests.modelling import turns
+from tests.support.modelling import turns
 
 AT = datetime(2024, 5, 9, 12, tzinfo=UTC)
 MARKS = (

@@ -23,11 +23,11 @@ from slowwave_server.services.reports.dead_letters import list_letters
 from slowwave_server.services.reports.evidence import RevealRefused, check_reveal, masked_values
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.services.reports.quarantine import list_quarantined
-from slowwave_server.services.reports.sides import read_sides
+from slowwave_server.services.review.conflict_sides import read_sides
 from slowwave_server.workers.cli.main import app as shell_app
-from tests.flushing import Scene, make_scene
-from tests.roles import deployed
-from tests.shelling import CliRunner
+from tests.support.flushing import Scene, make_scene
+from tests.support.roles import deployed
+from tests.support.shelling import CliRunner
 
 AT = datetime(2025, 3, 3, 12, tzinfo=UTC)
 SECRET = "Tulip77" + "secret"

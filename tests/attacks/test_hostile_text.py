@@ -22,9 +22,9 @@ from slowwave_server.domain.memory_files import scope_folder
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.cli.main import app as shell_app
-from tests.capturing import rows
-from tests.flushing import Scene, make_scene
-from tests.shelling import CliRunner
+from tests.support.capturing import rows
+from tests.support.flushing import Scene, make_scene
+from tests.support.shelling import CliRunner
 
 NAMES = [
     "'; DROP TABLE slowwave.events; --", "' OR '1'='1", "\\'; SELECT pg_sleep(10); --",

@@ -29,15 +29,15 @@ from slowwave.errors import NotFound, SlowwaveError
 from slowwave.recall import Context
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.api_keys import Wanted, make_key
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.explain import explain_memory
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.cli.main import app as shell_app
 from slowwave_server.workers.mcp_tools import AgentTools
-from tests.forgetting import dump_redis, dump_tables
-from tests.shelling import CliRunner
+from tests.support.forgetting import dump_redis, dump_tables
+from tests.support.shelling import CliRunner
+from tests.support.walls import PLACES, TODAY, World, open_world, settings_on, settle, words_in
 from tests.transports.backing import Backing
-from tests.walls import PLACES, TODAY, World, open_world, settings_on, settle, words_in
 
 pytestmark = pytest.mark.servers
 

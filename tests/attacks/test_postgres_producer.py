@@ -26,7 +26,7 @@ from slowwave_server.services.consolidation.scope_lock import scope_lock
 from slowwave_server.services.memory_files.locks import file_lock
 from slowwave_server.workers.cli.sentences import explain_failure
 from slowwave_server.workers.cli.state import Shell
-from tests.roles import Deployment, deployed
+from tests.support.roles import Deployment, deployed
 
 pytestmark = pytest.mark.servers
 

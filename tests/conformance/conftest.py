@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from slowwave_server.models.engine import make_engine
-from tests.backing import BACKENDS, World
+from tests.support.backing import BACKENDS, World
 
 MakeWorld = Callable[[str], World]
 

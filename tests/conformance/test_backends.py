@@ -13,8 +13,8 @@ from slowwave_server.services.forget.target import Target
 from slowwave_server.services.memory_files.export import export_scope
 from slowwave_server.services.memory_files.importing import Target as ImportTarget
 from slowwave_server.services.memory_files.importing import import_scope
-from slowwave_server.services.undo import undo
-from tests.backing import Down, World
+from slowwave_server.services.undo.undo import undo
+from tests.support.backing import Down, World
 
 pytestmark = pytest.mark.servers
 

@@ -30,10 +30,10 @@ from slowwave_server.services.mem0_backend.rows import copies_of
 from slowwave_server.services.memory_files.backends import note_identity
 from slowwave_server.services.reports.copies import check_copies
 from slowwave_server.workers.app import SlowwaveApp, make_app
-from tests.backing import QDRANT, Down, World
 from tests.conformance.conftest import MakeWorld
-from tests.consolidating import NOW
-from tests.processes import wait_until
+from tests.support.backing import QDRANT, Down, World
+from tests.support.consolidating import NOW
+from tests.support.processes import wait_until
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import Result
 
 from slowwave_server.workers.cli.main import app
-from tests.backing import World
-from tests.shelling import CliRunner
+from tests.support.backing import World
+from tests.support.shelling import CliRunner
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

@@ -27,7 +27,7 @@ from slowwave_server.services.access.api_keys import Wanted, make_key
 from slowwave_server.services.access.console_users import Passwords, add_user
 from slowwave_server.workers.console.app import make_app
 from slowwave_server.workers.listening_sockets import listen_on
-from tests.walls import open_world, settings_on
+from tests.support.walls import open_world, settings_on
 
 CHROMIUM = shutil.which("chromium")
 PASSWORD = "correct horse battery"  # noqa: S105

@@ -13,8 +13,8 @@ from sqlalchemy import Engine
 from slowwave.settings import Llm, Settings
 from slowwave_server.domain.model_calls import Spender
 from slowwave_server.workers.console.bars import BOTTOM, HEIGHT, TOP, WIDTH, draw_bars
-from tests.budgeting import Purse, SetClock
 from tests.console.conftest import TENANT, open_console
+from tests.support.budgeting import Purse, SetClock
 
 CAPS = Llm(
     driver="openai", model="small-1", max_output_tokens=100, daily_token_budget=1000, agent_daily_token_budget=400

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from tests.console.conftest import TENANT, Console, log_in
-from tests.reviewing import Dispute
+from tests.support.reviewing import Dispute
 
 pytestmark = pytest.mark.servers
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from tests.console.conftest import TENANT, Console
-from tests.summarizing import NOON, Diary
+from tests.support.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers
 

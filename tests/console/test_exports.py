@@ -10,7 +10,7 @@ from sqlalchemy import insert
 from slowwave_server.models import Scope
 from slowwave_server.services.memory_files.export import export_scope
 from tests.console.conftest import TENANT, Console
-from tests.passing import Past
+from tests.support.passing import Past
 
 pytestmark = pytest.mark.servers
 

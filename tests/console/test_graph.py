@@ -14,11 +14,11 @@ from sqlalchemy import Engine
 
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.triples import triples
-from slowwave_server.services.triples import store_triples
+from slowwave_server.services.memories.triples import store_triples
 from slowwave_server.workers.console.ring import draw_ring
 from slowwave_server.workers.console.spans import LABELS, RIGHT, WIDTH, Held, draw_spans
 from tests.console.conftest import TENANT, Console, log_in
-from tests.passing import Past, day
+from tests.support.passing import Past, day
 
 # Of each name the two ends of the line on which it is written, turned as it is.
 LINES = """all => all.map(text => {

@@ -20,7 +20,7 @@ from slowwave_server.services.access.api_keys import (
 from slowwave_server.services.access.audit_log import list_acts
 from slowwave_server.workers.cli.main import app
 from tests.console.conftest import TENANT, Console
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -17,7 +17,7 @@ from slowwave_server.services.access.login_failures import MOST_OF_A_NAME, MOST_
 from slowwave_server.workers.console.app import make_app
 from slowwave_server.workers.console.routing import COOKIE
 from tests.console.conftest import CHEAP, PASSWORD, TENANT, Console, token_of
-from tests.roles import deployed
+from tests.support.roles import deployed
 
 pytestmark = pytest.mark.servers
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import pytest
 from sqlalchemy import Engine, text
 
-from slowwave_server.services.maintenance_jobs import claim_job
+from slowwave_server.services.maintenance.jobs import claim_job
 from slowwave_server.workers.console.beside import Done, run_beside
 from slowwave_server.workers.console.journal import write_journal
 from tests.console.conftest import TENANT, Console
-from tests.maintaining import Host
+from tests.support.maintaining import Host
 
 pytestmark = pytest.mark.servers
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Engine
 
 from tests.console.conftest import TENANT, Console
-from tests.passing import Past, day
+from tests.support.passing import Past, day
 
 pytestmark = pytest.mark.servers
 

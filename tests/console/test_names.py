@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Engine
 
 from tests.console.conftest import TENANT, Console
-from tests.passing import Past
+from tests.support.passing import Past
 
 pytestmark = pytest.mark.servers
 

@@ -9,8 +9,8 @@ from playwright.sync_api import Page
 from sqlalchemy import Engine
 
 from tests.console.conftest import TENANT, Console, log_in, token_of
-from tests.installation import NOW
-from tests.reviewing import Dispute
+from tests.support.installation import NOW
+from tests.support.reviewing import Dispute
 
 pytestmark = pytest.mark.servers
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 from sqlalchemy import Engine
 
 from tests.console.conftest import TENANT, Console, log_in
-from tests.passing import Past, day, state
+from tests.support.passing import Past, day, state
 
 pytestmark = pytest.mark.servers
 

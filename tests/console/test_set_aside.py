@@ -11,7 +11,7 @@ from slowwave_server.models import DeadLetter
 from slowwave_server.services.reports.quarantine import count_quarantined
 from slowwave_server.workers.app import make_app
 from tests.console.conftest import TENANT, Console, log_in
-from tests.installation import Installation
+from tests.support.installation import Installation
 
 pytestmark = pytest.mark.servers
 

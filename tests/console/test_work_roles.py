@@ -12,9 +12,9 @@ from slowwave_server.models import DeadLetter, MaintenanceJob
 from slowwave_server.services.access.console_users import add_user
 from slowwave_server.workers.console.app import make_app
 from tests.console.conftest import CHEAP, PASSWORD, TENANT, Console
-from tests.installation import Installation
-from tests.passing import Past, day, state
-from tests.roles import Deployment, deployed
+from tests.support.installation import Installation
+from tests.support.passing import Past, day, state
+from tests.support.roles import Deployment, deployed
 
 pytestmark = pytest.mark.servers
 

@@ -17,7 +17,18 @@ from slowwave_server.services.access.broker_users import Part, broker_user
 from slowwave_server.workers.celery_settings import SOFT_SHUTDOWN_SECONDS
 from slowwave_server.workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
 from slowwave_server.workers.stack.programs import FLOWER_TASKS, default_workers
-from tests.compose import BESIDES, PASSWORDS, ROOT, SIZES, queues_of, resolved, run_config, services, tool, workers
+from tests.support.compose import (
+    BESIDES,
+    PASSWORDS,
+    ROOT,
+    SIZES,
+    queues_of,
+    resolved,
+    run_config,
+    services,
+    tool,
+    workers,
+)
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 MEBIBYTE = 2**20

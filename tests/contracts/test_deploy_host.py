@@ -13,9 +13,9 @@ from slowwave.coordination.keys import HIGH_QUEUE, QUEUES
 from slowwave.settings import PREFIX, Settings, known_keys, variable_of
 from slowwave_server.workers.celery_settings import celery_settings
 from slowwave_server.workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
-from tests.compose import queues_of
 from tests.contracts.test_deploy_laptop import options_of
-from tests.documents import ROOT
+from tests.support.compose import queues_of
+from tests.support.documents import ROOT
 
 SYSTEM = ROOT / "deploy" / "systemd" / "system"
 SERVICES = sorted(SYSTEM.glob("*.service"))

@@ -16,7 +16,7 @@ import typer
 
 from slowwave.settings import OTHER_VARIABLES
 from slowwave_server.workers.cli.main import app
-from tests.documents import ROOT
+from tests.support.documents import ROOT
 
 SYSTEMD = ROOT / "deploy" / "systemd"
 UNITS = sorted(path for path in SYSTEMD.iterdir() if path.is_file())

@@ -25,9 +25,9 @@ from slowwave.store import Store
 from slowwave_server.domain.waiting_facts import Reason
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.cli.main import app as shell
-from tests.compose import services
-from tests.documents import DOCUMENTS, ROOT, WRITTEN, Block, blocks, commands, curls, links, spans
-from tests.shelling import tree
+from tests.support.compose import services
+from tests.support.documents import DOCUMENTS, ROOT, WRITTEN, Block, blocks, commands, curls, links, spans
+from tests.support.shelling import tree
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"

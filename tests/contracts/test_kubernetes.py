@@ -19,9 +19,9 @@ from slowwave_server.workers.cli.main import app as shell
 from slowwave_server.workers.exporter.catalogue import CATALOGUE
 from slowwave_server.workers.exporter.catalogue import PREFIX as METRIC
 from slowwave_server.workers.liveness import LOOK_SECONDS, PATIENCE_SECONDS
-from tests.compose import queues_of
-from tests.documents import ROOT
-from tests.manifests import (
+from tests.support.compose import queues_of
+from tests.support.documents import ROOT
+from tests.support.manifests import (
     CONTROLLERS,
     KUBERNETES,
     OVERLAYS,
@@ -32,7 +32,7 @@ from tests.manifests import (
     pod,
     variables,
 )
-from tests.shelling import tree
+from tests.support.shelling import tree
 
 FOLDERS = (*(f"overlays/{name}" for name in OVERLAYS), "migrate")
 VERSIONS = ("1.29", "1.37")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slowwave.version import VERSION
-from tests.documents import blocks
+from tests.support.documents import blocks
 
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "slowwave_server"

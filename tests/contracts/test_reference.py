@@ -6,7 +6,7 @@ import pytest
 
 from docs_reference.__main__ import FOLDER, PAGES
 from docs_reference.settings_page import defaults
-from tests.documents import ROOT
+from tests.support.documents import ROOT
 
 NOTHING = {"none", "empty", ""}
 

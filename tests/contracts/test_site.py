@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from docs_reference.site_hooks import BESIDE, DOCS
-from tests.documents import DOCUMENTS, ROOT
+from tests.support.documents import DOCUMENTS, ROOT
 
 ELSEWHERE = re.compile(
     r"""<(?:script|img|iframe)[^>]+src="?https?:|<link[^>]+(?:stylesheet|preload)[^>]+href="?https?:"""

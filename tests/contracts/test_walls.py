@@ -1,6 +1,6 @@
 """Mistake 39, I8: no reader is told what belongs to another tenant, another agent's own memory, or another room.
 
-Every function that answers with something of the database is called for one place of `tests/walls.py` at a time, and
+Every function that answers with something of the database is called for one place of `tests/support/walls.py` at a time, and
 may answer with that place's words alone. Which functions there are is found by looking: a new one that is neither
 called here nor listed with a reason fails this module.
 """
@@ -27,12 +27,15 @@ from slowwave.identity import SessionRef
 from slowwave.recall import Context
 from slowwave.settings import Days, Llm
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services import graph, reports
+from slowwave_server.services import lookup, reports
+from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.days import agents, book, due
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memory_files import export
 from slowwave_server.services.reports import agents as listed
 from slowwave_server.services.reports import (
     aliases,
+    as_of,
     budget,
     conflicts,
     copies,
@@ -42,17 +45,15 @@ from slowwave_server.services.reports import (
     explain,
     file_lines,
     files,
+    graph,
     memories,
     memory_ids,
     metrics,
-    names,
-    past,
     quarantine,
     records,
     relations,
     review,
     runs,
-    sides,
     spending,
     status,
     timeline,
@@ -60,9 +61,8 @@ from slowwave_server.services.reports import (
     why,
     working,
 )
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.reports.reach import Reach
-from tests.walls import PLACES, RULES, TODAY, YESTERDAY, Place, World, open_world, settings_on, words_in
+from slowwave_server.services.review import conflict_sides
+from tests.support.walls import PLACES, RULES, TODAY, YESTERDAY, Place, World, open_world, settings_on, words_in
 
 pytestmark = pytest.mark.servers
 
@@ -243,10 +243,12 @@ READERS = [
     ),
     Reader(aliases.alias_scope, lambda _, c, p: aliases.alias_scope(c, p.tenant, p.key), silent=True),
     Reader(aliases.list_aliases, lambda _, c, p: aliases.list_aliases(c, p.tenant, p.key)),
-    Reader(names.find_agent, lambda _, c, p: names.find_agent(c, p.tenant, p.agent), silent=True),
-    Reader(names.find_session, lambda _, c, p: names.find_session(c, p.tenant, p.agent, f"{p.word}-talk"), silent=True),
-    Reader(names.find_scope, lambda _, c, p: names.find_scope(c, p.tenant, *p.key), silent=True),
-    Reader(past.known_then, lambda w, c, p: past.known_then(c, w.scope_id(p), datetime.now(UTC)), silent=True),
+    Reader(lookup.find_agent, lambda _, c, p: lookup.find_agent(c, p.tenant, p.agent), silent=True),
+    Reader(
+        lookup.find_session, lambda _, c, p: lookup.find_session(c, p.tenant, p.agent, f"{p.word}-talk"), silent=True
+    ),
+    Reader(lookup.find_scope, lambda _, c, p: lookup.find_scope(c, p.tenant, *p.key), silent=True),
+    Reader(as_of.known_then, lambda w, c, p: as_of.known_then(c, w.scope_id(p), datetime.now(UTC)), silent=True),
     Reader(quarantine.list_quarantined, lambda _, c, p: quarantine.list_quarantined(c, p.tenant), "tenant"),
     Reader(
         quarantine.list_quarantined,
@@ -278,7 +280,7 @@ READERS = [
         runs.read_run,
         lambda w, c, p: [runs.read_run(c, p.tenant, run) for run in w.numbers("maintenance_runs", p)],
     ),
-    Reader(sides.read_sides, lambda w, c, p: sides.read_sides(c, p.tenant, w.memories(p))),
+    Reader(conflict_sides.read_sides, lambda w, c, p: conflict_sides.read_sides(c, p.tenant, w.memories(p))),
     Reader(
         status.read_status, lambda w, c, p: status.read_status(c, w.queue, p.tenant, datetime.now(UTC)), silent=True
     ),
@@ -353,7 +355,7 @@ NOT_CALLED = {
     "check.counts_by_tenant": "called by check_stranded and its like: counts by tenant",
     "sessions.read_sessions": "figures of the whole installation: counts and ages",
     "flushes.read_flushes": "as read_sessions",
-    "aside.read_aside": "as read_sessions",
+    "quarantine.read_aside": "as read_sessions",
     "runs.read_jobs": "jobs belong to the installation",
     "runs.read_runs": "as read_sessions, by kind",
     "budgets.read_usage": "tokens by tenant, for the installation's operator",
@@ -411,7 +413,7 @@ def modules() -> Iterator[ModuleType]:
     for package in (reports, metrics):
         for found in pkgutil.iter_modules(package.__path__):
             yield import_module(f"{package.__name__}.{found.name}")
-    yield from (graph, book, due, agents, export)
+    yield from (lookup, conflict_sides, book, due, agents, export)
 
 
 def readers() -> dict[str, Callable[..., Any]]:
@@ -460,7 +462,7 @@ def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_t
             partial(review.read_question, tenant=mine.tenant, item=world.numbers("review_items", theirs)[0]),
             partial(runs.read_run, tenant=mine.tenant, run_id=world.numbers("maintenance_runs", theirs)[0]),
             partial(dead_letters.read_letter, tenant=mine.tenant, number=_letter(world, theirs)),
-            partial(names.find_session, tenant=mine.tenant, agent=mine.agent, session=f"{theirs.word}-talk"),
+            partial(lookup.find_session, tenant=mine.tenant, agent=mine.agent, session=f"{theirs.word}-talk"),
         ]
         for ask in asks:
             with world.engine.connect() as connection, pytest.raises(UnknownName) as refused:
@@ -469,7 +471,7 @@ def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_t
             assert words_in(said) <= {place.word for place in PLACES if place.tenant == mine.tenant}
         with world.engine.connect() as connection:
             memories_there = world.memories(theirs)
-            assert sides.read_sides(connection, mine.tenant, memories_there) == {}
+            assert conflict_sides.read_sides(connection, mine.tenant, memories_there) == {}
             assert list(file_lines.files_among(connection, mine.tenant, memories_there)) == []
             for function in (relations.links_of, relations.conflicts_of, relations.questions_of, relations.notes_of,
                              relations.parts_of, relations.chain_of, relations.triples_of,
@@ -481,7 +483,7 @@ def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_t
 def test_mistake_39_a_question_about_a_name_of_the_other_side_names_nothing_from_there(world: World) -> None:
     with world.engine.connect() as connection:
         with pytest.raises(UnknownName) as refused:
-            names.find_agent(connection, "globex", "boreas")
+            lookup.find_agent(connection, "globex", "boreas")
         assert "boreas" in str(refused.value)
         assert refused.value.nearest == ()
         with pytest.raises(UnknownName) as unrelated:
@@ -510,7 +512,7 @@ def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everythi
     with world.engine.connect() as connection:
         assert dirty.goals_of(connection, []) == []
         assert dirty.unmet(connection, []) == []
-        assert sides.read_sides(connection, "acme", []) == {}
+        assert conflict_sides.read_sides(connection, "acme", []) == {}
         assert conflicts.read_conflicts(connection, "", limit=50) == []
         for tenant, key in (
             ("acme", ("agent", "")),

@@ -10,8 +10,8 @@ from slowwave import Memory, Settings
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.models.engine import make_engine
-from tests.flushing import Clock
 from tests.fundamentals.stage import Stage
+from tests.support.flushing import Clock
 
 
 @pytest.fixture

@@ -23,10 +23,10 @@ from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
 from slowwave_server.domain.candidates import Extractor
-from slowwave_server.services.flush import Flusher, FlushResult
-from slowwave_server.services.sweep import SweepReport, sweep
+from slowwave_server.services.flush.flusher import Flusher, FlushResult
+from slowwave_server.services.flush.sweep import SweepReport, sweep
 from slowwave_server.workers.leases import LeaseThread
-from tests.flushing import Clock
+from tests.support.flushing import Clock
 
 
 @dataclass

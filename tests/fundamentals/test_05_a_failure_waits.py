@@ -13,7 +13,7 @@ from slowwave.identity import SessionRef
 from slowwave_server.domain.candidates import Extraction, ExtractionContext, Window
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.failures import TransientError
-from slowwave_server.services.quarantine import retry_quarantined
+from slowwave_server.services.dead_letters.quarantine import retry_quarantined
 from tests.fundamentals.stage import Stage
 
 

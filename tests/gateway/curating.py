@@ -16,7 +16,7 @@ from slowwave.coordination.request_queue import REQUEST_QUEUE
 from slowwave.messages import ANSWER_REQUEST
 from slowwave_server.workers.app import make_app
 from tests.gateway.conftest import Doors
-from tests.walls import PLACES, World, open_world, settings_on
+from tests.support.walls import PLACES, World, open_world, settings_on
 
 OWN, KITCHEN, GARDEN, BOREAS, _, THEIRS, THEIR_KITCHEN = PLACES
 """Of acme's agent atlas: its own scope, a room, a team; of its agent boreas; of globex."""

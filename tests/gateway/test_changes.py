@@ -19,7 +19,7 @@ from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.change_feeds import WAITING
 from slowwave_server.workers.gateway.routes.changes import stream_of
 from tests.gateway.conftest import Doors
-from tests.installation import Installation
+from tests.support.installation import Installation
 
 pytestmark = pytest.mark.servers
 

@@ -9,7 +9,7 @@ from slowwave import Settings
 from slowwave.coordination.request_queue import REQUEST_QUEUE, wake_request
 from tests.gateway.conftest import Doors
 from tests.gateway.curating import answering, told
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.servers
 

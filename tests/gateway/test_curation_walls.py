@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.forgetting import dump_tables
 from tests.gateway.conftest import RIGHTS, Doors
 from tests.gateway.curating import BOREAS, KITCHEN, OWN, THEIR_KITCHEN, THEIRS, Desk, open_desk, told
-from tests.walls import Place, words_in
+from tests.support.forgetting import dump_tables
+from tests.support.walls import Place, words_in
 
 pytestmark = pytest.mark.servers
 

@@ -22,7 +22,7 @@ from slowwave_server.workers.gateway.routing import GatewayRoute
 from tests.attacks.fuzzing import examples, tried
 from tests.gateway.conftest import Doors
 from tests.gateway.curating import KITCHEN, OWN, Desk, open_desk
-from tests.walls import YESTERDAY
+from tests.support.walls import YESTERDAY
 
 schemathesis = pytest.importorskip("schemathesis", reason="not installed: make setup")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks", reason="not installed: make setup")

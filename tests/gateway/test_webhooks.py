@@ -16,8 +16,8 @@ from slowwave_server.services.webhooks.delivery import BACKOFF_SECONDS, Delivere
 from slowwave_server.services.webhooks.outbox import KEPT_DAYS, fill, remove_old_deliveries
 from slowwave_server.services.webhooks.sending import Sender
 from tests.gateway.conftest import Doors, open_doors
-from tests.installation import Installation
-from tests.receiving import Receiver, receiving
+from tests.support.installation import Installation
+from tests.support.receiving import Receiver, receiving
 
 pytestmark = pytest.mark.servers
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.hosting import Home
+from proof.coding_host import Home
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.capturing import contents, rows
-from tests.hosts.hosting import SLOWWAVE, ClaudeCode, Home, context_in, wait_for
+from proof.coding_host import SLOWWAVE, ClaudeCode, Home, context_in, wait_for
+from tests.support.capturing import contents, rows
 
 pytestmark = pytest.mark.servers
 

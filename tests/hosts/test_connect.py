@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from proof.coding_host import Home, wait_for
 from slowwave.hosts.places import settings_of
 from slowwave.hosts.protocols import HOSTS, read_event
 from slowwave_server.domain.host_configs.jsonc import parse
 from slowwave_server.workers.cli.host_entries import EVENTS
 from slowwave_server.workers.cli.main import app
-from tests.capturing import contents
-from tests.hosts.hosting import Home, wait_for
-from tests.shelling import CliRunner
+from tests.support.capturing import contents
+from tests.support.shelling import CliRunner
 
 FILES = {
     "claude-code": (".claude/settings.json", ".claude.json"),

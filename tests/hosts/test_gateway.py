@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from proof.coding_host import ClaudeCode, Home, context_in, wait_for
 from slowwave_server.workers.listening_sockets import listen_on
-from tests.capturing import contents, rows
 from tests.gateway.conftest import Doors, open_doors
-from tests.hosts.hosting import ClaudeCode, Home, context_in, wait_for
+from tests.support.capturing import contents, rows
 from tests.transports.conftest import served
 
 pytestmark = pytest.mark.servers

@@ -5,8 +5,8 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.capturing import rows
-from tests.hosts.hosting import SLOWWAVE, Home
+from proof.coding_host import SLOWWAVE, Home
+from tests.support.capturing import rows
 
 mcp = pytest.importorskip("mcp", reason="install the extra `mcp`")
 stdio = pytest.importorskip("mcp.client.stdio")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from proof.coding_host import Home, context_in, wait_for
 from slowwave.hosts.repository import name_of_url, repository_of
-from tests.capturing import contents, rows
-from tests.hosts.hosting import Home, context_in, wait_for
+from tests.support.capturing import contents, rows
 
 pytestmark = pytest.mark.servers
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from proof.coding_host import ClaudeCode, Home, context_in, wait_for
 from slowwave.spool import spooled
-from tests.capturing import contents, rows
-from tests.hosts.hosting import ClaudeCode, Home, context_in, wait_for
+from tests.support.capturing import contents, rows
 
 pytestmark = pytest.mark.servers
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from tests.recalling import Shelf
+from tests.support.recalling import Shelf
 
 
 @pytest.fixture

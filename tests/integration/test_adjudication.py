@@ -8,6 +8,7 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
+from proof.fake_model import FakeModel, rate_limited
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from slowwave_server.domain.failures import TransientError
@@ -21,12 +22,11 @@ from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.llm.build import build_model
 from slowwave_server.services.llm.drivers import AccessRefused
-from slowwave_server.services.maintenance import Scheduler
+from slowwave_server.services.maintenance.scheduler import Scheduler
 from slowwave_server.services.reports.conflicts import ListedConflict, list_conflicts
-from slowwave_server.services.undo import undo
-from tests.answering import Oracle, Reply
-from tests.consolidating import Hearer
-from tests.fake_model import FakeModel, rate_limited
+from slowwave_server.services.undo.undo import undo
+from tests.support.answering import Oracle, Reply
+from tests.support.consolidating import Hearer
 
 pytestmark = pytest.mark.servers
 

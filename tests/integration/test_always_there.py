@@ -15,8 +15,8 @@ from slowwave.identity import SessionRef
 from slowwave.integrations.quiet import MAX_TOKENS
 from slowwave.recall import Context, context
 from slowwave_server.domain.extraction import RulesExtractor
-from tests.flushing import Scene, make_scene
-from tests.instructing import INSTRUCTIONS
+from tests.support.flushing import Scene, make_scene
+from tests.support.instructing import INSTRUCTIONS
 
 pytestmark = pytest.mark.servers
 

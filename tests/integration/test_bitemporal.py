@@ -12,9 +12,9 @@ from sqlalchemy import Engine, text
 from slowwave.errors import InvalidQuery
 from slowwave_server.domain.evidence import Said, weighed
 from slowwave_server.services.reports.memories import ListedMemory, list_memories
-from slowwave_server.services.undo import undo
-from tests.emptying import emptying
-from tests.passing import Past, day
+from slowwave_server.services.undo.undo import undo
+from tests.support.emptying import emptying
+from tests.support.passing import Past, day
 
 pytestmark = pytest.mark.servers
 

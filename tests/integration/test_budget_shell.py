@@ -14,8 +14,8 @@ from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
 from slowwave_server.services.reports.budget import read_budget
 from slowwave_server.workers.cli.main import app
-from tests.budgeting import Purse, SetClock
-from tests.shelling import CliRunner
+from tests.support.budgeting import Purse, SetClock
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

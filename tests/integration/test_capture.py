@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from slowwave.event_json import EventJson
 from slowwave.messages import turn_events
-from tests.capturing import broken_sessions, rows
-from tests.emptying import emptying
+from tests.support.capturing import broken_sessions, rows
+from tests.support.emptying import emptying
 
 pytestmark = pytest.mark.servers
 

@@ -18,10 +18,10 @@ from slowwave.settings import Settings
 from slowwave_server.services.changes.feed import TOMBSTONE_DAYS, read_changes, remove_old_tombstones
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
-from slowwave_server.services.undo import undo
-from tests.installation import NOW, Installation, ago
-from tests.passing import Past, day
-from tests.roles import Deployment, deployed
+from slowwave_server.services.undo.undo import undo
+from tests.support.installation import NOW, Installation, ago
+from tests.support.passing import Past, day
+from tests.support.roles import Deployment, deployed
 
 pytestmark = pytest.mark.servers
 

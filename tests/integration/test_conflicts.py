@@ -6,12 +6,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Connection, Engine
 
-from slowwave_server.services.conflicts import open_review, register_conflict
-from slowwave_server.services.memory_changes import Author
-from slowwave_server.services.review import Decision, decide_conflicts
-from slowwave_server.services.runs import start_run
-from tests.installation import NOW
-from tests.reviewing import Dispute
+from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.review.conflicts import open_review, register_conflict
+from slowwave_server.services.review.decisions import Decision, decide_conflicts
+from slowwave_server.services.runs.store import start_run
+from tests.support.installation import NOW
+from tests.support.reviewing import Dispute
 
 pytestmark = pytest.mark.servers
 

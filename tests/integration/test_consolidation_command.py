@@ -14,8 +14,8 @@ from slowwave.settings import Settings
 from slowwave_server.domain.model_calls import AskModel
 from slowwave_server.services.consolidation.jobs import RUNNERS
 from slowwave_server.services.llm.build import build_model
-from slowwave_server.services.maintenance import JobReport, Scheduler
-from tests.consolidating import Hearer
+from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
+from tests.support.consolidating import Hearer
 
 pytestmark = pytest.mark.servers
 

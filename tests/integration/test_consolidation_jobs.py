@@ -9,9 +9,9 @@ from sqlalchemy import Engine
 from slowwave.settings import Settings
 from slowwave_server.services.consolidation.jobs import RUNNERS
 from slowwave_server.services.consolidation.scope_lock import scope_lock
-from slowwave_server.services.maintenance import JobReport, Scheduler
-from slowwave_server.services.undo import undo
-from tests.consolidating import NOW, Hearer
+from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
+from slowwave_server.services.undo.undo import undo
+from tests.support.consolidating import NOW, Hearer
 
 pytestmark = pytest.mark.servers
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave.settings import Consolidation
-from tests.consolidating import NOW, Hearer
+from tests.support.consolidating import NOW, Hearer
 
 pytestmark = pytest.mark.servers
 

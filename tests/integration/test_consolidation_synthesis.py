@@ -10,9 +10,9 @@ from sqlalchemy import Engine
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import BudgetReached, ModelFailed
 from slowwave_server.services.consolidation.asking import ModelUse
-from slowwave_server.services.undo import undo
-from tests.answering import Oracle, Reply
-from tests.consolidating import Hearer
+from slowwave_server.services.undo.undo import undo
+from tests.support.answering import Oracle, Reply
+from tests.support.consolidating import Hearer
 
 pytestmark = pytest.mark.servers
 

@@ -6,7 +6,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from redis import Redis
 
 from slowwave.coordination.flush_queue import redis_from_url
-from tests.coordination_machine import CoordinationMachine
+from tests.support.coordination_machine import CoordinationMachine
 
 
 @pytest.mark.timeout(400)  # a slow machine is no failure

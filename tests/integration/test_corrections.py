@@ -8,13 +8,13 @@ from sqlalchemy import Engine
 
 from slowwave.errors import InvalidMessage
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.review import Decision, decide_conflicts, decide_items
-from slowwave_server.services.review_cases import conflict_case, item_case, revisions
-from slowwave_server.services.undo import undo
-from tests.installation import NOW
-from tests.reviewing import Dispute
-from tests.roles import deployed
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.review.cases import conflict_case, item_case, revisions
+from slowwave_server.services.review.decisions import Decision, decide_conflicts, decide_items
+from slowwave_server.services.undo.undo import undo
+from tests.support.installation import NOW
+from tests.support.reviewing import Dispute
+from tests.support.roles import deployed
 
 pytestmark = pytest.mark.servers
 

@@ -12,11 +12,11 @@ from sqlalchemy import Engine, text
 
 from slowwave.settings import AutoFlush, Consolidation, Curation, MemorySettings, Settings
 from slowwave_server.services.consolidation.scope_lock import scope_lock
-from slowwave_server.services.curation import CurationReport, CurationRules, curate
-from slowwave_server.services.curation_job import RUNNERS
-from slowwave_server.services.maintenance import JobReport, Scheduler
-from slowwave_server.services.undo import undo
-from tests.consolidating import NOW, Hearer
+from slowwave_server.services.curation.curate import CurationReport, CurationRules, curate
+from slowwave_server.services.curation.job import RUNNERS
+from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
+from slowwave_server.services.undo.undo import undo
+from tests.support.consolidating import NOW, Hearer
 
 pytestmark = pytest.mark.servers
 

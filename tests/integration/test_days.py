@@ -12,7 +12,7 @@ from slowwave_server.domain.events import Event
 from slowwave_server.services.days.book import ended_days
 from slowwave_server.services.days.due import due_days, due_days_of_sessions
 from slowwave_server.services.days.store import begin_attempt, read_day
-from tests.summarizing import NOON, Diary, Interrupted, Killed
+from tests.support.summarizing import NOON, Diary, Interrupted, Killed
 
 pytestmark = pytest.mark.servers
 

@@ -10,9 +10,9 @@ from slowwave_server.services.days.agents import InvalidDay, configure_agent
 from slowwave_server.services.days.book import ended_days, mark_settling
 from slowwave_server.services.days.finalize import DayNotOver, FinalizeReport, NoSuchDay, finalize_day, finalize_ended
 from slowwave_server.services.days.jobs import RUNNERS
-from slowwave_server.services.maintenance import Scheduler
-from slowwave_server.services.reports.names import UnknownName
-from tests.summarizing import NOON, Diary
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.maintenance.scheduler import Scheduler
+from tests.support.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers
 

@@ -23,8 +23,8 @@ from slowwave_server.services.days.due import due_days
 from slowwave_server.services.days.finalize import finalize_ended
 from slowwave_server.services.days.summarize import RULES, DayReport
 from slowwave_server.services.days.summarizers import Told
-from tests.emptying import emptying
-from tests.summarizing import Diary, Interrupted, Killed
+from tests.support.emptying import emptying
+from tests.support.summarizing import Diary, Interrupted, Killed
 
 pytestmark = pytest.mark.servers
 

@@ -8,15 +8,15 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
+from proof.fake_model import FakeModel
 from slowwave.settings import Days, Settings
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import AskModel, BudgetReached, ModelFailed, Prompt, Spender
 from slowwave_server.services.days.finalize import FinalizeReport, finalize_ended
 from slowwave_server.services.days.model_summarizer import ModelSummarizer, choose_summarizer
 from slowwave_server.services.llm.build import build_model
-from tests.answering import Oracle, Reply
-from tests.fake_model import FakeModel
-from tests.summarizing import NOON, Diary
+from tests.support.answering import Oracle, Reply
+from tests.support.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers
 

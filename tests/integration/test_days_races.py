@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave_server.models.engine import make_engine
-from tests.summarizing import NOON, Diary
+from tests.support.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers
 

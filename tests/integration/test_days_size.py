@@ -10,7 +10,7 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.summaries import MAX_SEGMENT_LINES, DaySummary, Line
 from slowwave_server.services.days.summarize import RULES
 from slowwave_server.services.days.summarizers import FAN, Folded, Lines, Told
-from tests.summarizing import NOON, Diary
+from tests.support.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers
 

@@ -14,7 +14,7 @@ from slowwave.coordination.keys import DAYS_QUEUE, FINALIZE_KEY, PREFIX
 from slowwave.identity import SessionRef
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
 from slowwave.settings import Settings
-from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.tasks.base import MAX_ASKED
 from slowwave_server.tasks.days import ask_after_flushes
 from slowwave_server.workers.app import SlowwaveApp, make_app

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave_server.domain.local_days import local_day
-from tests.zones import HARD_ZONES, changes
+from tests.support.zones import HARD_ZONES, changes
 
 pytestmark = pytest.mark.servers
 

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave.settings import Consolidation, Curation
-from slowwave_server.services.curation import CurationRules, curate
-from slowwave_server.services.working import consolidate_working
-from tests.consolidating import Hearer
+from slowwave_server.services.curation.curate import CurationRules, curate
+from slowwave_server.services.working.consolidate import consolidate_working
+from tests.support.consolidating import Hearer
 
 pytestmark = pytest.mark.servers
 

@@ -14,8 +14,8 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.services.embeddings.indexing import Indexing, IndexReport, index
 from slowwave_server.services.embeddings.spaces import VectorsUnavailable, require_extension, retire_all
 from slowwave_server.services.reports.embeddings import read_embeddings
-from tests.embedding import Meanings, Models
-from tests.recalling import NOW, Shelf
+from tests.support.embedding import Meanings, Models
+from tests.support.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
 

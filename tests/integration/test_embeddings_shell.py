@@ -7,15 +7,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from proof.fake_model import FakeModel, server_error
 from slowwave import Memory, Settings
 from slowwave.messages import INDEX_VECTORS
 from slowwave.settings import Embeddings, MemorySettings
 from slowwave_server.beat_schedule import schedule
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.cli.main import app
-from tests.fake_model import FakeModel, server_error
-from tests.recalling import Shelf
-from tests.shelling import CliRunner
+from tests.support.recalling import Shelf
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slowwave_server.workers.cli.main import app
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

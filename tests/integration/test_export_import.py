@@ -11,13 +11,13 @@ from sqlalchemy import Engine
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.services.days.book import day_book
-from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.merging import merge_into, part_again
 from slowwave_server.services.memory_files.disk import CURATED
 from slowwave_server.services.memory_files.export import EditedLines
 from slowwave_server.services.memory_files.folder_reading import NoFiles
-from slowwave_server.services.merging import merge_into, part_again
-from slowwave_server.services.undo import undo
-from tests.exporting import NOW, Scope, files
+from slowwave_server.services.undo.undo import undo
+from tests.support.exporting import NOW, Scope, files
 
 pytestmark = pytest.mark.servers
 TABLES = ("memories", "memory_imports", "memory_sources", "memory_changes", "day_summaries", "days", "maintenance_runs")

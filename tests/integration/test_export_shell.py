@@ -9,8 +9,8 @@ from sqlalchemy import Engine
 from typer.testing import Result
 
 from slowwave_server.workers.cli.main import app
-from tests.exporting import Scope, files
-from tests.shelling import CliRunner
+from tests.support.exporting import Scope, files
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -38,8 +38,8 @@ from slowwave_server.workers.exporter.catalogue import CATALOGUE
 from slowwave_server.workers.exporter.collector import FiguresCollector
 from slowwave_server.workers.exporter.metrics_page import metrics_page
 from slowwave_server.workers.exporter.server import metrics_text, registry_of
-from tests.installation import NOW, Installation, ago
-from tests.scraping import filled, parsed, scrape, sources
+from tests.support.installation import NOW, Installation, ago
+from tests.support.scraping import filled, parsed, scrape, sources
 
 pytestmark = pytest.mark.servers
 

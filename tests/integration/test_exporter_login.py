@@ -26,7 +26,7 @@ from slowwave_server.services.access.figures import COLUMNS, EXPORTER, exporters
 from slowwave_server.services.access.grants import apply_grants, in_use, lacking
 from slowwave_server.services.access.logins import KnownLogin, LoginRefused, add_login, known_logins, remove_login
 from slowwave_server.workers.cli.listening import listening
-from tests.scraping import filled, scrape, sources
+from tests.support.scraping import filled, scrape, sources
 
 pytestmark = pytest.mark.servers
 

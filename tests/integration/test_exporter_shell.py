@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from slowwave_server.workers.cli.main import app
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -12,8 +12,8 @@ from sqlalchemy import Engine
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.disk import TEMPORARY_PREFIX, Disk
 from slowwave_server.services.memory_files.outbox import BATCH
-from slowwave_server.services.undo import undo
-from tests.filing import CURATED, Cabinet
+from slowwave_server.services.undo.undo import undo
+from tests.support.filing import CURATED, Cabinet
 
 pytestmark = pytest.mark.servers
 

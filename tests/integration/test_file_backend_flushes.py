@@ -11,7 +11,7 @@ from slowwave_server.domain.memory_files import parse_document
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import CURATED, Disk
-from tests.flushing import Scene, make_scene
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine
 
 from slowwave_server.domain.memory_files import parse_document
-from slowwave_server.services.memory_changes import Author
+from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.merging import merge_into
 from slowwave_server.services.memory_files.disk import Disk
-from slowwave_server.services.merging import merge_into
-from slowwave_server.services.runs import finish_run, start_run
-from tests.emptying import emptying
-from tests.filing import CURATED, Cabinet
+from slowwave_server.services.runs.store import finish_run, start_run
+from tests.support.emptying import emptying
+from tests.support.filing import CURATED, Cabinet
 
 pytestmark = pytest.mark.servers
 

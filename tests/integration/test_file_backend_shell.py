@@ -14,9 +14,9 @@ from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.memory_files.sync import due_scopes
 from slowwave_server.services.reports.files import check_files
 from slowwave_server.workers.cli.main import app
-from tests.consolidating import NOW, Hearer
-from tests.filing import CURATED, Cabinet
-from tests.shelling import CliRunner
+from tests.support.consolidating import NOW, Hearer
+from tests.support.filing import CURATED, Cabinet
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -11,12 +11,12 @@ from slowwave import Memory, Settings
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX
-from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.tasks.base import MAX_ASKED
 from slowwave_server.tasks.files import ask_after_flush
 from slowwave_server.workers.app import SlowwaveApp, make_app
-from tests.consolidating import NOW
+from tests.support.consolidating import NOW
 
 pytestmark = pytest.mark.servers
 

@@ -18,10 +18,10 @@ from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.windows import PRECEDING_EVENTS
 from slowwave_server.models.engine import driver_connection
-from slowwave_server.services.flush_store import begin_flush
-from slowwave_server.services.quarantine import RetryResult, retry_quarantined
+from slowwave_server.services.dead_letters.quarantine import RetryResult, retry_quarantined
+from slowwave_server.services.flush.store import begin_flush
 from slowwave_server.services.reports.why import why_waiting
-from tests.flushing import Scene, make_scene
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

@@ -18,8 +18,8 @@ from slowwave.coordination.task_counts import TASKS_KEY, counts_of
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION
 from slowwave.settings import Settings
-from slowwave_server.services.flush import Flusher, FlushResult
-from slowwave_server.services.flush_turn import FlushTurn
+from slowwave_server.services.flush.batch import FlushTurn
+from slowwave_server.services.flush.flusher import Flusher, FlushResult
 from slowwave_server.workers.app import SlowwaveApp, make_app
 
 pytestmark = pytest.mark.servers

@@ -25,12 +25,12 @@ from slowwave_server.services.days.book import DayRef
 from slowwave_server.services.days.summarize import summarize_day
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
-from slowwave_server.services.reports.names import UnknownName
-from tests.flushing import make_scene
-from tests.forgetting import dump_files, dump_redis, dump_tables
+from tests.support.flushing import make_scene
+from tests.support.forgetting import dump_files, dump_redis, dump_tables
 
 pytestmark = pytest.mark.servers
 

@@ -15,7 +15,7 @@ from slowwave.capture import Entry
 from slowwave.spool import Spool
 from slowwave_server.services.days.book import DayRef
 from slowwave_server.services.days.summarize import summarize_day
-from slowwave_server.services.dead_letters import bury
+from slowwave_server.services.dead_letters.store import bury
 from slowwave_server.services.forget.files import write_anew
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
@@ -24,7 +24,7 @@ from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk, FileChanged
 from slowwave_server.services.session_logs import log_path, write_session_logs
-from tests.forgetting import dump_files, dump_redis, dump_tables
+from tests.support.forgetting import dump_files, dump_redis, dump_tables
 
 pytestmark = pytest.mark.servers
 

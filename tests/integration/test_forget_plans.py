@@ -9,7 +9,7 @@ from slowwave_server.services.forget.evidence import REASON, Remains
 from slowwave_server.services.forget.gather import gather
 from slowwave_server.services.forget.rows import CONVERSATIONS, MEMORIES, mark_runs
 from slowwave_server.services.forget.target import Target
-from tests.installation import NOW
+from tests.support.installation import NOW
 
 pytestmark = pytest.mark.servers
 

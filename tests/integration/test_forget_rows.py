@@ -10,10 +10,10 @@ from slowwave_server.services.forget.evidence import REASON
 from slowwave_server.services.forget.plan import LEFT, TAKEN
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import Erased, erase
-from slowwave_server.services.undo import undo
-from tests.flushing import Clock
-from tests.forgetting import dump_tables
-from tests.passing import Past, day
+from slowwave_server.services.undo.undo import undo
+from tests.support.flushing import Clock
+from tests.support.forgetting import dump_tables
+from tests.support.passing import Past, day
 
 pytestmark = pytest.mark.servers
 

@@ -10,9 +10,9 @@ from sqlalchemy import Engine
 from typer.testing import Result
 
 from slowwave_server.workers.cli.main import app
-from tests.forgetting import dump_tables
-from tests.passing import Past
-from tests.shelling import CliRunner
+from tests.support.forgetting import dump_tables
+from tests.support.passing import Past
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

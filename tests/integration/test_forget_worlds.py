@@ -15,12 +15,12 @@ from slowwave.settings import Consolidation
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
-from tests.flushing import Clock
-from tests.forgetting import dump_tables
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.undo import undo
 from tests.integration.test_undo_sequences import NOTED, RUNS, Hand, Move, begin, perform
-from tests.passing import Past, day, state
+from tests.support.flushing import Clock
+from tests.support.forgetting import dump_tables
+from tests.support.passing import Past, day, state
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

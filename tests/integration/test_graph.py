@@ -13,12 +13,12 @@ from typer.testing import Result
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.triples import Relation, triples
 from slowwave_server.models import MaintenanceRun, Memory, MemoryLink, Triple
-from slowwave_server.services.graph import best_connected, neighbourhood
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.triples import store_triples
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories.triples import store_triples
+from slowwave_server.services.reports.graph import best_connected, neighbourhood
 from slowwave_server.workers.cli.main import app
-from tests.installation import NOW, Installation, ago
-from tests.shelling import CliRunner
+from tests.support.installation import NOW, Installation, ago
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -15,11 +15,11 @@ from slowwave import Settings
 from slowwave.settings import AutoFlush, Days, Sessions
 from slowwave_server.services.days.book import ended_days
 from slowwave_server.services.days.finalize import finalize_ended
+from slowwave_server.services.flush.sweep import wake_stale
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.retention.sessions import bound_sessions
-from slowwave_server.services.sweep import wake_stale
-from tests.recalling import Shelf
+from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from slowwave import Memory, StoreUnavailable
 from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.ingest import IngestReport, Reject, bounded_lines, ingest
-from tests.capturing import asked_for, broken_sessions, contents, memory_on, rows
-from tests.emptying import emptying
+from tests.support.capturing import asked_for, broken_sessions, contents, memory_on, rows
+from tests.support.emptying import emptying
 
 pytestmark = pytest.mark.servers
 

@@ -11,7 +11,7 @@ from slowwave.settings import Llm
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import BudgetReached, Spender
 from slowwave_server.models.engine import make_engine
-from tests.budgeting import THURSDAY, Purse, at_once
+from tests.support.budgeting import THURSDAY, Purse, at_once
 
 pytestmark = pytest.mark.servers
 

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from slowwave.settings import Llm
 from slowwave_server.domain.model_calls import BudgetReached, Spender
 from slowwave_server.services.llm.budget import Reservation
-from tests.budgeting import THURSDAY, Purse, SetClock
+from tests.support.budgeting import THURSDAY, Purse, SetClock
 
 pytestmark = pytest.mark.servers
 

@@ -10,16 +10,7 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from slowwave.errors import InvalidSettings
-from slowwave.recall.tokens import estimate
-from slowwave.settings import Llm, MemorySettings, Settings
-from slowwave_server.domain.failures import TransientError
-from slowwave_server.domain.model_calls import AskModel, BudgetReached, ModelFailed, Prompt, Spender, Unanswered
-from slowwave_server.models.engine import make_engine
-from slowwave_server.services.llm.build import build_caller, build_model, with_command
-from slowwave_server.services.llm.drivers import UnfitAnswer
-from tests.budgeting import Purse, SetClock, at_once
-from tests.fake_model import (
+from proof.fake_model import (
     Asked,
     FakeModel,
     cut_connection,
@@ -29,6 +20,15 @@ from tests.fake_model import (
     server_error,
     truncated,
 )
+from slowwave.errors import InvalidSettings
+from slowwave.recall.tokens import estimate
+from slowwave.settings import Llm, MemorySettings, Settings
+from slowwave_server.domain.failures import TransientError
+from slowwave_server.domain.model_calls import AskModel, BudgetReached, ModelFailed, Prompt, Spender, Unanswered
+from slowwave_server.models.engine import make_engine
+from slowwave_server.services.llm.build import build_caller, build_model, with_command
+from slowwave_server.services.llm.drivers import UnfitAnswer
+from tests.support.budgeting import Purse, SetClock, at_once
 
 pytestmark = pytest.mark.servers
 

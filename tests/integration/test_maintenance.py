@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.due_check import DueCheck
-from slowwave_server.services.maintenance import JobContext, JobOutcome, Scheduler
-from slowwave_server.services.maintenance_jobs import MAX_DEATHS, claim_job
-from slowwave_server.services.runs import AlreadyRunning
-from tests.flushing import Clock
-from tests.installation import Installation
-from tests.maintaining import START, Counting, Host, june
+from slowwave_server.services.maintenance.due_check import DueCheck
+from slowwave_server.services.maintenance.jobs import MAX_DEATHS, claim_job
+from slowwave_server.services.maintenance.scheduler import JobContext, JobOutcome, Scheduler
+from slowwave_server.services.runs.store import AlreadyRunning
+from tests.support.flushing import Clock
+from tests.support.installation import Installation
+from tests.support.maintaining import START, Counting, Host, june
 
 pytestmark = pytest.mark.servers
 

@@ -16,15 +16,15 @@ from typer.testing import Result
 
 from slowwave.settings import Maintenance
 from slowwave_server.domain.trouble_limits import FAILED_RUNS
-from slowwave_server.services.maintenance_config import InvalidJob, Wish, configure
-from slowwave_server.services.maintenance_jobs import claim_job
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.maintenance.config import InvalidJob, Wish, configure
+from slowwave_server.services.maintenance.jobs import claim_job
 from slowwave_server.services.reports.jobs_check import check_maintenance
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.jobs import job_runners
-from tests.maintaining import START, Host, june
-from tests.processes import wait_until
-from tests.shelling import CliRunner
+from tests.support.maintaining import START, Host, june
+from tests.support.processes import wait_until
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 
@@ -226,7 +226,7 @@ def test_the_doctor_sees_jobs_that_nobody_runs_and_jobs_that_keep_failing(host: 
 HELD = """
 import sys, threading
 from pathlib import Path
-from slowwave_server.services.maintenance import JobOutcome, Scheduler
+from slowwave_server.services.maintenance.scheduler import JobOutcome, Scheduler
 from slowwave_server.workers.cli.daemon import run_ticks
 from slowwave_server.workers.cli.state import Shell
 

@@ -17,8 +17,8 @@ from slowwave.recall.rendering import NOTICE
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.mcp import tools_of
 from slowwave_server.workers.cli.state import Shell
-from tests.flushing import Scene, make_scene
-from tests.shelling import CliRunner
+from tests.support.flushing import Scene, make_scene
+from tests.support.shelling import CliRunner
 
 mcp = pytest.importorskip("mcp", reason="install the extra `mcp`")
 make_server = pytest.importorskip("slowwave_server.workers.mcp_server").make_server

@@ -19,7 +19,7 @@ from slowwave import AsyncMemory, InvalidMessage, InvalidName, Memory, ScopeConf
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.messages import Message
 from slowwave.spool import spooled
-from tests.capturing import TURN, asked_for, broken_sessions, contents, memory_on, rows, settings_of
+from tests.support.capturing import TURN, asked_for, broken_sessions, contents, memory_on, rows, settings_of
 
 pytestmark = pytest.mark.servers
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from proof.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
 from slowwave.settings import Settings
 from slowwave_server.services.extraction.judging import rules_extractor
-from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.reports.status import read_status
-from tests.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
-from tests.flushing import make_scene
-from tests.hostile import TURNS, worst
-from tests.modelling import memory
-from tests.talking import Talk
+from tests.support.flushing import make_scene
+from tests.support.hostile import TURNS, worst
+from tests.support.modelling import memory
+from tests.support.talking import Talk
 
 pytestmark = pytest.mark.servers
 

@@ -5,15 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from redis import Redis
 
+from proof.fake_model import FakeModel, server_error, slow
 from slowwave.coordination.keys import MODEL_SLOTS_KEY, model_breaker_key
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import Unanswered
 from slowwave_server.services.llm.breaker import Breaker
 from slowwave_server.services.llm.gate import SharedGate
 from slowwave_server.services.llm.slots import Slots
-from tests.fake_model import FakeModel, server_error, slow
-from tests.gating import ENDPOINT, age_breaker
-from tests.prompting import openai_driver, prompt
+from tests.support.gating import ENDPOINT, age_breaker
+from tests.support.prompting import openai_driver, prompt
 
 pytestmark = pytest.mark.servers
 

@@ -8,13 +8,13 @@ import pytest
 from redis import Redis
 from sqlalchemy import text
 
+from proof.fake_model import FakeModel
 from slowwave.settings import Consolidation
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
-from tests.fake_model import FakeModel
-from tests.flushing import make_scene
-from tests.modelling import memory
-from tests.talking import Talk
+from tests.support.flushing import make_scene
+from tests.support.modelling import memory
+from tests.support.talking import Talk
 
 pytestmark = pytest.mark.servers
 

@@ -13,11 +13,11 @@ from slowwave.recall import search
 from slowwave_server.services.aliases.editing import AliasEdit, CannotRename, add_alias, remove_alias
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import Erased, erase
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.aliases import ListedAlias, list_aliases
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.undo import UndoReport, undo
-from slowwave_server.services.undo_checks import CannotUndo
-from tests.flushing import Scene, make_scene
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.undo import UndoReport, undo
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

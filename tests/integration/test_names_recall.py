@@ -8,8 +8,8 @@ import pytest
 from redis import Redis
 
 from slowwave.recall import search
-from tests.flushing import Scene, make_scene
-from tests.recalling import Shelf
+from tests.support.flushing import Scene, make_scene
+from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
 

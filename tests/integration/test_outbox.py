@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Engine, text
 
-from slowwave_server.services.memory_changes import Author, change_memory
+from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.merging import merge_into, part_again
 from slowwave_server.services.memory_files.backends import choose_backend, mismatch, registered
 from slowwave_server.services.memory_files.locks import FilesBusy, file_lock
-from slowwave_server.services.merging import merge_into, part_again
-from slowwave_server.services.runs import start_run
-from tests.consolidating import NOW, Hearer
+from slowwave_server.services.runs.store import start_run
+from tests.support.consolidating import NOW, Hearer
 
 pytestmark = pytest.mark.servers
 

@@ -14,7 +14,7 @@ from slowwave_server.models.schema import migrate
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
 from slowwave_server.services.retention.partitions import Kept, keep_partitions
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.servers
 TURN = ({"role": "user", "content": "Priya moved to Bergen."}, {"role": "assistant", "content": "How is it there?"})

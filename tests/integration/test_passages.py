@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave.recall import search
-from slowwave_server.services.passages import cut_whole_events
-from tests.recalling import Shelf
+from slowwave_server.services.search.passages import cut_whole_events
+from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
 

@@ -15,9 +15,9 @@ from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, ExtractorSettings
 from slowwave_server.domain.candidates import Window
-from slowwave_server.services.sweep import sweep
-from tests.emptying import emptying
-from tests.flushing import Scene, make_scene
+from slowwave_server.services.flush.sweep import sweep
+from tests.support.emptying import emptying
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave_server.services.consolidation.questions import MOST_ASKED
-from slowwave_server.services.review import Decision, decide_items
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
-from tests.consolidating import Hearer
-from tests.passing import state
+from slowwave_server.services.review.decisions import Decision, decide_items
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.undo import undo
+from tests.support.consolidating import Hearer
+from tests.support.passing import state
 
 pytestmark = pytest.mark.servers
 

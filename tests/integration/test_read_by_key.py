@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, text
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave_server.services.memory_files.outbox import mark_failed, take_waiting
 from slowwave_server.services.reports.status import read_status
-from tests.recalling import NOW, read_so_far
+from tests.support.recalling import NOW, read_so_far
 
 pytestmark = pytest.mark.servers
 

@@ -15,7 +15,7 @@ from slowwave import InvalidSettings, Memory, Settings
 from slowwave.postgres import Postgres
 from slowwave.replica import LOOK_SECONDS, REST_SECONDS, Reads
 from slowwave_server.workers.stack.embedded_postgres import MAJOR_VERSION
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.servers
 

@@ -7,7 +7,7 @@ import pytest
 
 from slowwave.errors import InvalidName, InvalidQuery
 from slowwave.recall import Context, context
-from tests.recalling import NOW, Shelf
+from tests.support.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
 

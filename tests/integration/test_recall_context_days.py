@@ -13,8 +13,8 @@ import pytest
 from slowwave import AsyncMemory, Memory, Settings
 from slowwave.recall import Context, context, estimate
 from slowwave_server.workers.cli.main import app
-from tests.recalling import NOW, Shelf
-from tests.shelling import CliRunner
+from tests.support.recalling import NOW, Shelf
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

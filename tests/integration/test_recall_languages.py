@@ -4,7 +4,7 @@ import pytest
 
 from slowwave.recall import search
 from slowwave_server.domain.languages import LANGUAGES
-from tests.recalling import Shelf, reading
+from tests.support.recalling import Shelf, reading
 
 pytestmark = pytest.mark.servers
 

@@ -13,9 +13,9 @@ from redis import Redis
 from slowwave import Memory, Settings
 from slowwave.recall import Hit
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.services.recall_evaluation import Recorder
-from slowwave_server.services.search_statistics import QUIET_SECONDS, refresh_grown_scopes, settled_scopes
-from tests.flushing import Clock, make_scene
+from slowwave_server.services.evaluation.recall import Recorder
+from slowwave_server.services.search.statistics import QUIET_SECONDS, refresh_grown_scopes, settled_scopes
+from tests.support.flushing import Clock, make_scene
 
 pytestmark = pytest.mark.servers
 

@@ -3,7 +3,7 @@
 import pytest
 
 from slowwave.recall import Hit, context, search
-from tests.recalling import NOW, Shelf
+from tests.support.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
 

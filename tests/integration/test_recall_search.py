@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from slowwave.errors import InvalidName, InvalidQuery
 from slowwave.recall import search
-from tests.emptying import emptying
-from tests.recalling import NOW, Shelf
+from tests.support.emptying import emptying
+from tests.support.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
 

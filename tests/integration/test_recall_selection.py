@@ -5,7 +5,7 @@ import pytest
 from slowwave.errors import InvalidQuery
 from slowwave.recall import estimate, search
 from slowwave.recall.selection import shown_line
-from tests.recalling import Shelf
+from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
 

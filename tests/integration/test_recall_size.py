@@ -11,8 +11,8 @@ from slowwave.recall import context, search
 from slowwave.recall.ranking import RANKING
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
-from slowwave_server.services.search_statistics import refresh_statistics, scopes_to_refresh
-from tests.recalling import NOW, Shelf, reading
+from slowwave_server.services.search.statistics import refresh_statistics, scopes_to_refresh
+from tests.support.recalling import NOW, Shelf, reading
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

@@ -7,7 +7,7 @@ import pytest
 
 from slowwave.errors import InvalidQuery
 from slowwave.recall import context, search
-from tests.recalling import Shelf
+from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
 

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from slowwave.recall import context, search
-from tests.recalling import NOW, Shelf, reading
+from tests.support.recalling import NOW, Shelf, reading
 
 pytestmark = pytest.mark.servers
 

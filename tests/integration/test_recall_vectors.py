@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.recalling import Shelf
+from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
 

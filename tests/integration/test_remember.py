@@ -15,7 +15,7 @@ import redis
 from slowwave import AsyncMemory, InvalidMessage, InvalidName, Memory, Settings, StoreUnavailable
 from slowwave.coordination.consolidation_queue import ask_for_pass, begin_pass
 from slowwave.coordination.keys import ASKED_SECONDS, CONSOLIDATE_QUEUE, PREFIX
-from tests.capturing import memory_on, rows
+from tests.support.capturing import memory_on, rows
 
 pytestmark = pytest.mark.servers
 

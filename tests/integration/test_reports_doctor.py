@@ -21,7 +21,7 @@ from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.doctor import Patient, examine
 from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker
 from slowwave_server.services.reports.spool_check import Spool, check_spool
-from tests.installation import NOW, Installation, ago
+from tests.support.installation import NOW, Installation, ago
 
 pytestmark = pytest.mark.servers
 

@@ -9,12 +9,12 @@ from sqlalchemy import Engine
 from slowwave.errors import SlowwaveError
 from slowwave.identity import SessionRef
 from slowwave_server.models import DeadLetter
-from slowwave_server.services.redrive import dismiss, redrive
+from slowwave_server.services.dead_letters.redrive import dismiss, redrive
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.dead_letters import count_open, list_letters, read_letter
 from slowwave_server.services.reports.dirty import dirty_sessions, goals_of, unmet
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.reports.quarantine import count_quarantined, list_quarantined
-from tests.installation import NOW, Installation
+from tests.support.installation import NOW, Installation
 
 pytestmark = pytest.mark.servers
 

@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave.errors import InvalidQuery
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.services.reports.memories import list_memories
 from slowwave_server.services.reports.memory_ids import memory_called
-from slowwave_server.services.reports.names import UnknownName
-from tests.installation import Installation, ago
+from tests.support.installation import Installation, ago
 
 pytestmark = pytest.mark.servers
 

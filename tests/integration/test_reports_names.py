@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import Engine
 
-from slowwave_server.services.reports.names import UnknownName, find_agent, find_scope, find_session
-from tests.installation import Installation
+from slowwave_server.services.lookup import UnknownName, find_agent, find_scope, find_session
+from tests.support.installation import Installation
 
 pytestmark = pytest.mark.servers
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, select
 
 from slowwave_server.models import Scope
+from slowwave_server.services.access.reach import Reach, matches
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.agents import list_agents
 from slowwave_server.services.reports.memories import list_memories
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.reports.reach import Reach, matches
 from slowwave_server.services.reports.records import as_records, read_record
 from slowwave_server.services.reports.review import Asked, list_questions, read_question
 from slowwave_server.services.reports.runs import list_runs, read_run
-from tests.installation import Installation
-from tests.reviewing import Dispute
+from tests.support.installation import Installation
+from tests.support.reviewing import Dispute
 
 words = st.text("ab*", max_size=6)
 

@@ -15,10 +15,10 @@ from slowwave_server.services.reports.dead_letters import list_letters
 from slowwave_server.services.reports.quarantine import list_quarantined
 from slowwave_server.services.reports.runs import list_runs, read_run
 from slowwave_server.services.reports.spending import read_spending
-from tests.budgeting import THURSDAY, Purse
-from tests.installation import Installation
-from tests.passing import Past, day
-from tests.summarizing import Diary
+from tests.support.budgeting import THURSDAY, Purse
+from tests.support.installation import Installation
+from tests.support.passing import Past, day
+from tests.support.summarizing import Diary
 
 pytestmark = pytest.mark.servers
 

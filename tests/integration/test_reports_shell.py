@@ -21,9 +21,9 @@ from slowwave.identity import SessionRef
 from slowwave_server.models import DeadLetter
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.cli.main import app
-from tests.flushing import Scene, make_scene
-from tests.installation import Installation
-from tests.shelling import CliRunner
+from tests.support.flushing import Scene, make_scene
+from tests.support.installation import Installation
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
 from slowwave_server.services.reports.status import DIRTY_READ, read_status
-from tests.installation import NOW, Installation, ago
+from tests.support.installation import NOW, Installation, ago
 
 pytestmark = pytest.mark.servers
 

@@ -7,10 +7,10 @@ from sqlalchemy import Engine
 
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.triples import triples
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories.triples import store_triples
 from slowwave_server.services.reports.timeline import Value, changed_relations, values_of
-from slowwave_server.services.triples import store_triples
-from tests.passing import Past, day
+from tests.support.passing import Past, day
 
 pytestmark = pytest.mark.servers
 

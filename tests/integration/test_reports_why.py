@@ -12,7 +12,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.waiting_facts import Reason, Waiting
 from slowwave_server.models import SourceRun
 from slowwave_server.services.reports.why import why_waiting
-from tests.installation import NOW, Installation, ago
+from tests.support.installation import NOW, Installation, ago
 
 pytestmark = pytest.mark.servers
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave_server.services.reports.memories import ListedMemory, list_memories
-from tests.passing import Past, day
+from tests.support.passing import Past, day
 
 pytestmark = pytest.mark.servers
 

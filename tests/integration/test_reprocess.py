@@ -15,11 +15,11 @@ from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import Unanswered
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
-from slowwave_server.services.reports.names import find_agent
-from slowwave_server.services.reprocess.ledger import Owner
-from slowwave_server.services.reprocess.rebuild import Rebuilder, Report
-from slowwave_server.services.undo import undo
-from tests.flushing import Scene, make_scene
+from slowwave_server.services.lookup import find_agent
+from slowwave_server.services.rebuild.ledger import Owner
+from slowwave_server.services.rebuild.rebuild import Rebuilder, Report
+from slowwave_server.services.undo.undo import undo
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

@@ -8,11 +8,11 @@ import pytest
 from redis import Redis
 from typer.testing import Result
 
+from proof.fake_model import Asked, FakeModel
 from slowwave_server.workers.cli.main import app
-from tests.fake_model import Asked, FakeModel
-from tests.flushing import Scene, make_scene
-from tests.modelling import memory
-from tests.shelling import CliRunner
+from tests.support.flushing import Scene, make_scene
+from tests.support.modelling import memory
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

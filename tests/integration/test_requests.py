@@ -13,8 +13,8 @@ from sqlalchemy import Engine, text
 from slowwave import Settings
 from slowwave.coordination.request_queue import REQUEST_QUEUE, wake_request
 from slowwave.messages import ANSWER_REQUEST, SWEEP_REQUESTS
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.requests import (
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.requests.store import (
     ATTEMPTS,
     KEPT_DAYS,
     Refused,
@@ -27,7 +27,7 @@ from slowwave_server.services.requests import (
     remove_old_requests,
 )
 from slowwave_server.workers.app import SlowwaveApp, make_app
-from tests.reviewing import Dispute
+from tests.support.reviewing import Dispute
 
 pytestmark = pytest.mark.servers
 

@@ -16,16 +16,16 @@ from sqlalchemy import Engine, text
 from slowwave.settings import AutoFlush, Days, Files, Llm, MemorySettings, Retention, Sessions, Settings
 from slowwave_server.domain.model_calls import Spender
 from slowwave_server.services.days.finalize import finalize_ended
-from slowwave_server.services.maintenance import JobReport, Scheduler
-from slowwave_server.services.memory_changes import Author
-from slowwave_server.services.merging import merge_into
+from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
+from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.merging import merge_into
 from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.job import RUNNERS
-from slowwave_server.services.runs import start_run
+from slowwave_server.services.runs.store import start_run
 from slowwave_server.services.session_logs import log_path, write_session_logs
-from tests.budgeting import Purse, SetClock
-from tests.flushing import Scene, make_scene
-from tests.summarizing import Diary
+from tests.support.budgeting import Purse, SetClock
+from tests.support.flushing import Scene, make_scene
+from tests.support.summarizing import Diary
 
 pytestmark = pytest.mark.servers
 

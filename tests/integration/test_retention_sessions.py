@@ -7,10 +7,10 @@ from redis import Redis
 
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, Sessions
+from slowwave_server.services.flush.sweep import sweep, wake_stale
 from slowwave_server.services.reports.why import why_waiting
 from slowwave_server.services.retention.sessions import BoundReport, bound_sessions
-from slowwave_server.services.sweep import sweep, wake_stale
-from tests.flushing import Scene, make_scene
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

@@ -10,8 +10,8 @@ from typer.testing import Result
 
 from slowwave_server.services.consolidation.scope_lock import scope_lock
 from slowwave_server.workers.cli.main import app
-from tests.consolidating import Hearer
-from tests.shelling import CliRunner
+from tests.support.consolidating import Hearer
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

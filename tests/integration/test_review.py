@@ -10,11 +10,17 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.review import Decision, DecisionReport, decide_conflicts, decide_items, expire_due
-from slowwave_server.services.undo import undo
-from tests.installation import NOW, ago
-from tests.processes import wait_until
-from tests.reviewing import DAY, Dispute
+from slowwave_server.services.review.decisions import (
+    Decision,
+    DecisionReport,
+    decide_conflicts,
+    decide_items,
+    expire_due,
+)
+from slowwave_server.services.undo.undo import undo
+from tests.support.installation import NOW, ago
+from tests.support.processes import wait_until
+from tests.support.reviewing import DAY, Dispute
 
 pytestmark = pytest.mark.servers
 

@@ -12,15 +12,15 @@ from sqlalchemy import Engine
 
 from slowwave import AsyncMemory
 from slowwave.recall import Hit
-from slowwave_server.services.review import Decision, decide_conflicts, decide_items, expire_due
-from slowwave_server.services.undo import undo
+from slowwave_server.services.review.decisions import Decision, decide_conflicts, decide_items, expire_due
+from slowwave_server.services.undo.undo import undo
 from slowwave_server.workers.cli.main import app
-from tests.capturing import memory_on, settings_of
-from tests.consolidating import Hearer
-from tests.emptying import emptying
-from tests.installation import NOW
-from tests.reviewing import DAY, Dispute
-from tests.shelling import CliRunner
+from tests.support.capturing import memory_on, settings_of
+from tests.support.consolidating import Hearer
+from tests.support.emptying import emptying
+from tests.support.installation import NOW
+from tests.support.reviewing import DAY, Dispute
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

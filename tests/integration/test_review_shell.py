@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import Result
 
-from slowwave_server.services.review import expire_due
+from slowwave_server.services.review.decisions import expire_due
 from slowwave_server.workers.cli.main import app
-from tests.installation import NOW
-from tests.reviewing import Dispute
-from tests.shelling import CliRunner
+from tests.support.installation import NOW
+from tests.support.reviewing import Dispute
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

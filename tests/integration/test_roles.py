@@ -1,7 +1,7 @@
 """I8 at the server itself: each role may do its part, and a login of one tenant reaches nothing of another.
 
 Which tables and functions there are is read off the catalogue: a new one without a decision in
-`services.access.privileges` fails here. The world is that of `tests/walls.py`, made by the login of a worker.
+`services.access.privileges` fails here. The world is that of `tests/support/walls.py`, made by the login of a worker.
 """
 
 import uuid
@@ -22,9 +22,9 @@ from slowwave_server.services.access import privileges
 from slowwave_server.services.access.grants import apply_grants, as_caller, routines, tables
 from slowwave_server.services.access.logins import LoginRefused, add_login, known_logins, remove_login
 from slowwave_server.services.forget.plan import TAKEN
-from slowwave_server.services.review import Decision, decide_items
-from tests.roles import PARTS, Deployment, deployed
-from tests.walls import PLACES, World, open_world, settings_on, words_in
+from slowwave_server.services.review.decisions import Decision, decide_items
+from tests.support.roles import PARTS, Deployment, deployed
+from tests.support.walls import PLACES, World, open_world, settings_on, words_in
 
 pytestmark = pytest.mark.servers
 

@@ -19,7 +19,7 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.privileges import GROUPS
 from slowwave_server.services.reports.roles import check_roles
 from slowwave_server.workers.cli.main import app
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

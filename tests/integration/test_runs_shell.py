@@ -11,13 +11,13 @@ from typer.testing import Result
 from slowwave.settings import Consolidation
 from slowwave_server.services.consolidation.scope_lock import scope_lock
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.runs import list_runs, read_run
-from slowwave_server.services.undo import undo
-from slowwave_server.services.working import consolidate_working
+from slowwave_server.services.undo.undo import undo
+from slowwave_server.services.working.consolidate import consolidate_working
 from slowwave_server.workers.cli.main import app
-from tests.passing import Past, day, state
-from tests.shelling import CliRunner
+from tests.support.passing import Past, day, state
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

@@ -27,7 +27,7 @@ from slowwave_server.models.schema import (
     require_server,
 )
 from slowwave_server.services.reports.servers import check_version
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.servers
 

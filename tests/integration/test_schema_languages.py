@@ -5,7 +5,7 @@ from sqlalchemy import Engine
 
 from slowwave.recall import search
 from slowwave_server.models.schema import migrate
-from tests.recalling import Shelf
+from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
 

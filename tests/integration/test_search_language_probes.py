@@ -10,9 +10,9 @@ import redis
 
 from slowwave import Memory, Settings
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.services.recall_evaluation import Recorder
-from tests.flushing import make_scene
-from tests.search_language_probes import PROBES, Probe
+from slowwave_server.services.evaluation.recall import Recorder
+from tests.support.flushing import make_scene
+from tests.support.search_language_probes import PROBES, Probe
 
 pytestmark = pytest.mark.servers
 

@@ -24,7 +24,7 @@ from slowwave_server.services.session_logs import (
 )
 from slowwave_server.services.session_logs.file import Disk
 from slowwave_server.services.session_logs.writing import PAGE
-from tests.flushing import Scene, make_scene
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

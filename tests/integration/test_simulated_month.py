@@ -19,9 +19,9 @@ from redis import Redis
 from slowwave.settings import Consolidation
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.days.book import day_book
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import NothingToUndo
-from tests.simulating import NEIGHBOUR, NOTED_FIRST, START, Month, conversation, diary_of, visits_of
+from slowwave_server.services.undo.checks import NothingToUndo
+from slowwave_server.services.undo.undo import undo
+from tests.support.simulating import NEIGHBOUR, NOTED_FIRST, START, Month, conversation, diary_of, visits_of
 
 pytestmark = [pytest.mark.drill, pytest.mark.servers]
 

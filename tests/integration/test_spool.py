@@ -17,7 +17,7 @@ from slowwave import Memory, SpoolFull, StoreUnavailable
 from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.spool import spooled
 from slowwave.store import Mode
-from tests.capturing import TURN, broken_sessions, contents, memory_on, rows, settings_of
+from tests.support.capturing import TURN, broken_sessions, contents, memory_on, rows, settings_of
 
 pytestmark = pytest.mark.servers
 

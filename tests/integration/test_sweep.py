@@ -11,8 +11,8 @@ from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, Batch
 from slowwave_server.domain.failures import TransientError
-from slowwave_server.services.sweep import sweep, wake_stale
-from tests.flushing import Scene, make_scene
+from slowwave_server.services.flush.sweep import sweep, wake_stale
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

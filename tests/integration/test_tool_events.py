@@ -23,9 +23,9 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.summaries import summarize_segment
 from slowwave_server.models.schema import migrate
-from tests.capturing import broken_sessions, memory_on, rows, settings_of
-from tests.flushing import Scene, make_scene
 from tests.integration.test_spool import Outage
+from tests.support.capturing import broken_sessions, memory_on, rows, settings_of
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

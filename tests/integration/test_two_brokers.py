@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from slowwave_server.domain.candidates import Window
-from tests.flushing import Scene, make_scene
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
 

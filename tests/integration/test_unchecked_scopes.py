@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from slowwave.settings import Consolidation
 from slowwave_server.services.consolidation.unchecked import FIRST_RETRY, LONGEST_RETRY, unchecked_scopes
-from tests.consolidating import Hearer
+from tests.support.consolidating import Hearer
 
 pytestmark = pytest.mark.servers
 

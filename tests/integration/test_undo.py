@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError
 
-from slowwave_server.services.memory_changes import Author, Stale, change_memory
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
-from slowwave_server.services.undo_report import UndoReport
-from tests.passing import Past, Step, day, state
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories.changes import Author, Stale, change_memory
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.report import UndoReport
+from slowwave_server.services.undo.undo import undo
+from tests.support.passing import Past, Step, day, state
 
 pytestmark = pytest.mark.servers
 

@@ -5,12 +5,12 @@ from sqlalchemy import Engine, text
 
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
-from slowwave_server.services.reports.past import known_then
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
-from slowwave_server.services.undo_report import UndoReport
-from tests.flushing import Clock
-from tests.passing import Past, day, state
+from slowwave_server.services.reports.as_of import known_then
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.report import UndoReport
+from slowwave_server.services.undo.undo import undo
+from tests.support.flushing import Clock
+from tests.support.passing import Past, day, state
 
 pytestmark = pytest.mark.servers
 

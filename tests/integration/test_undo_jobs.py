@@ -6,15 +6,15 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave.settings import AutoFlush, Curation, MemorySettings, Settings
-from slowwave_server.services import curation_job
 from slowwave_server.services.consolidation import jobs
-from slowwave_server.services.maintenance import JobReport, Scheduler
+from slowwave_server.services.curation import job as curation_job
+from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
 from slowwave_server.services.reports.runs import read_run
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
-from slowwave_server.services.undo_report import UndoReport
-from tests.consolidating import NOW, Hearer
-from tests.passing import state
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.report import UndoReport
+from slowwave_server.services.undo.undo import undo
+from tests.support.consolidating import NOW, Hearer
+from tests.support.passing import state
 
 pytestmark = pytest.mark.servers
 

@@ -13,11 +13,11 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import Engine, text
 
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo, NothingToUndo
-from tests.consolidating import Hearer
-from tests.emptying import emptying
-from tests.passing import state
+from slowwave_server.services.undo.checks import CannotUndo, NothingToUndo
+from slowwave_server.services.undo.undo import undo
+from tests.support.consolidating import Hearer
+from tests.support.emptying import emptying
+from tests.support.passing import state
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave.settings import Consolidation, Curation
-from slowwave_server.services.curation import CurationRules, curate
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_report import UndoReport
-from tests.consolidating import Hearer
-from tests.passing import state
+from slowwave_server.services.curation.curate import CurationRules, curate
+from slowwave_server.services.undo.report import UndoReport
+from slowwave_server.services.undo.undo import undo
+from tests.support.consolidating import Hearer
+from tests.support.passing import state
 
 pytestmark = pytest.mark.servers
 

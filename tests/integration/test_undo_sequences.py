@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo, NothingToUndo
-from tests.emptying import emptying
-from tests.passing import Past, Step, day, state
+from slowwave_server.services.undo.checks import CannotUndo, NothingToUndo
+from slowwave_server.services.undo.undo import undo
+from tests.support.emptying import emptying
+from tests.support.passing import Past, Step, day, state
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

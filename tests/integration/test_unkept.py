@@ -10,8 +10,8 @@ from sqlalchemy import Engine, text
 from slowwave_server.services.days.book import ended_days
 from slowwave_server.services.reports.unkept import Unkept, check_unkept, read_unkept
 from slowwave_server.workers.cli.main import app
-from tests.shelling import CliRunner
-from tests.summarizing import NOON, Diary, Interrupted
+from tests.support.shelling import CliRunner
+from tests.support.summarizing import NOON, Diary, Interrupted
 
 pytestmark = pytest.mark.servers
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
+from proof.fake_model import FakeModel, cut_connection, slow
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
 from slowwave_server.domain.failures import TransientError, WindowTaken
@@ -18,15 +19,14 @@ from slowwave_server.domain.model_calls import Answer, ModelFailed
 from slowwave_server.domain.model_extraction import Known
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.extraction.window_answers import Question, WindowAnswers
-from slowwave_server.services.flush import FlushResult
+from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.retention.calls import remove_old_answers
-from tests.fake_model import FakeModel, cut_connection, slow
-from tests.flushing import make_scene
-from tests.modelling import memory
-from tests.processes import wait_until
-from tests.talking import Talk
+from tests.support.flushing import make_scene
+from tests.support.modelling import memory
+from tests.support.processes import wait_until
+from tests.support.talking import Talk
 
 pytestmark = pytest.mark.servers
 

@@ -8,8 +8,8 @@ from sqlalchemy import Engine, text
 
 from slowwave.settings import Consolidation
 from slowwave_server.services.reports.unkept import Unkept, check_unkept, read_unkept
-from slowwave_server.services.working_store import RETRY, due_scopes
-from tests.remembering import Desk, open_desk
+from slowwave_server.services.working.store import RETRY, due_scopes
+from tests.support.remembering import Desk, open_desk
 
 pytestmark = pytest.mark.servers
 

@@ -13,11 +13,11 @@ from sqlalchemy.exc import DBAPIError
 
 from slowwave.settings import Consolidation
 from slowwave_server.domain.statements import content_hash
-from slowwave_server.services.signals import consolidation_completed, consolidation_failed, consolidation_started
-from slowwave_server.services.undo import undo
-from slowwave_server.services.working import consolidate_working
-from slowwave_server.services.working_store import DEAD_RUN, cycle_lock
-from tests.remembering import Desk, open_desk
+from slowwave_server.services.runs.signals import consolidation_completed, consolidation_failed, consolidation_started
+from slowwave_server.services.undo.undo import undo
+from slowwave_server.services.working.consolidate import consolidate_working
+from slowwave_server.services.working.store import DEAD_RUN, cycle_lock
+from tests.support.remembering import Desk, open_desk
 
 pytestmark = pytest.mark.servers
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.working_store import cycle_lock
+from slowwave_server.services.working.store import cycle_lock
 from tests.integration.test_reports_shell import Shell
 
 pytestmark = pytest.mark.servers

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from slowwave import Memory
-from tests.capturing import memory_on
+from tests.support.capturing import memory_on
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from agno.team import Team
 
 from slowwave import Memory
 from slowwave.integrations.agno import SlowwaveHooks
-from tests.agno_agents import CALLS, TOLD, CallingModel, ScriptedModel, book, make_agent
-from tests.capturing import broken_sessions, contents, memory_on, rows
+from tests.support.agno_agents import CALLS, TOLD, CallingModel, ScriptedModel, book, make_agent
+from tests.support.capturing import broken_sessions, contents, memory_on, rows
 
 pytestmark = pytest.mark.servers
 

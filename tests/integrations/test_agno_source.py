@@ -35,9 +35,9 @@ from slowwave_server.services.sources.agno import AgnoSource
 from slowwave_server.services.sources.reading import LOOK_FOR_SECONDS, Looked, SessionReader
 from slowwave_server.services.sources.store import take_due
 from slowwave_server.workers.app import make_app, refuse_source
-from tests.agno_agents import CALLS, TOLD, CallingModel, ScriptedModel, book, make_agent
-from tests.capturing import broken_sessions, contents, rows
-from tests.flushing import Clock
+from tests.support.agno_agents import CALLS, TOLD, CallingModel, ScriptedModel, book, make_agent
+from tests.support.capturing import broken_sessions, contents, rows
+from tests.support.flushing import Clock
 
 pytestmark = pytest.mark.servers
 

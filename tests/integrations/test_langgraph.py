@@ -29,8 +29,8 @@ from slowwave.working import Remember
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
-from tests.capturing import broken_sessions
-from tests.framework_memories import contents, cycle, is_spooled, of_tools, recorded, unreachable, work
+from tests.support.capturing import broken_sessions
+from tests.support.framework_memories import contents, cycle, is_spooled, of_tools, recorded, unreachable, work
 
 pytestmark = pytest.mark.servers
 

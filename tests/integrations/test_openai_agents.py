@@ -22,8 +22,8 @@ from examples import openai_agents_memory
 from examples.story import REMEMBERS
 from slowwave import InvalidName, Memory
 from slowwave.integrations.openai_agents import SlowwaveSession, words_of
-from tests.capturing import broken_sessions
-from tests.framework_memories import contents, is_spooled, of_tools, recorded, unreachable, work
+from tests.support.capturing import broken_sessions
+from tests.support.framework_memories import contents, is_spooled, of_tools, recorded, unreachable, work
 
 pytestmark = pytest.mark.servers
 

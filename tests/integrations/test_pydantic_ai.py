@@ -29,8 +29,8 @@ from examples import pydantic_ai_memory
 from examples.story import REMEMBERS
 from slowwave import InvalidName, Memory
 from slowwave.integrations.pydantic_ai import SlowwaveMemory
-from tests.capturing import broken_sessions
-from tests.framework_memories import contents, is_spooled, of_tools, recorded, unreachable, work
+from tests.support.capturing import broken_sessions
+from tests.support.framework_memories import contents, is_spooled, of_tools, recorded, unreachable, work
 
 pytestmark = pytest.mark.servers
 

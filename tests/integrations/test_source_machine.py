@@ -23,8 +23,8 @@ from slowwave.unread import name_run
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.services.sources.protocol import KeptRun, KeptSession
 from slowwave_server.services.sources.reading import LOOK_FOR_SECONDS, SessionReader
-from tests.capturing import broken_sessions, contents, memory_on
-from tests.flushing import Clock
+from tests.support.capturing import broken_sessions, contents, memory_on
+from tests.support.flushing import Clock
 
 pytestmark = pytest.mark.servers
 

@@ -8,8 +8,8 @@ from redis import Redis
 from sqlalchemy import Engine
 
 from slowwave.settings import load_settings
-from tests.flushing import make_scene
 from tests.moving_in.moving import House
+from tests.support.flushing import make_scene
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from slowwave_server.services.moving_in.importing import MovingReport, move_in
 from slowwave_server.services.moving_in.reading import Source
 from slowwave_server.services.moving_in.runs import Context
 from slowwave_server.services.moving_in.undoing import undo_any
-from slowwave_server.services.undo_report import UndoReport
-from tests.flushing import Scene
+from slowwave_server.services.undo.report import UndoReport
+from tests.support.flushing import Scene
 
 FIXTURES = Path(__file__).parent / "fixtures"
 KEPT = ("memories", "memory_imports", "memory_sources", "sessions", "events", "session_days", "days", "passages",

@@ -20,12 +20,12 @@ from slowwave_server.services.moving_in.agent_export import export_agent
 from slowwave_server.services.moving_in.agent_file import BadAgentFile, open_file, read_manifest, rows_of
 from slowwave_server.services.moving_in.agent_import import AgentImport, import_agent
 from slowwave_server.services.moving_in.agent_tables import TABLES
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.undo import undo
 from tests.conftest import Clones
-from tests.forgetting import dump_tables
 from tests.moving_in.moving import House
-from tests.passing import Past
+from tests.support.forgetting import dump_tables
+from tests.support.passing import Past
 
 pytestmark = pytest.mark.servers
 

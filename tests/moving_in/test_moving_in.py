@@ -11,11 +11,11 @@ import pytest
 from slowwave.errors import SlowwaveError
 from slowwave_server.domain.moving_in.records import System
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.undo import undo
-from slowwave_server.services.undo_checks import CannotUndo
-from tests.forgetting import dump_tables
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.undo import undo
 from tests.moving_in.moving import KEPT, House
+from tests.support.forgetting import dump_tables
 
 pytestmark = pytest.mark.servers
 

@@ -12,7 +12,7 @@ from typer.testing import Result
 
 from slowwave_server.workers.cli.main import app
 from tests.moving_in.moving import FIXTURES
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

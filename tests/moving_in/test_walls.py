@@ -9,7 +9,7 @@ from sqlalchemy.exc import ProgrammingError
 from slowwave_server.services.moving_in.agent_export import export_agent
 from slowwave_server.services.moving_in.agent_import import import_agent
 from tests.moving_in.moving import KEPT, House
-from tests.roles import deployed
+from tests.support.roles import deployed
 
 pytestmark = pytest.mark.servers
 

@@ -21,10 +21,10 @@ from slowwave_server.domain.model_calls import Spender
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.days.finalize import finalize_ended
-from slowwave_server.services.flush import Flusher
+from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.llm.budget import Budget, Wanted
-from slowwave_server.services.working import consolidate_working
+from slowwave_server.services.working.consolidate import consolidate_working
 from slowwave_server.workers.leases import LeaseThread
 
 STEPS = 14

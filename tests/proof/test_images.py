@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from proof.release.images import UNPINNED, NotAnswered, ask_registry, files, listed, pin, unpinned, used
-from tests.documents import ROOT
+from tests.support.documents import ROOT
 
 MANIFEST = json.dumps({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []})
 DIGEST = f"sha256:{hashlib.sha256(MANIFEST.encode()).hexdigest()}"

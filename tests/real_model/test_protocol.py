@@ -22,8 +22,8 @@ from slowwave_server.services.extraction.build import build_extractor
 from slowwave_server.services.llm.answers import broken_rule
 from slowwave_server.services.llm.drivers import RequestRefused
 from slowwave_server.services.llm.openai_driver import OpenAIDriver
-from tests.flushing import Scene, make_scene
-from tests.modelling import turns
+from tests.support.flushing import Scene, make_scene
+from tests.support.modelling import turns
 
 # Small models on small machines read some hundred tokens a second.
 SECONDS = 240

@@ -14,11 +14,11 @@ from sqlalchemy import Engine
 from slowwave import Settings
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
-from slowwave_server.services.flush import Flusher
-from slowwave_server.services.request_work import RequestWork
-from slowwave_server.services.requests import answer_request
+from slowwave_server.services.flush.flusher import Flusher
+from slowwave_server.services.requests.store import answer_request
+from slowwave_server.services.requests.work import RequestWork
 from slowwave_server.workers.leases import LeaseThread
-from tests.flushing import EveryUserLine
+from tests.support.flushing import EveryUserLine
 
 TENANT = "acme"
 

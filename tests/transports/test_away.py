@@ -13,7 +13,7 @@ import pytest
 from slowwave import InvalidSettings, Memory, NotAllowed, Settings, SlowwaveError, StoreUnavailable
 from slowwave_server.workers.console.serving import listen_on
 from tests.gateway.conftest import Doors
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.transports.backing import TENANT, Backing
 from tests.transports.conftest import served
 

@@ -15,8 +15,8 @@ import pytest
 from examples import story
 from slowwave import Settings
 from slowwave_server.models.engine import make_engine
-from tests.documents import blocks
 from tests.gateway.conftest import Doors, open_doors
+from tests.support.documents import blocks
 from tests.transports.backing import TENANT, Backing
 from tests.typescript.node import CLIENT, ROOT, install, node_tests, run
 

@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 from redis import Redis
 
-from tests.coordination_machine import CoordinationMachine
+from tests.support.coordination_machine import CoordinationMachine
 
 
 class OnFakeRedis(CoordinationMachine):

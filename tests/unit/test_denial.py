@@ -3,7 +3,7 @@
 import pytest
 
 from slowwave_server.domain.model_extraction.denial import is_flipped
-from tests.modelling import extracted, memory, turns
+from tests.support.modelling import extracted, memory, turns
 
 PEOPLE = frozenset({"tom", "user", "leila", "maya"})
 # (what was said, what a model made of it)

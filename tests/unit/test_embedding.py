@@ -10,12 +10,12 @@ import time
 import pytest
 from pydantic import SecretStr
 
+from proof.fake_model import FakeModel, Reply, cut_connection, rate_limited, refused, server_error
 from slowwave.embedding import Embedders, EmbeddingFailed, LazyEmbedder, build_embedder
 from slowwave.embedding.endpoint import EndpointEmbedder
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Embeddings
-from tests.embedding import Meanings
-from tests.fake_model import FakeModel, Reply, cut_connection, rate_limited, refused, server_error
+from tests.support.embedding import Meanings
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from slowwave.settings import ExtractorSettings
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
 from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
 from slowwave_server.domain.events import Event
-from slowwave_server.services.evaluation import (
+from slowwave_server.services.evaluation.extraction import (
     UNDATED,
     BadConversation,
     evaluate,
@@ -20,7 +20,7 @@ from slowwave_server.services.evaluation import (
     read_conversations,
 )
 from slowwave_server.workers.cli.main import app
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 BOUNDS = ExtractorSettings()
 TRIP: dict[str, Any] = {

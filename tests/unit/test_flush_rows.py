@@ -4,7 +4,7 @@ from typing import Any
 
 from slowwave_server.domain.candidates import Candidate, Window
 from slowwave_server.domain.events import Event, EventKind
-from slowwave_server.services.flush_rows import candidates_json, passages_json
+from slowwave_server.services.flush.rows import candidates_json, passages_json
 
 AT = datetime(2024, 5, 10, tzinfo=UTC)
 

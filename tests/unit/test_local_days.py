@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slowwave_server.domain.local_days import bounds_of, local_day
-from tests.zones import HARD_ZONES, changes
+from tests.support.zones import HARD_ZONES, changes
 
 CUTOFFS = (0, 1, 2, 3, 4, 5, 23)
 

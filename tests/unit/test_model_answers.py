@@ -12,8 +12,8 @@ from slowwave_server.domain.model_extraction import Known, KnownMemory, is_prese
 from slowwave_server.domain.model_extraction.asking import SCHEMA, TYPES
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.services.llm.answers import UnfitAnswer, read_answer
-from tests.modelling import NOON, Saying, extracted, extractor, memory, turns
-from tests.prompting import prompt
+from tests.support.modelling import NOON, Saying, extracted, extractor, memory, turns
+from tests.support.prompting import prompt
 
 PORTO = UUID("00000000-0000-7000-8000-000000000001")
 KNOWN = Known((KnownMemory("Maya lives in Porto.", date(2025, 1, 14), PORTO),))

@@ -17,7 +17,7 @@ from slowwave_server.services.llm.breaker import Breaker
 from slowwave_server.services.llm.drivers import AccessRefused
 from slowwave_server.services.llm.gate import SharedGate, build_gate
 from slowwave_server.services.llm.slots import Slots
-from tests.gating import ENDPOINT, age_breaker
+from tests.support.gating import ENDPOINT, age_breaker
 
 OPEN, TRIAL, LIMIT = 60.0, 30.0, 3
 

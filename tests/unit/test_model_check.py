@@ -13,7 +13,7 @@ from slowwave_server.services.llm.build import build_driver
 from slowwave_server.services.llm.drivers import AccessRefused
 from slowwave_server.services.llm.gate import build_gate
 from slowwave_server.services.reports.model_check import check_model
-from tests.prompting import KEY, NOON
+from tests.support.prompting import KEY, NOON
 
 OPENAI = Llm(
     driver="openai", model="tiny", base_url="http://127.0.0.1:9/v1", api_key=SecretStr(KEY), breaker_failures=1

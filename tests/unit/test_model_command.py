@@ -11,7 +11,7 @@ import pytest
 from slowwave_server.domain.model_calls import ModelFailed, Prompt, Unanswered
 from slowwave_server.services.llm.command_driver import MAX_ANSWER_BYTES, CommandDriver
 from slowwave_server.services.llm.drivers import UnfitAnswer, prompt_tokens
-from tests.prompting import KEY, SAID, SCHEMA, prompt
+from tests.support.prompting import KEY, SAID, SCHEMA, prompt
 
 
 def program(folder: Path, text: str) -> CommandDriver:

@@ -14,7 +14,7 @@ from slowwave_server.domain.model_calls import BudgetReached, ModelFailed, Spend
 from slowwave_server.domain.model_extraction.answers import MOST_READ
 from slowwave_server.domain.model_extraction.asking import MOST_MEMORIES, SCHEMA, TYPES
 from slowwave_server.domain.prompts import prompt_text
-from tests.modelling import NOON, Saying, extracted, extractor, memory, turns
+from tests.support.modelling import NOON, Saying, extracted, extractor, memory, turns
 
 TALK = turns(
     "I adopted a dog yesterday, her name is Biscuit.",

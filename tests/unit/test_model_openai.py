@@ -13,10 +13,7 @@ from typing import Any
 
 import pytest
 
-from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
-from slowwave_server.services.llm.drivers import AccessRefused, RequestRefused, UnfitAnswer, prompt_tokens
-from slowwave_server.services.llm.openai_driver import MAX_ANSWER_BYTES, OpenAIDriver
-from tests.fake_model import (
+from proof.fake_model import (
     Asked,
     FakeModel,
     Reply,
@@ -28,7 +25,10 @@ from tests.fake_model import (
     slow,
     truncated,
 )
-from tests.prompting import KEY, NOON, SAID, SCHEMA, driven, openai_driver, prompt
+from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt, Unanswered
+from slowwave_server.services.llm.drivers import AccessRefused, RequestRefused, UnfitAnswer, prompt_tokens
+from slowwave_server.services.llm.openai_driver import MAX_ANSWER_BYTES, OpenAIDriver
+from tests.support.prompting import KEY, NOON, SAID, SCHEMA, driven, openai_driver, prompt
 
 GOOD = {"memories": ["Maya has a spare key"]}
 

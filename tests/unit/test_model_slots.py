@@ -13,7 +13,7 @@ from redis import Redis
 from slowwave.coordination.keys import MODEL_SLOTS_KEY
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.services.llm.slots import Slots
-from tests.gating import age_slots
+from tests.support.gating import age_slots
 
 LEASE = 100.0
 

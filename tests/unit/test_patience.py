@@ -10,7 +10,7 @@ import pytest
 from slowwave.embedding import EmbeddingFailed
 from slowwave.patience import Patience, TookTooLong
 from slowwave.recall import Questions
-from tests.embedding import Meanings, Models
+from tests.support.embedding import Meanings, Models
 
 
 class Hanging(Meanings):

@@ -9,8 +9,8 @@ from slowwave_server.domain.model_extraction import Known, prompt_of, read_windo
 from slowwave_server.domain.model_extraction.answers import MAX_CONTENT
 from slowwave_server.domain.model_extraction.asking import MOST_MEMORIES, TYPES
 from slowwave_server.domain.prompts import prompt_text
-from tests.hostile import TURNS, worst
-from tests.modelling import extracted, turns
+from tests.support.hostile import TURNS, worst
+from tests.support.modelling import extracted, turns
 
 CALM = ("I work as a gardener in Bergen.", ("assistant", "How long have you been there?"))
 SECRETS = ("zebra-Quartz-77", "sk-proj-abcdef", "ghp_abcdef")

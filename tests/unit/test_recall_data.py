@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slowwave_server.services.recall_data import BadLine, read_recall
+from slowwave_server.services.evaluation.recall_data import BadLine, read_recall
 
 CABIN = {"agent": "atlas", "session": "trip", "id": "cabin", "role": "user", "name": "Maya", "content": "A cabin."}
 FERRY = {"agent": "atlas", "session": "trip", "role": "assistant", "content": "A ferry?"}

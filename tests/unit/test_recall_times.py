@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slowwave.recall.times import Anchor, Interval, TimeQuestion, asks_order, read_times, says_time
 from slowwave.recall.times.hints import LANGUAGES, hints_at_time
 from slowwave.recall.times.words import language
-from tests.asked_times import ENGLISH, NO_TIME, OTHERS, asked
+from tests.support.asked_times import ENGLISH, NO_TIME, OTHERS, asked
 
 NOW = datetime(2023, 6, 5, 12, tzinfo=UTC)
 

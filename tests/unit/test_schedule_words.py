@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slowwave_server.services.maintenance_jobs import Job
+from slowwave_server.services.maintenance.jobs import Job
 from slowwave_server.services.reports.maintenance import when_words
 
 

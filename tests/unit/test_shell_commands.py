@@ -14,7 +14,7 @@ from typer.testing import Result
 
 from slowwave.settings import known_keys
 from slowwave_server.workers.cli.main import app
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 NOWHERE = {
     "SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave",

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import Result
 
 from slowwave_server.workers.cli.main import app
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 
 def run(*arguments: str, stdin: str | bytes | None = None, **variables: str) -> Result:

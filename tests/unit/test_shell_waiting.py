@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slowwave.coordination.answers import Priority, Sighting
 from slowwave.settings import AutoFlush
-from slowwave_server.domain.spoken_time import duration_words, moment_words
+from slowwave_server.domain.spoken_time import duration_words, format_time
 from slowwave_server.domain.waiting import waiting_for
 from slowwave_server.domain.waiting_facts import Facts, Reason
 
@@ -265,4 +265,4 @@ def test_a_duration_is_never_empty(seconds: float) -> None:
 
 
 def test_a_moment_of_another_day_carries_its_date() -> None:
-    assert moment_words(NOW - timedelta(days=1), NOW) == "2026-03-04 14:00:00 UTC"
+    assert format_time(NOW - timedelta(days=1), NOW) == "2026-03-04 14:00:00 UTC"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slowwave_server.services.signals import HarmlessSignal
+from slowwave_server.services.runs.signals import HarmlessSignal
 
 
 def test_receivers_get_the_kind_and_the_fields() -> None:

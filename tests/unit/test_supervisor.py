@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from slowwave_server.workers.stack.backoff import FIRST_SECONDS, HEALTHY_SECONDS, LONGEST_SECONDS, next_delay
 from slowwave_server.workers.stack.child import Child, Program, describe, rotate
 from slowwave_server.workers.stack.supervisor import Supervisor
-from tests.processes import marked, wait_until
+from tests.support.processes import marked, wait_until
 
 Make = Callable[[str], Program]
 

@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanKind
 from slowwave.coordination.queue_messages import envelope
 from slowwave.messages import FLUSH_SESSION
 from slowwave.tracing import valid_traceparent
-from slowwave_server.services.work_ids import bind, clear
+from slowwave_server.services.log_context import bind, clear
 from slowwave_server.workers.admission import admit
 from slowwave_server.workers.log_lines import JsonLines
 from slowwave_server.workers.tracing import ListedAlone, WorkAlone
@@ -153,7 +153,7 @@ def test_a_line_names_the_work_and_no_text_of_an_error() -> None:
     assert said["error"] == "ValueError"
     assert said["places"][-1].endswith("test_a_line_names_the_work_and_no_text_of_an_error")
     assert (said["agent"], said["session"], said["run"]) == ("Atlas", "morning", "7")
-    assert "session" not in line("slowwave_server.services.flush", "next")
+    assert "session" not in line("slowwave_server.services.flush.flusher", "next")
 
 
 def test_of_a_library_the_first_line_is_kept() -> None:

@@ -6,7 +6,7 @@ import redis
 from sqlalchemy import Engine, text
 
 from proof.chaos.held import held_keys, lasting_keys
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 _WINDOWS = """
     SELECT count(*) FILTER (WHERE w.windows <> 1) AS not_in_one, count(*) AS events

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings, load_settings
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 ROOT = Path(__file__).parents[2]
 HELD_APP = "tests.workers.slow_app"

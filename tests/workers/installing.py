@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.documents import ROOT
+from tests.support.documents import ROOT
 
 OURS = ("slowwave", "slowwave-server")
 

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from slowwave.settings import load_settings
-from slowwave_server.services.maintenance import JobContext, JobOutcome
+from slowwave_server.services.maintenance.scheduler import JobContext, JobOutcome
 from slowwave_server.workers.app import make_app
 
 _POLL_SECONDS = 0.02

@@ -8,7 +8,7 @@ import redis
 from redis.exceptions import RedisError
 
 from slowwave_server.workers.stack.ports import HOST, settle_ports
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 MASTER = "memories"
 _SERVERS = ("first", "second")

@@ -12,7 +12,7 @@ import pytest
 import redis
 
 from slowwave_server.workers.stack.ports import settle_ports
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 
 class OwnValkey:

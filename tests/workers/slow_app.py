@@ -12,7 +12,7 @@ from pathlib import Path
 from slowwave.settings import load_settings
 from slowwave_server.domain.candidates import Extraction, ExtractionContext, Window
 from slowwave_server.workers.app import make_app
-from tests.flushing import EveryUserLine
+from tests.support.flushing import EveryUserLine
 
 _POLL_SECONDS = 0.02
 

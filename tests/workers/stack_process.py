@@ -11,7 +11,7 @@ from pathlib import Path
 
 from slowwave_server.workers.stack.environment import environment_of
 from slowwave_server.workers.stack.errors import NotReady
-from tests.processes import marked, wait_until
+from tests.support.processes import marked, wait_until
 
 ROOT = Path(__file__).parents[2]
 READY_SECONDS = 90

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from slowwave.settings import PREFIX
 from slowwave_server.workers.cli.main import app
-from tests.documents import Block
-from tests.shelling import CliRunner
+from tests.support.documents import Block
+from tests.support.shelling import CliRunner
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 # A run's or a question's number: where it is named, and at the beginning of a line of their list.

@@ -14,7 +14,7 @@ from slowwave.coordination.answers import Offer
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
 from slowwave_server.services.access.broker_users import broker_user
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import value
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey

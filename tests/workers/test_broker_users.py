@@ -25,7 +25,7 @@ from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.limits import Limits
 from slowwave_server.workers.gateway.problems import Problem
 from slowwave_server.workers.stack.ports import settle_ports
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey
 

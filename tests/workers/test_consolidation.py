@@ -10,8 +10,8 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from slowwave.coordination.keys import PREFIX
-from tests.processes import wait_until
-from tests.statements import STATEMENTS
+from tests.support.processes import wait_until
+from tests.support.statements import STATEMENTS
 from tests.workers.effects import rows, value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program
 from tests.workers.servers import OwnValkey

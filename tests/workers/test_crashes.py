@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from slowwave.coordination.keys import NORMAL_QUEUE
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import check_as_if_nothing_had_happened, check_nothing_is_held, until_flushed, value
 from tests.workers.fleet import Fleet, Program
 from tests.workers.servers import OwnValkey

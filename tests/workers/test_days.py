@@ -14,7 +14,7 @@ from slowwave.coordination.day_queue import ask_for_finalize
 from slowwave.coordination.keys import DAYS_QUEUE, FINALIZE_KEY
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.messages import SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import rows, value
 from tests.workers.fleet import Fleet
 from tests.workers.servers import OwnValkey

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import marked, wait_until
+from tests.support.processes import marked, wait_until
 from tests.workers.stack_process import PROGRAM, ROOT
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]

@@ -17,11 +17,11 @@ from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, agent_keys
 from slowwave.identity import SessionRef
 from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import AutoFlush, ExtractorSettings, Settings
-from slowwave_server.services.sweep import sweep
+from slowwave_server.services.flush.sweep import sweep
 from slowwave_server.tasks.chain import continue_sweep, is_next_link
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.queue_order import URGENT_IN_A_ROW, BoundedPriority
-from tests.flushing import Scene, make_scene
+from tests.support.flushing import Scene, make_scene
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]
 

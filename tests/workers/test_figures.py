@@ -12,8 +12,8 @@ from slowwave_server.models import Flush
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.reports.metrics.reading import Sources
 from slowwave_server.workers.cli.listening import listening
-from tests.processes import wait_until
-from tests.scraping import scrape
+from tests.support.processes import wait_until
+from tests.support.scraping import scrape
 from tests.workers.effects import until_flushed
 from tests.workers.fleet import PLAIN_APP, Fleet
 

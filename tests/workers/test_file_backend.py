@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave import Memory
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import value
 from tests.workers.fleet import PLAIN_APP, Fleet
 

@@ -13,8 +13,8 @@ from sqlalchemy import Engine
 
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.messages import FLUSH_SESSION, RECORD_TURN
-from tests.forging import BODIES, CALLBACK, forged, turn
-from tests.processes import wait_until
+from tests.support.forging import BODIES, CALLBACK, forged, turn
+from tests.support.processes import wait_until
 from tests.workers.effects import rows, value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program
 from tests.workers.servers import OwnValkey

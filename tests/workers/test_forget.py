@@ -22,8 +22,8 @@ from slowwave_server.services.days.summarize import summarize_day
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
-from tests.forgetting import dump_files, dump_redis, dump_tables
-from tests.processes import wait_until
+from tests.support.forgetting import dump_files, dump_redis, dump_tables
+from tests.support.processes import wait_until
 from tests.workers.effects import rows, until_flushed, value
 from tests.workers.fleet import ROOT, Fleet
 from tests.workers.servers import OwnValkey

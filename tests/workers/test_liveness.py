@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slowwave_server.workers.liveness import LOOK_SECONDS
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.fleet import Fleet, Program
 from tests.workers.servers import OwnValkey
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from proof.audit.pins import read_pins
 from proof.release.bills import environment_bill, image_bill, require_locked
 from proof.release.readiness import Release
-from tests.documents import ROOT
+from tests.support.documents import ROOT
 from tests.workers.installing import copy_repository
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(300)]

@@ -15,8 +15,8 @@ from sqlalchemy import Engine, text
 from slowwave import Memory
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.messages import MAINTENANCE_TICK, RUN_MAINTENANCE
-from tests.maintaining import Host
-from tests.processes import wait_until
+from tests.support.maintaining import Host
+from tests.support.processes import wait_until
 from tests.workers.effects import until_flushed
 from tests.workers.fleet import Fleet, Program
 from tests.workers.servers import OwnValkey

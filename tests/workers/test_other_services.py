@@ -15,9 +15,9 @@ from sqlalchemy import Engine, text
 
 from slowwave import Memory
 from slowwave.coordination.queue_messages import envelope, new_id, publish
-from slowwave_server.services.redrive import redrive
+from slowwave_server.services.dead_letters.redrive import redrive
 from slowwave_server.workers.stack.ports import settle_ports
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import rows, until_flushed, value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program
 from tests.workers.servers import OwnValkey

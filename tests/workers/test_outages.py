@@ -16,7 +16,7 @@ from slowwave.coordination.keys import NORMAL_QUEUE
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import check_as_if_nothing_had_happened, check_nothing_is_held, until_flushed, value
 from tests.workers.fleet import Fleet, Program
 from tests.workers.servers import OwnPostgres, OwnValkey

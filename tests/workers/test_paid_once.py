@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
+from proof.fake_model import FakeModel, slow
 from slowwave import Memory
 from slowwave_server.models.engine import make_engine
-from tests.fake_model import FakeModel, slow
-from tests.modelling import memory
-from tests.processes import wait_until
+from tests.support.modelling import memory
+from tests.support.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey
 

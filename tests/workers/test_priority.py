@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from slowwave import Memory
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import rows, value
 from tests.workers.fleet import Fleet
 from tests.workers.servers import OwnValkey

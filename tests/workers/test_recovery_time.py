@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from slowwave.settings import AutoFlush
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import check_as_if_nothing_had_happened, until_flushed, value
 from tests.workers.fleet import SHORT, Fleet, Program
 from tests.workers.servers import OwnValkey

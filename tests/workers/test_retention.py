@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from slowwave_server.services.session_logs import log_path
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import rows, until_flushed, value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program
 from tests.workers.servers import OwnValkey

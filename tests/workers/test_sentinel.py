@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import check_as_if_nothing_had_happened, check_nothing_is_held, until_flushed
 from tests.workers.fleet import Fleet
 from tests.workers.sentinels import MASTER, WatchedValkeys

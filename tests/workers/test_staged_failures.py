@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
+from proof.fake_model import FakeModel, Reply, server_error
 from slowwave import Memory
 from slowwave.coordination.queue_messages import envelope, publish
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.exporter.panels import ROWS
-from tests.fake_model import FakeModel, Reply, server_error
-from tests.processes import wait_until
-from tests.reviewing import Dispute
+from tests.support.processes import wait_until
+from tests.support.reviewing import Dispute
 from tests.workers.collector import Collector, collecting
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from slowwave_server.workers.stopped_children import is_stopped
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.effects import value
 from tests.workers.fleet import PLAIN_APP, Fleet
 

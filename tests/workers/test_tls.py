@@ -15,7 +15,7 @@ from slowwave.coordination.broker import connect_broker
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.servers import check_broker, check_postgres
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey
 from tests.workers.tls import authority, certificate, tls_before

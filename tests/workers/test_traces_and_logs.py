@@ -12,7 +12,7 @@ import pytest
 
 from slowwave import Memory
 from slowwave.coordination.queue_messages import envelope, publish
-from tests.processes import wait_until
+from tests.support.processes import wait_until
 from tests.workers.collector import Collector, collecting
 from tests.workers.fleet import PLAIN_APP, ROOT, Fleet, Program
 

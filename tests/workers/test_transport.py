@@ -14,7 +14,7 @@ from slowwave.settings import Settings
 from slowwave_server.workers.admission import admit
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.transport import Transport
-from tests.forging import forged
+from tests.support.forging import forged
 from tests.workers.servers import OwnValkey
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]

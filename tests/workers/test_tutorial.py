@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from slowwave.settings import PREFIX
-from tests.documents import ROOT, Block, blocks
-from tests.processes import wait_until
+from tests.support.documents import ROOT, Block, blocks
+from tests.support.processes import wait_until
 from tests.workers.stack_process import StackProcess, stack_process
 from tests.workers.terminal import Terminal, steps
 

@@ -19,8 +19,8 @@ import pytest
 
 from proof.release.wheels import build_wheels, check_metadata
 from slowwave_server.workers.stack.ports import settle_ports
-from tests.documents import blocks
-from tests.processes import wait_until
+from tests.support.documents import blocks
+from tests.support.processes import wait_until
 from tests.workers.fleet import Program
 from tests.workers.hostile import SERVERS_OWN, make_hostile
 from tests.workers.installing import check, copy_repository, install, make_environment, needed_by, remove, site_packages

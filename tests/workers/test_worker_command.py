@@ -18,8 +18,8 @@ from slowwave_server.workers.app import make_app
 from slowwave_server.workers.cli.listening import listening
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.worker import worker_environment
-from tests.processes import wait_until
-from tests.shelling import CliRunner
+from tests.support.processes import wait_until
+from tests.support.shelling import CliRunner
 from tests.workers.effects import until_flushed
 from tests.workers.fleet import Fleet, Program
 from tests.workers.hostile import make_hostile

@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from slowwave.settings import PREFIX
-from tests.documents import ROOT, blocks
+from tests.support.documents import ROOT, blocks
 from tests.workers.fleet import Program
 from tests.workers.terminal import Step, Terminal, steps
 

@@ -16,8 +16,8 @@ from slowwave_server.workers.cli.main import app as shell
 from slowwave_server.workers.exporter.alerts import RULES
 from slowwave_server.workers.exporter.rules_file import rules_file
 from slowwave_server.workers.stack.ports import settle_ports
-from tests.processes import wait_until
-from tests.shelling import CliRunner
+from tests.support.processes import wait_until
+from tests.support.shelling import CliRunner
 from tests.workers.fleet import ROOT, Fleet, Program
 
 PACE = 0.01

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import OPERATE, Json
 from slowwave_server.workers.cli.output import console, document, print_json, print_rows, styled
 from slowwave_server.workers.cli.state import shell_of
@@ -63,7 +63,7 @@ def _print(found: "BudgetReport") -> None:
     if found.open_calls:
         late = f", {found.overdue:,} of them past its time: counted in full from the next call on"
         out.print(
-            f"\n{count_words(found.open_calls, 'call')} under way, {found.open_tokens:,} tokens set aside"
+            f"\n{pluralize(found.open_calls, 'call')} under way, {found.open_tokens:,} tokens set aside"
             f"{late if found.overdue else ''}."
         )
     for used in _reached(found):
@@ -96,8 +96,8 @@ def _purpose(purpose: "UsedFor") -> tuple[str, ...]:
     }
     told = ", ".join(f"{number:,} {word}" for word, number in ends.items() if number)
     guessed = f", {purpose.uncounted:,} of them by reservation" if purpose.uncounted else ""
-    return purpose.purpose, count_words(purpose.calls, "call"), told, f"{purpose.tokens:,} tokens{guessed}"
+    return purpose.purpose, pluralize(purpose.calls, "call"), told, f"{purpose.tokens:,} tokens{guessed}"
 
 
 def _model(model: "ModelSpent") -> tuple[str, ...]:
-    return model.model, count_words(model.calls, "call"), f"{model.tokens:,} tokens", ", ".join(model.purposes)
+    return model.model, pluralize(model.calls, "call"), f"{model.tokens:,} tokens", ", ".join(model.purposes)

@@ -15,7 +15,7 @@ from slowwave_server.workers.cli.state import shell_of
 
 if TYPE_CHECKING:
     from slowwave_server.services.reports.conflicts import ListedConflict
-    from slowwave_server.services.review import Decision
+    from slowwave_server.services.review.decisions import Decision
 
 Number = Annotated[int, typer.Argument(help="The conflict's number.", show_default=False)]
 
@@ -64,7 +64,7 @@ def show(context: typer.Context, number: Number, *, as_json: Json = False) -> No
     """Show a conflict: both sides with what was said, and what each decision would do."""
     from slowwave_server.services.reports.conflicts import read_conflict
     from slowwave_server.services.reports.review import what_answers_do
-    from slowwave_server.services.review import Decision
+    from slowwave_server.services.review.decisions import Decision
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -122,7 +122,7 @@ def resolve(
     as_json: Json = False,
 ) -> None:
     """Say which side holds: the later one replaces the earlier; if the earlier holds, the later is rejected."""
-    from slowwave_server.services.review import Decision
+    from slowwave_server.services.review.decisions import Decision
 
     if (keep is None) != neither:
         raise typer.BadParameter("give --keep MEMORY, or --neither")
@@ -147,7 +147,7 @@ def dismiss(
     as_json: Json = False,
 ) -> None:
     """Say that both sides hold: there is no contradiction."""
-    from slowwave_server.services.review import Decision
+    from slowwave_server.services.review.decisions import Decision
 
     _decide(context, numbers, Decision("reject"), by=by, dry_run=dry_run, as_json=as_json)
 
@@ -161,7 +161,7 @@ def _decide(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    from slowwave_server.services.review import decide_conflicts
+    from slowwave_server.services.review.decisions import decide_conflicts
 
     shell = shell_of(context)
     shell.check_database()

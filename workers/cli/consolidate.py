@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from slowwave.memory_types import MemoryType
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import OPERATE, REMEMBER, Agent, Json, Limit, Scope, scope_of
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
@@ -22,7 +22,7 @@ from slowwave_server.workers.cli.state import Shell, operator, shell_of
 if TYPE_CHECKING:
     from slowwave_server.services.consolidation.scope_pass import PassReport
     from slowwave_server.services.reports.working import ListedNote
-    from slowwave_server.services.working import CycleReport
+    from slowwave_server.services.working.consolidate import CycleReport
 
 
 class Mode(StrEnum):
@@ -77,7 +77,7 @@ def working(
     as_json: Json = False,
 ) -> None:
     """List what is in an agent's working memory, and how the next cycle will treat it."""
-    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.services.lookup import find_agent
     from slowwave_server.services.reports.working import list_notes
 
     shell = shell_of(context)
@@ -128,7 +128,7 @@ def consolidate(
     as_json: Json = False,
 ) -> None:
     """Consolidate at once, in this process. Exit 1 if something could not be kept, 3 if another pass is at it."""
-    from slowwave_server.services.reports.names import find_agent, find_scope
+    from slowwave_server.services.lookup import find_agent, find_scope
 
     shell = shell_of(context)
     place = scope_of(agent, scope)
@@ -164,7 +164,7 @@ def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[Cy
     from slowwave_server.services.consolidation.asking import ModelUse
     from slowwave_server.services.consolidation.scope_pass import Order
     from slowwave_server.services.consolidation.whole import consolidate_whole
-    from slowwave_server.services.working import consolidate_working
+    from slowwave_server.services.working.consolidate import consolidate_working
 
     rules, by = shell.settings.memory.consolidation, operator()
     if how.any_age:
@@ -195,7 +195,7 @@ def _how_far(shell: Shell, scope_id: int, began: datetime) -> str:
     query = select(func.count()).where(Memory.scope_id == scope_id, Memory.checked_at >= began)
     with shell.engine.connect() as connection:
         looked_at = connection.execute(query).scalar_one()
-    return f"{count_words(looked_at, 'memory', 'memories')} looked at" if looked_at else ""
+    return f"{pluralize(looked_at, 'memory', 'memories')} looked at" if looked_at else ""
 
 
 def _fields(report: "CycleReport | PassReport") -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _fields(report: "CycleReport | PassReport") -> dict[str, Any]:
 
 
 def _show(mode: Mode, report: "CycleReport | PassReport", *, dry_run: bool) -> None:
-    from slowwave_server.services.working import CycleReport
+    from slowwave_server.services.working.consolidate import CycleReport
     from slowwave_server.workers.cli.diff import print_diff
 
     out = console()

@@ -16,7 +16,7 @@ from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.cli.state import Shell
 
 if TYPE_CHECKING:
-    from slowwave_server.services.maintenance import Scheduler, TickReport
+    from slowwave_server.services.maintenance.scheduler import Scheduler, TickReport
 
 RETRY_SECONDS = 30.0
 """While Postgres is away it is asked again after this, if the next tick is not sooner."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import REMEMBER, Agent, Json, Limit, Scope, day_option, scope_parts
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
 from slowwave_server.workers.cli.state import shell_of
@@ -110,7 +110,7 @@ def _show(story: "DayStory") -> None:
     out = console()
     where = "" if story.scope is None else f" in {story.scope}"
     new = story.messages_since_last_summary
-    said = count_words(story.total_messages, "message") + (f", {new:,} of them not summarised yet" if new else "")
+    said = pluralize(story.total_messages, "message") + (f", {new:,} of them not summarised yet" if new else "")
     rows = [("day", f"{story.day} of {story.agent}{where}"), ("status", _status(story.status, story.version))]
     rows.append(("messages", said))
     if story.summary is not None:
@@ -139,7 +139,7 @@ def _show_differing(lines: "list[Differing]") -> None:
 def _made(told: "Told") -> str:
     ending = ", final" if told.final else ""
     made = f"{told.made_at:%Y-%m-%d %H:%M} UTC"
-    return f"version {told.version}{ending}, of {count_words(told.messages, 'message')}, {made}, by {told.summarizer}"
+    return f"version {told.version}{ending}, of {pluralize(told.messages, 'message')}, {made}, by {told.summarizer}"
 
 
 def _show_lines(told: "Told") -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.workers.cli.options import MEND, Json, Limit
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
 from slowwave_server.workers.cli.sentences import FOUND, complain
@@ -96,7 +96,7 @@ def _show(letter: "Letter") -> None:
 @app.command()
 def redrive(context: typer.Context, numbers: Numbers = None, *, every: All = False, as_json: Json = False) -> None:
     """Send letters to their task again."""
-    from slowwave_server.services.redrive import redrive as drive
+    from slowwave_server.services.dead_letters.redrive import redrive as drive
 
     shell = shell_of(context)
     wanted = _wanted(numbers, every=every)
@@ -109,7 +109,7 @@ def redrive(context: typer.Context, numbers: Numbers = None, *, every: All = Fal
 @app.command()
 def dismiss(context: typer.Context, numbers: Numbers = None, *, every: All = False, as_json: Json = False) -> None:
     """Close letters without sending them; they stay readable."""
-    from slowwave_server.services.redrive import dismiss as close
+    from slowwave_server.services.dead_letters.redrive import dismiss as close
 
     shell = shell_of(context)
     wanted = _wanted(numbers, every=every)
@@ -147,7 +147,7 @@ def _tell(what: str, done: list[int], refused: Mapping[int, str], *, as_json: bo
     if as_json:
         print_json({what: done, "refused": refused})
     else:
-        console().print(f"{count_words(len(done), 'letter')} {what}.")
+        console().print(f"{pluralize(len(done), 'letter')} {what}.")
     for number, reason in refused.items():
         complain(f"letter {number}: {reason}")
     if refused:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.diff import print_diff
 from slowwave_server.workers.cli.output import console, one_line, print_json
 from slowwave_server.workers.cli.sentences import FOUND, complain
@@ -18,7 +18,7 @@ from slowwave_server.workers.cli.state import Shell, operator
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from slowwave_server.services.review import DecisionReport
+    from slowwave_server.services.review.decisions import DecisionReport
 
 By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who decides; default: you.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show every change that it would make, and make none.")]
@@ -43,7 +43,7 @@ def who(by: str | None) -> str:
 
 def place_of(connection: "Connection", shell: Shell, agent: str | None, scope: str | None) -> tuple[str, str] | None:
     """The scope that is meant; None for all of the tenant's. Raises UnknownName, InvalidName, typer.BadParameter."""
-    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.services.lookup import find_agent
     from slowwave_server.workers.cli.options import scope_parts
 
     if agent is not None and scope is not None:
@@ -81,4 +81,4 @@ def _print(report: "DecisionReport", thing: str) -> None:
     if report.dry_run:
         out.print("Nothing was changed: this only showed what would be.")
     elif report.run is not None:
-        print_run(report.run, f"{count_words(report.decided, thing)} decided")
+        print_run(report.run, f"{pluralize(report.decided, thing)} decided")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import OPERATE, Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
@@ -88,7 +88,7 @@ def _how_far(shell: Shell, model: str | None) -> str:
     with shell.engine.connect() as connection:
         spaces = [space for space in read_embeddings(connection, model).spaces if space.model == model]
     return "; ".join(
-        f"{count_words(space.memories, 'memory', 'memories')} and {count_words(space.events, 'event')} have one; "
+        f"{pluralize(space.memories, 'memory', 'memories')} and {pluralize(space.events, 'event')} have one; "
         f"waiting: {_waiting(space)}"
         for space in spaces
     )
@@ -99,8 +99,8 @@ def _words(report: "IndexReport") -> str:
         return OFF
     if report.state == "busy":
         return "A worker makes vectors right now: `slowwave embeddings status` shows how far it is."
-    made = f"Vectors of {count_words(report.memories, 'memory', 'memories')} and {count_words(report.events, 'event')}"
-    refused = f"; the model refused {count_words(report.refused, 'text')}" if report.refused else ""
+    made = f"Vectors of {pluralize(report.memories, 'memory', 'memories')} and {pluralize(report.events, 'event')}"
+    refused = f"; the model refused {pluralize(report.refused, 'text')}" if report.refused else ""
     switched = f" Search uses {report.switched} from here on." if report.switched else ""
     return f"{made} were made{refused}.{switched}"
 
@@ -122,7 +122,7 @@ def _row(space: "SpaceReport") -> tuple[str, ...]:
 
 def _waiting(space: "SpaceReport") -> str:
     waiting = [
-        count_words(count, *names)
+        pluralize(count, *names)
         for count, names in (
             (space.memories_waiting, ("memory", "memories")),
             (space.sessions_waiting, ("session", "sessions")),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.evaluate_recall import recall
 from slowwave_server.workers.cli.given_file import given_lines
 from slowwave_server.workers.cli.options import OPERATE, Json
@@ -20,7 +20,7 @@ from slowwave_server.workers.cli.state import shell_of
 
 if TYPE_CHECKING:
     from slowwave_server.domain.evaluation import Agreement
-    from slowwave_server.services.evaluation import Evaluation
+    from slowwave_server.services.evaluation.extraction import Evaluation
 
 FORM = '{"session": "…", "messages": [{"role": "user", "content": "…", "memory": "…"}]}'
 
@@ -47,7 +47,7 @@ def extraction(
     A line has session and messages; a message has role, content, optionally name and at, and memory: what a person
     would remember of it, or an empty text. No server is needed, and nothing is stored.
     """
-    from slowwave_server.services.evaluation import BadConversation, evaluate, read_conversations
+    from slowwave_server.services.evaluation.extraction import BadConversation, evaluate, read_conversations
     from slowwave_server.services.extraction.judging import rules_extractor
 
     settings = shell_of(context).settings
@@ -86,8 +86,8 @@ def _document(found: "Evaluation") -> dict[str, Any]:
 
 def _print(found: "Evaluation") -> None:
     out = console()
-    told = ", ".join((count_words(found.conversations, "conversation"), count_words(found.messages, "message")))
-    made = count_words(found.memories, "memory", "memories")
+    told = ", ".join((pluralize(found.conversations, "conversation"), pluralize(found.messages, "message")))
+    made = pluralize(found.memories, "memory", "memories")
     out.print(f"{told}, {found.all_messages.gold:,} with a gold memory; the rules made {made}.", soft_wrap=True)
     rows: list[tuple[str, ...]] = [("messages", "precision", "recall", "F1", "kept", "gold", "both")]
     for role, one in (("all", found.all_messages), *sorted(found.by_role.items())):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.given_file import given_lines
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from slowwave.settings import Settings
     from slowwave_server.domain.recall_figures import Estimate
-    from slowwave_server.services.recall_data import RecallAgent
-    from slowwave_server.services.recall_evaluation import RecallEvaluation
+    from slowwave_server.services.evaluation.recall import RecallEvaluation
+    from slowwave_server.services.evaluation.recall_data import RecallAgent
 
 EVENT_FORM = '{"agent": "…", "session": "…", "role": "user", "content": "…", "id": "…"}'
 QUESTION_FORM = '{"agent": "…", "question": "…", "evidence": ["…"]}'
@@ -42,9 +42,9 @@ def recall(
     events), optionally before (a session or a time: the question sees earlier events only) and category. Runs on
     servers of its own, and leaves nothing behind.
     """
-    from slowwave_server.services.bm25 import require_bm25s
-    from slowwave_server.services.recall_data import BadLine, read_recall
-    from slowwave_server.services.recall_evaluation import EvaluationFailed
+    from slowwave_server.services.evaluation.bm25 import require_bm25s
+    from slowwave_server.services.evaluation.recall import EvaluationFailed
+    from slowwave_server.services.evaluation.recall_data import BadLine, read_recall
 
     require_bm25s()
     settings = shell_of(context).settings
@@ -77,8 +77,8 @@ def _evaluated(settings: "Settings", agents: "Sequence[RecallAgent]") -> "Recall
     from slowwave.memory import Memory
     from slowwave.settings import Embeddings
     from slowwave_server.services.embeddings.indexing import Indexing
-    from slowwave_server.services.recall_evaluation import Recorder, evaluate_recall
-    from slowwave_server.services.recall_ways import search_ways
+    from slowwave_server.services.evaluation.recall import Recorder, evaluate_recall
+    from slowwave_server.services.evaluation.recall_ways import search_ways
     from slowwave_server.workers.scratch import rules_flusher, scratch_servers
 
     with ExitStack() as opened:
@@ -123,9 +123,9 @@ def _print(found: "RecallEvaluation", driver: str) -> None:
     from slowwave_server.domain.recall_figures import FIRST_HITS, WITHIN_TOKENS
 
     out = console()
-    counts = (count_words(found.agents, "agent"), count_words(found.messages, "message"))
-    told = f"{', '.join(counts)}, {count_words(len(found.judged), 'question')}"
-    made = count_words(found.memories, "memory", "memories")
+    counts = (pluralize(found.agents, "agent"), pluralize(found.messages, "message"))
+    told = f"{', '.join(counts)}, {pluralize(len(found.judged), 'question')}"
+    made = pluralize(found.memories, "memory", "memories")
     vectors = "; no vectors (memory.embeddings.driver is none)" if driver == "none" else ""
     out.print(f"{told}; the rules made {made}{vectors}.", soft_wrap=True)
     means = found.means()
@@ -139,7 +139,7 @@ def _print(found: "RecallEvaluation", driver: str) -> None:
         rows = [("category", "way", *(name.removesuffix(" tokens").replace(" in ", " ") for name in OF_CATEGORY))]
         for category in categories:
             of = found.means(category)
-            asked = count_words(next(iter(next(iter(of.values())).values())).questions, "question")
+            asked = pluralize(next(iter(next(iter(of.values())).values())).questions, "question")
             for place, (way, by) in enumerate(of.items()):
                 title = f"{category}, {asked}" if place == 0 else ""
                 rows.append((title, way, *(_cell(by.get(name)) for name in OF_CATEGORY)))

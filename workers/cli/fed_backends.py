@@ -62,8 +62,8 @@ def tell_failure(out: Console, one: Waiting) -> None:
 
 def scopes_meant(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
     """An agent's own scope, another one, or all of the tenant, by name. Raises UnknownName."""
+    from slowwave_server.services.lookup import UnknownName, find_agent, find_scope
     from slowwave_server.services.memory_files.ownership import scopes_of
-    from slowwave_server.services.reports.names import UnknownName, find_agent, find_scope
 
     with shell.connection() as connection:
         if agent is None and scope is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.diff import print_diff
 from slowwave_server.workers.cli.options import OPERATE, Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, safe, styled
@@ -149,8 +149,8 @@ def _tell(reports: "list[ExportReport]") -> None:
         return
     rows = []
     for report in reports:
-        parts = [count_words(report.memories, "memory", "memories"), f"{report.curated:,} of them curated"]
-        parts += [count_words(report.days, "day"), count_words(len(report.written), "file") + " written"]
+        parts = [pluralize(report.memories, "memory", "memories"), f"{report.curated:,} of them curated"]
+        parts += [pluralize(report.days, "day"), pluralize(len(report.written), "file") + " written"]
         parts += [f"{report.unchanged:,} as before"] if report.unchanged else []
         parts += [f"{len(report.removed):,} removed"] if report.removed else []
         rows.append((styled(report.scope, "bold"), styled(", ".join(parts)), styled(str(report.folder), "dim")))
@@ -164,10 +164,10 @@ def _tell_import(report: "ImportReport", *, dry_run: bool) -> None:
     would = "would be: " if dry_run else ""
     out.print(safe(f"{would}{report.summary}."), soft_wrap=True)
     if report.reworded:
-        words = count_words(report.reworded, "line")
+        words = pluralize(report.reworded, "line")
         out.print(f"{words} of known memories say something else here; both stay.", soft_wrap=True)
     if report.summaries_kept:
-        out.print(f"{count_words(report.summaries_kept, 'day')} kept what is known here.", soft_wrap=True)
+        out.print(f"{pluralize(report.summaries_kept, 'day')} kept what is known here.", soft_wrap=True)
     if report.run is not None:
         out.print(f"This was run {report.run}; `slowwave undo {report.run}` takes it back.", soft_wrap=True)
     elif not dry_run:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.fed_backends import behind, deliver_all, scopes_meant, tell_failure
 from slowwave_server.workers.cli.options import OPERATE, Json, Limit, Scope
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
@@ -52,7 +52,7 @@ def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) 
 
 def _show(one: "ScopeFiles") -> None:
     out = console()
-    what = f"{count_words(one.memories, 'memory', 'memories')} in {count_words(one.files, 'file')}"
+    what = f"{pluralize(one.memories, 'memory', 'memories')} in {pluralize(one.files, 'file')}"
     print_rows(out, [(styled(one.scope, "bold"), f"{what}{behind(one)}"), ("", str(one.folder))])
     for held in one.held:
         out.print(styled(f"    {held.path}: {held.why}", "yellow"), soft_wrap=True)
@@ -130,7 +130,7 @@ def _tell(name: str, report: "DeliveryReport") -> None:
         out.print(styled(f"{name}: {report.error}", "red"), soft_wrap=True)
         return
     said = f"; {summary(report.counts)} (run {report.run})" if report.run is not None else ""
-    out.print(styled(f"{name}: {count_words(report.written, 'file')} written{said}"), soft_wrap=True)
+    out.print(styled(f"{name}: {pluralize(report.written, 'file')} written{said}"), soft_wrap=True)
     for path, why in report.held.items():
         out.print(styled(f"    {path}: {why}", "yellow"), soft_wrap=True)
     for path, number, what in report.notes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import OPERATE, SCOPE_HELP, Json, day_option, scope_parts
 from slowwave_server.workers.cli.output import console, print_json, safe
 from slowwave_server.workers.cli.sentences import FOUND
@@ -140,7 +140,7 @@ def _result(report: "DayReport") -> dict[str, Any]:
 
 
 def _words(report: "DayReport") -> str:
-    made = f"version {report.version}, of {count_words(report.messages, 'message')}"
+    made = f"version {report.version}, of {pluralize(report.messages, 'message')}"
     went = {
         "summarized": {
             "final": f"final, {made}",

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
 from slowwave_server.workers.cli.output import (
     PIPE_WIDTH,
@@ -27,7 +27,7 @@ from slowwave_server.workers.cli.output import (
 from slowwave_server.workers.cli.state import shell_of
 
 if TYPE_CHECKING:
-    from slowwave_server.services.graph import EntityGraph
+    from slowwave_server.services.reports.graph import EntityGraph
 
 LONGEST_NAME = 48
 NEAREST = 4
@@ -59,7 +59,7 @@ def graph(
     as_json: Json = False,
 ) -> None:
     """Show how people, places and things are related, by what an agent remembers."""
-    from slowwave_server.services.graph import best_connected, neighbourhood
+    from slowwave_server.services.reports.graph import best_connected, neighbourhood
 
     shell = shell_of(context)
     place = None if scope is None else scope_parts(scope)
@@ -102,7 +102,7 @@ def _write(found: "EntityGraph", form: Format, output: Path | None) -> None:
 def _size(found: "EntityGraph") -> str:
     entities = sum(kind == "entity" for _, kind in found.graph.nodes(data="kind"))
     relations = sum("memory" in edge and "since" in edge for *_, edge in found.graph.edges(data=True))
-    return f"{count_words(entities, 'entity', 'entities')}, {count_words(relations, 'relation')}"
+    return f"{pluralize(entities, 'entity', 'entities')}, {pluralize(relations, 'relation')}"
 
 
 def _as_json(found: "EntityGraph") -> str:

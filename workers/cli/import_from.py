@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import REMEMBER, Json
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
 from slowwave_server.workers.cli.sentences import FOUND, complain
@@ -108,7 +108,7 @@ def _tell(report: "MovingReport", *, as_json: bool) -> None:
         print_json(report)
         return
     out = console()
-    held = [count_words(report.held[many], one, many) for one, many in _HELD if report.held[many]]
+    held = [pluralize(report.held[many], one, many) for one, many in _HELD if report.held[many]]
     out.print(styled(f"{report.system} holds {', '.join(held) or 'nothing that can be taken over'}.", "bold"))
     rows = [(f"{number:>9,}", name) for name, number in report.done.items() if number]
     rows += [(f"{number:>9,}", f"left out: {one_line(reason)}") for reason, number in report.left_out.items()]

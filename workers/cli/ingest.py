@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.given_file import check_given, given_lines
 from slowwave_server.workers.cli.options import REMEMBER, Json, Timeout, Wait
 from slowwave_server.workers.cli.output import console, print_json
@@ -138,7 +138,7 @@ def _progress(size: int | None) -> "Iterator[Callable[[IngestReport], None]]":
     shown = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
     with Progress(*shown, console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task("0 lines", total=size)
-        yield lambda report: bar.update(task, completed=report.size_bytes, description=count_words(report.read, "line"))
+        yield lambda report: bar.update(task, completed=report.size_bytes, description=pluralize(report.read, "line"))
 
 
 def _tell(report: "IngestReport", rejects: Rejects, *, processed: bool, as_json: bool) -> None:
@@ -149,7 +149,7 @@ def _tell(report: "IngestReport", rejects: Rejects, *, processed: bool, as_json:
         return
     parts = [f"{report.added:,} added"]
     parts += [f"{counts[name]:,} {told}" for name, told in _TOLD.items() if counts[name]]
-    line = f"{count_words(report.read, 'line')}: {', '.join(parts)}; {count_words(len(report.sessions), 'session')}"
+    line = f"{pluralize(report.read, 'line')}: {', '.join(parts)}; {pluralize(len(report.sessions), 'session')}"
     line += ", all processed." if processed else "."
     if rejects.count:
         line += f" Rejected lines are in {rejects.path}."

@@ -6,7 +6,7 @@ Must not know: SQL, where an explanation comes from.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.diff import difference
 from slowwave_server.workers.cli.output import console, one_line, print_rows, safe, styled
 
@@ -71,7 +71,7 @@ def _said(found: "Explanation") -> None:
     out = console()
     if (found.notes or found.lines) and not found.sources:
         return
-    out.print(f"\nSaid in {count_words(len(found.sources), 'event')}:")
+    out.print(f"\nSaid in {pluralize(len(found.sources), 'event')}:")
     for source in found.sources:
         where = f"{source.agent} {source.session}#{source.seq}, {source.happened_at:%Y-%m-%d %H:%M} UTC"
         if source.via is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words, duration_words, moment_words
+from slowwave_server.domain.spoken_time import duration_words, format_time, pluralize
 from slowwave_server.workers.cli.options import OPERATE, Json
 from slowwave_server.workers.cli.output import (
     console,
@@ -26,8 +26,8 @@ from slowwave_server.workers.cli.state import Shell, operator, shell_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slowwave_server.services.maintenance import JobReport, Scheduler, TickReport
-    from slowwave_server.services.maintenance_config import Configured
+    from slowwave_server.services.maintenance.config import Configured
+    from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler, TickReport
     from slowwave_server.services.reports.maintenance import MaintenanceStatus, Running, Standing
 
 JobName = Annotated[str, typer.Argument(metavar="JOB", help="The job's name, as status lists it.", show_default=False)]
@@ -74,8 +74,8 @@ def _row(standing: "Standing", now: "datetime") -> tuple[Any, ...]:
     elif job.next_due_at is None:
         due = "at the first tick after this"
     else:
-        due = f"now, for {duration_words(late)}" if late else moment_words(job.next_due_at, now)
-    last = "never" if job.last_run_at is None else moment_words(job.last_run_at, now)
+        due = f"now, for {duration_words(late)}" if late else format_time(job.next_due_at, now)
+    last = "never" if job.last_run_at is None else format_time(job.last_run_at, now)
     went = ": ".join(part for part in (job.last_status, job.last_summary) if part)
     return styled(job.id, "bold"), when_words(job), due, last, one_line(went, 300)
 
@@ -131,8 +131,8 @@ def run(
     """Run a job here and now, whatever its due time, enabled or not. Exit 1 if it failed."""
     from slowwave.errors import SlowwaveError
     from slowwave_server.domain.schedule import InvalidSchedule
-    from slowwave_server.services.maintenance_config import InvalidJob, find_job
-    from slowwave_server.services.runs import AlreadyRunning
+    from slowwave_server.services.maintenance.config import InvalidJob, find_job
+    from slowwave_server.services.runs.store import AlreadyRunning
 
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -176,7 +176,7 @@ def config(
     as_json: Json = False,
 ) -> None:
     """Change when and how a job runs; without options, show it."""
-    from slowwave_server.services.maintenance_config import Wish, configure
+    from slowwave_server.services.maintenance.config import Wish, configure
     from slowwave_server.services.reports.maintenance import job_document
 
     shell = shell_of(context)
@@ -194,7 +194,7 @@ def _show_config(made: "Configured", now: "datetime") -> None:
     from slowwave_server.services.reports.maintenance import when_words
 
     job, out = made.job, console()
-    due = "not planned yet" if job.next_due_at is None else moment_words(job.next_due_at, now)
+    due = "not planned yet" if job.next_due_at is None else format_time(job.next_due_at, now)
     rows = [("job", f"{job.id} ({job.job_type})"), ("runs", when_words(job)), ("next due", due)]
     rows += [("enabled", "yes" if job.enabled else "no")]
     rows += [(name, str(value)) for name, value in job.details.items()]
@@ -227,9 +227,7 @@ def daemon(
             line = json_text(document(report))
         else:
             at = report.at.isoformat(timespec="seconds")
-            line = f"{at} {count_words(len(report.ran), 'job')} run. " + safe(
-                " ".join(_tick_words(report).splitlines())
-            )
+            line = f"{at} {pluralize(len(report.ran), 'job')} run. " + safe(" ".join(_tick_words(report).splitlines()))
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
@@ -237,7 +235,7 @@ def daemon(
 
 
 def _scheduler(shell: Shell, how: str) -> "Scheduler":
-    from slowwave_server.services.maintenance import Scheduler
+    from slowwave_server.services.maintenance.scheduler import Scheduler
     from slowwave_server.workers.jobs import job_runners
 
     by = f"{operator()}@{socket.gethostname()} ({how})"

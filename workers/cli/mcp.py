@@ -74,8 +74,8 @@ def _explain(shell: Shell, memory: str) -> "Explanation":
 def flush_sessions(shell: Shell, agent: str) -> int:
     """Ask for a flush of the agent's dirty sessions. An agent of whom nothing was recorded has none."""
     from slowwave.identity import SessionRef
+    from slowwave_server.services.lookup import UnknownName
     from slowwave_server.services.reports.dirty import dirty_sessions
-    from slowwave_server.services.reports.names import UnknownName
     from slowwave_server.workers.cli.wait import ask_for_flush
 
     with shell.connection() as connection:

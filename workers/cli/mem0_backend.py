@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.fed_backends import behind, deliver_all, scopes_meant, tell_failure
 from slowwave_server.workers.cli.options import OPERATE, Json, Limit, Scope
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
@@ -58,7 +58,7 @@ def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) 
 
 def _show(one: "ScopeCopies") -> None:
     out = console()
-    print_rows(out, [(styled(one.scope, "bold"), f"{count_words(one.copies, 'memory', 'memories')}{behind(one)}")])
+    print_rows(out, [(styled(one.scope, "bold"), f"{pluralize(one.copies, 'memory', 'memories')}{behind(one)}")])
     tell_failure(out, one)
 
 
@@ -96,7 +96,7 @@ def _how_far(shell: Shell) -> str:
     with shell.engine.connect() as connection:
         found = report_copies(connection, shell.tenant, shell.settings.memory.backend, limit=SCOPES_READ)
     waiting = sum(one.waiting for one in found.scopes)
-    return count_words(waiting, "memory waits", "memories wait")
+    return pluralize(waiting, "memory waits", "memories wait")
 
 
 def _begin(shell: Shell, *, again: bool) -> "CopyStore":
@@ -136,6 +136,6 @@ def _tell(name: str, report: "Mem0Report") -> None:
     elif report.state == "failed":
         out.print(styled(f"{name}: {report.error}", "red"), soft_wrap=True)
     else:
-        written = count_words(report.written, "memory", "memories")
+        written = pluralize(report.written, "memory", "memories")
         removed = f", {report.removed:,} taken away" if report.removed else ""
         out.print(styled(f"{name}: {written} written{removed}"), soft_wrap=True)

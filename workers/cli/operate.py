@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.workers.cli.budget import reached_words
 from slowwave_server.workers.cli.options import MEND, OPERATE, Agent, Json, Timeout, Wait
 from slowwave_server.workers.cli.output import console, document, print_json, print_rows, safe, styled
@@ -57,11 +57,11 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         queues = "unknown: the broker does not answer"
     else:
         queues = " · ".join(f"{queue} {depth:,}" for queue, depth in found.queues.items())
-    dirty = count_words(found.dirty_sessions, "dirty session")
+    dirty = pluralize(found.dirty_sessions, "dirty session")
     if found.oldest_dirty_seconds is not None:
         dirty = f"at least {dirty}; of these" if found.more_dirty else f"{dirty},"
         dirty += (
-            f" {count_words(found.events_waiting, 'event')} waiting, the oldest for "
+            f" {pluralize(found.events_waiting, 'event')} waiting, the oldest for "
             f"{duration_words(found.oldest_dirty_seconds)} ({found.overdue:,} due, {found.backing_off:,} backing off)"
         )
     outcomes = ", ".join(f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in found.flushes.items())
@@ -70,7 +70,7 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         ("tenant", found.tenant),
         ("queues", queues),
         ("sessions", dirty),
-        ("last hour", f"{count_words(total, 'flush', 'flushes')}" + (f": {outcomes}" if total else "")),
+        ("last hour", f"{pluralize(total, 'flush', 'flushes')}" + (f": {outcomes}" if total else "")),
     ]
     left = {"a cap is reached": found.left_to_rules["budget"], "no answer of use": found.left_to_rules["failed"]}
     if any(left.values()):
@@ -78,7 +78,7 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         rows.append(("left to rules", f"{why}; `slowwave rebuild AGENT --only-fallback` reads them again"))
     if found.without_rules:
         by_language = ", ".join(f"{language} {count:,}" for language, count in found.without_rules.items())
-        events = count_words(sum(found.without_rules.values()), "event")
+        events = pluralize(sum(found.without_rules.values()), "event")
         rows.append(("without rules", f"{events} ({by_language}): searchable; memories need a model"))
     if lag.p50_seconds is not None and lag.p95_seconds is not None:
         shares = f"half within {duration_words(lag.p50_seconds)}, 95 % within {duration_words(lag.p95_seconds)}"
@@ -90,13 +90,13 @@ def _left(found: "Status") -> list[tuple[str, str]]:
     """What did not become memory, and what was not delivered."""
     from slowwave_server.services.reports.unkept import Unkept, unkept_words
 
-    aside = f"{count_words(found.quarantined, 'event')} quarantined, {count_words(found.dead_letters, 'dead letter')}"
+    aside = f"{pluralize(found.quarantined, 'event')} quarantined, {pluralize(found.dead_letters, 'dead letter')}"
     rows = [("set aside", aside)]
     if found.failed_notes or found.failed_days:
         failed = unkept_words(Unkept(found.failed_notes, found.failed_days))
         rows.append(("notes", f"{failed} and will be tried again; `slowwave doctor` says more"))
     for backend, waiting in found.backends.items():
-        behind = f"{count_words(waiting, 'memory', 'memories')} waiting" if waiting else "up to date"
+        behind = f"{pluralize(waiting, 'memory', 'memories')} waiting" if waiting else "up to date"
         rows.append(("backend", f"{backend}: {behind}"))
     return rows
 
@@ -105,7 +105,7 @@ def _around(
     workers: Mapping[str, frozenset[str]] | None, spooled: "Spooled", swept_ago: float | None
 ) -> list[tuple[str, str]]:
     sweep = "no trace of any" if swept_ago is None else f"{duration_words(swept_ago)} ago"
-    waiting = f"{count_words(spooled.files, 'file')}, {spooled.size_bytes:,} bytes" if spooled.files else "empty"
+    waiting = f"{pluralize(spooled.files, 'file')}, {spooled.size_bytes:,} bytes" if spooled.files else "empty"
     rows = [("last sweep", sweep), ("spool", waiting)]
     if workers is None:
         return [*rows, ("workers", "unknown: the broker does not answer")]
@@ -165,8 +165,8 @@ def flush(
 ) -> None:
     """Ask for a flush now; it ends a back-off, too."""
     from slowwave.identity import SessionRef
+    from slowwave_server.services.lookup import find_session
     from slowwave_server.services.reports.dirty import dirty_sessions
-    from slowwave_server.services.reports.names import find_session
     from slowwave_server.workers.cli.wait import ask_for_flush, wait_until_processed
 
     shell = shell_of(context)
@@ -184,4 +184,4 @@ def flush(
         console().print("Nothing to flush: " + ("these sessions are" if sessions else "every session is") + " clean.")
     else:
         done = "processed" if wait else "asked for"
-        console().print(f"{count_words(len(asked), 'session')} {done}.")
+        console().print(f"{pluralize(len(asked), 'session')} {done}.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import MEND, Json, Limit
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.sentences import FOUND
@@ -36,7 +36,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List events that were set aside, the newest first, with the error of each."""
-    from slowwave_server.services.reports.names import find_agent, find_session
+    from slowwave_server.services.lookup import find_agent, find_session
     from slowwave_server.services.reports.quarantine import list_quarantined
 
     shell = shell_of(context)
@@ -71,8 +71,8 @@ def retry(
     as_json: Json = False,
 ) -> None:
     """Extract events again: what comes of one is kept, what fails again stays set aside. Exit 1 if one did."""
+    from slowwave_server.services.dead_letters.quarantine import retry_quarantined
     from slowwave_server.services.extraction.build import build_extractor
-    from slowwave_server.services.quarantine import retry_quarantined
 
     shell = shell_of(context)
     chosen = _chosen(shell, agent, session, seq, every=every)
@@ -87,7 +87,7 @@ def retry(
     else:
         for ref, number, result in results:
             told = {
-                "stored": f"{count_words(result.stored, 'memory', 'memories')} stored",
+                "stored": f"{pluralize(result.stored, 'memory', 'memories')} stored",
                 "no_reply": "nothing in it to remember",
                 "failed": f"failed again: {result.error}",
                 "gone": "not set aside (any more)",
@@ -105,7 +105,7 @@ def _chosen(
     shell: Shell, agent: str | None, session: str | None, seq: int | None, *, every: bool
 ) -> "list[tuple[SessionRef, int]]":
     from slowwave.identity import SessionRef
-    from slowwave_server.services.reports.names import find_session
+    from slowwave_server.services.lookup import find_session
     from slowwave_server.services.reports.quarantine import list_quarantined
 
     with shell.connection() as connection:

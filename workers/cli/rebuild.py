@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import MEND, Agent, Json, Limit
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.sentences import FOUND, complain
@@ -16,8 +16,8 @@ from slowwave_server.workers.cli.state import Shell, operator, shell_of
 
 if TYPE_CHECKING:
     from slowwave_server.domain.candidates import Extractor
-    from slowwave_server.services.reprocess.ledger import Owner
-    from slowwave_server.services.reprocess.rebuild import Line, Report
+    from slowwave_server.services.rebuild.ledger import Owner
+    from slowwave_server.services.rebuild.rebuild import Line, Report
 
 WIDTH = 110
 ExtractorOption = Annotated[
@@ -46,7 +46,7 @@ def rebuild(
     as_json: Json = False,
 ) -> None:
     """Read an agent's conversations again, show what would differ, and switch. `slowwave undo` takes it back."""
-    from slowwave_server.services.reprocess.rebuild import Rebuilder
+    from slowwave_server.services.rebuild.rebuild import Rebuilder
 
     if as_json and not (yes or dry_run):
         raise typer.BadParameter("--json does not ask: give --dry-run, or --yes to do it")
@@ -73,8 +73,8 @@ def rebuild(
 
 
 def _owner(shell: Shell, agent: str) -> "Owner":
-    from slowwave_server.services.reports.names import find_agent
-    from slowwave_server.services.reprocess.ledger import Owner
+    from slowwave_server.services.lookup import find_agent
+    from slowwave_server.services.rebuild.ledger import Owner
 
     with shell.connection() as connection:
         return Owner.of(connection, shell.tenant, agent, find_agent(connection, shell.tenant, agent))
@@ -103,16 +103,14 @@ def _tell(report: "Report", limit: int) -> None:
     out = console()
     out.print(one_line(report.summary, 500), soft_wrap=True)
     kept = [
-        f"{count_words(number, 'window')} {why}"
+        f"{pluralize(number, 'window')} {why}"
         for number, why in ((report.gone, "whose events are not kept"), (report.failed, "without an answer of use"))
         if number
     ]
     if kept:
         out.print(f"  As they are stay {' and '.join(kept)}.", soft_wrap=True)
     if report.tokens or report.calls:
-        out.print(
-            f"  {count_words(report.calls, 'call')} now; {report.tokens:,} tokens for what is read", soft_wrap=True
-        )
+        out.print(f"  {pluralize(report.calls, 'call')} now; {report.tokens:,} tokens for what is read", soft_wrap=True)
     for title, lines in (("Gained", report.gained), ("Lost", report.lost), ("Changed", report.changed)):
         _lines(title, lines, limit)
 

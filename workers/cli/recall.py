@@ -46,7 +46,7 @@ def search(
 ) -> None:
     """Search memories and events, best first; oldest first for a question about order or duration."""
     from slowwave import reading
-    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.services.lookup import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     with shell.connection() as connection:
@@ -106,7 +106,7 @@ def context(
 ) -> None:
     """Print the context of the agent's next prompt."""
     from slowwave import reading
-    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.services.lookup import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     chosen = "json" if as_json and form == "markdown" else form

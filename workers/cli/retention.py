@@ -13,8 +13,8 @@ from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE
 from slowwave_server.workers.cli.state import operator, shell_of
 
 if TYPE_CHECKING:
-    from slowwave_server.services.curation import CurationReport
-    from slowwave_server.services.maintenance import JobReport
+    from slowwave_server.services.curation.curate import CurationReport
+    from slowwave_server.services.maintenance.scheduler import JobReport
 
 
 def register(app: typer.Typer) -> None:
@@ -35,9 +35,9 @@ def curate(
     """Make the worthiest notes of a scope long-term memory, a few a pass. Exit 3 if another pass is at it."""
     from slowwave.errors import SlowwaveError
     from slowwave.working import scope_of
-    from slowwave_server.services.curation import CurationRules
-    from slowwave_server.services.curation import curate as run_pass
-    from slowwave_server.services.reports.names import find_scope
+    from slowwave_server.services.curation.curate import CurationRules
+    from slowwave_server.services.curation.curate import curate as run_pass
+    from slowwave_server.services.lookup import find_scope
 
     kind, name = scope_of(None, scope) if scope.startswith(("room:", "team:")) else scope_of(scope, None)
     shell = shell_of(context)
@@ -75,8 +75,8 @@ def retention(
     import socket
 
     from slowwave.errors import SlowwaveError
-    from slowwave_server.services.maintenance import Scheduler
-    from slowwave_server.services.runs import AlreadyRunning
+    from slowwave_server.services.maintenance.scheduler import Scheduler
+    from slowwave_server.services.runs.store import AlreadyRunning
     from slowwave_server.workers.jobs import job_runners
 
     shell = shell_of(context)

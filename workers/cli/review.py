@@ -18,7 +18,7 @@ from slowwave_server.workers.cli.state import Shell, shell_of
 
 if TYPE_CHECKING:
     from slowwave_server.services.reports.review import Asked, ListedQuestion
-    from slowwave_server.services.review import Decision
+    from slowwave_server.services.review.decisions import Decision
 
 DECIDED_AT_ONCE = 1000
 
@@ -127,7 +127,7 @@ def accept(
     as_json: Json = False,
 ) -> None:
     """Let a memory stand in answers; of a conflict, let the later statement replace the earlier."""
-    from slowwave_server.services.review import Decision
+    from slowwave_server.services.review.decisions import Decision
 
     shell = shell_of(context)
     chosen = _chosen(shell, numbers, agent=agent, scope=scope, tier=tier, older_than=older_than, every=every)
@@ -149,7 +149,7 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Archive a memory, however often it is said; of a conflict, say that there is none and both hold."""
-    from slowwave_server.services.review import Decision
+    from slowwave_server.services.review.decisions import Decision
 
     shell = shell_of(context)
     chosen = _chosen(shell, numbers, agent=agent, scope=scope, tier=tier, older_than=older_than, every=every)
@@ -169,7 +169,7 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Say that both mean the same: one stays, word for word, with the sources of both."""
-    from slowwave_server.services.review import Decision
+    from slowwave_server.services.review.decisions import Decision
 
     shell = shell_of(context)
     stays = None if into is None else shell.memory_id(into)
@@ -211,7 +211,7 @@ def _chosen(
 def _decide(
     shell: Shell, numbers: list[int], decision: "Decision", *, by: str | None, dry_run: bool, as_json: bool
 ) -> None:
-    from slowwave_server.services.review import decide_items
+    from slowwave_server.services.review.decisions import decide_items
 
     shell.check_database()
     report = decide_items(shell.engine, shell.tenant, numbers, decision, by=who(by), now=shell.now(), dry_run=dry_run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.workers.cli.diff import print_diff
 from slowwave_server.workers.cli.options import MEND, SCOPE_HELP, Json, Limit, scope_parts
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slowwave_server.services.reports.runs import RunLine, RunStory
-    from slowwave_server.services.undo_report import UndoReport
+    from slowwave_server.services.undo.report import UndoReport
 
 Kind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
 AgentOption = Annotated[str | None, typer.Option(help="Only runs that worked on this agent's own memories.")]
@@ -74,7 +74,7 @@ def _list(
     limit: int,
     as_json: bool,
 ) -> None:
-    from slowwave_server.services.reports.names import find_agent
+    from slowwave_server.services.lookup import find_agent
     from slowwave_server.services.reports.runs import list_runs
 
     if agent is not None and scope is not None:
@@ -209,7 +209,7 @@ def _print_undo(report: "UndoReport", *, no_repeat: bool) -> None:
     if report.gone:
         out.print(f"{'Written back' if report.again else 'Removed with it'}: {report.gone}.")
     if report.decisions:
-        out.print(f"{count_words(report.decisions, 'decision')} reversed.")
+        out.print(f"{pluralize(report.decisions, 'decision')} reversed.")
     for reason in report.refused:
         console(stderr=True).print(f"Not undone: {reason}.")
     said = f"This undo is run {report.run}; `slowwave undo {report.run}` reverses it."

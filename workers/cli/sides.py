@@ -5,12 +5,12 @@ Must not know: what is decided about them.
 
 from typing import TYPE_CHECKING
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.output import console, one_line, print_rows, styled
 
 if TYPE_CHECKING:
     from slowwave_server.services.reports.conflicts import ListedConflict
-    from slowwave_server.services.reports.sides import Side
+    from slowwave_server.services.review.conflict_sides import Side
 
 LABEL = 9
 
@@ -50,6 +50,6 @@ def _origin(side: "Side") -> str:
     if side.source_count > len(places):
         places.append(f"{side.source_count - len(places):,} more")
     if side.noted:
-        places.append(f"noted {count_words(side.noted, 'time')}")
+        places.append(f"noted {pluralize(side.noted, 'time')}")
     places.extend(f"read in {file}" for file in side.files)
     return f"{side.id} · {one_line(', '.join(places), 200) or 'no source'}"

@@ -14,10 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from slowwave.coordination.answers import Priority
 from slowwave.identity import SessionRef
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
+from slowwave_server.services.flush.sweep import request_flush
 from slowwave_server.services.reports.dirty import Goal, goals_of, unmet
 from slowwave_server.services.reports.why import why_waiting
-from slowwave_server.services.sweep import request_flush
 from slowwave_server.workers.cli.output import console
 from slowwave_server.workers.cli.sentences import UNAVAILABLE, complain
 from slowwave_server.workers.cli.state import Shell
@@ -68,7 +68,7 @@ def wait_until_processed(shell: Shell, refs: Sequence[SessionRef], timeout_secon
 
 
 def _give_up(shell: Shell, left: Sequence[Goal], timeout_seconds: float) -> None:
-    complain(f"after {timeout_seconds:g} s, {count_words(len(left), 'session')} not processed yet; what they wait for:")
+    complain(f"after {timeout_seconds:g} s, {pluralize(len(left), 'session')} not processed yet; what they wait for:")
     listening, swept_ago = shell.queues_with_listener(), shell.swept_ago()
     with shell.connection() as connection:
         for goal in left[:REASONS_SHOWN]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from slowwave.errors import InvalidMessage
-from slowwave_server.domain.spoken_time import count_words
-from slowwave_server.services.review import DecisionReport
+from slowwave_server.domain.spoken_time import pluralize
+from slowwave_server.services.review.decisions import DecisionReport
 
 
 def written(seen: Mapping[UUID, int]) -> str:
@@ -32,7 +32,7 @@ def told(report: DecisionReport, thing: str) -> str:
     """What came of decisions, in sentences: for the next page where all were made, beside the form where not."""
     said = [f"{thing.capitalize()} {result.number}: {result.text}." for result in report.results if result.text]
     if report.run is not None:
-        done = f"{count_words(report.decided, thing)} decided in run {report.run}, which can be undone."
+        done = f"{pluralize(report.decided, thing)} decided in run {report.run}, which can be undone."
         return " ".join([*said, done]) if len(said) == 1 else " ".join([done, *_left(report, thing)])
     return " ".join(["Nothing was changed.", *said])
 

@@ -13,8 +13,8 @@ from starlette.responses import Response
 from slowwave.errors import SlowwaveError
 from slowwave_server.domain.troubles import TROUBLES
 from slowwave_server.models.schema import WrongSchema, require_current
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.check import first_line
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.reports.refusals import cure_of_refusal
 from slowwave_server.workers.cli.sentences import UNAVAILABLE, explain_failure
 from slowwave_server.workers.console.visit import Trouble, Visit

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from slowwave.errors import InvalidName
 from slowwave.identity import shared_scope
+from slowwave_server.services.lookup import find_agent
 from slowwave_server.services.reports.agents import agent_names
-from slowwave_server.services.reports.names import find_agent
 from slowwave_server.workers.console.visit import Visit
 
 NAMED = 200

@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.templating import Jinja2Templates
 
-from slowwave_server.domain.spoken_time import count_words, duration_words
+from slowwave_server.domain.spoken_time import duration_words, pluralize
 
 FOLDER = Path(__file__).parent
 LONG_AGO = 14 * 86_400
@@ -48,7 +48,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(ago=ago, utc=utc, duration=duration_words, count=count_words, pairs=pairs)
+    environment.filters.update(ago=ago, utc=utc, duration=duration_words, count=pluralize, pairs=pairs)
     return environment
 
 

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from redis.exceptions import RedisError
 
 from slowwave.coordination.request_queue import wake_request
-from slowwave_server.services.requests import Kind, Request, add_request, read_request
+from slowwave_server.services.requests.store import Kind, Request, add_request, read_request
 from slowwave_server.workers.gateway.caller import NotThere
 from slowwave_server.workers.gateway.problems import AWAY_SECONDS, Problem
 from slowwave_server.workers.gateway.schemas.curation import Request as RequestAnswer

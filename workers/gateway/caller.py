@@ -12,7 +12,7 @@ from uuid import UUID
 from slowwave.errors import SlowwaveError
 from slowwave.identity import check_name, shared_scope
 from slowwave_server.services.access.api_keys import Right
-from slowwave_server.services.reports.reach import Reach
+from slowwave_server.services.access.reach import Reach
 
 
 class NotThere(SlowwaveError):

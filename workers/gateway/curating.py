@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 from sqlalchemy import Connection
 
 from slowwave.messages import YEARS
-from slowwave_server.services.reports.names import UnknownName, find_agent
+from slowwave_server.services.lookup import UnknownName, find_agent
 from slowwave_server.services.reports.records import Record, read_record
 from slowwave_server.workers.gateway.caller import nothing
 from slowwave_server.workers.gateway.visit import Visit

@@ -18,8 +18,8 @@ from starlette.types import Message, Receive, Scope, Send
 from slowwave.errors import InvalidQuery
 from slowwave.memory_types import MemoryType
 from slowwave_server.services.access.api_keys import Right
+from slowwave_server.services.access.reach import ANY
 from slowwave_server.services.reports.explain import Explanation, explain_memory
-from slowwave_server.services.reports.reach import ANY
 from slowwave_server.workers.cli.mcp import flush_sessions
 from slowwave_server.workers.gateway.bodies import take_body
 from slowwave_server.workers.gateway.gate import Gate

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from slowwave import errors
 from slowwave.postgres import NotPermitted
 from slowwave_server.models.schema import WrongSchema
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.workers.cli.sentences import UNAVAILABLE, explain_failure
 from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.gateway.caller import NotThere, RightMissing

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from slowwave.tracing import request_span, valid_traceparent
-from slowwave_server.services import work_ids
+from slowwave_server.services import log_context
 
 log = logging.getLogger("slowwave_server.workers.gateway.requests")
 
@@ -60,8 +60,8 @@ class Identified:
                     answered.setdefault(name, value)
             await send(message)
 
-        work_ids.clear()
-        work_ids.bind(request=request_id)
+        log_context.clear()
+        log_context.bind(request=request_id)
         with request_span(f"{scope['method']} gateway", valid_traceparent(headers.get("traceparent")), request_id):
             await self._app(scope, receive, identified)
         if self._told:

@@ -15,7 +15,7 @@ from anyio import to_thread
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from slowwave_server.services import work_ids
+from slowwave_server.services import log_context
 from slowwave_server.workers.gateway.addresses import NO_TEXT
 from slowwave_server.workers.gateway.bodies import take_body
 from slowwave_server.workers.gateway.gate import Gate
@@ -92,7 +92,7 @@ async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_lat
     visit = request.state.visit = Visit(gate, request, caller, request_id_of(request.scope))
     _entering.set(visit)
     act_for(caller.digest)
-    work_ids.bind(tenant=visit.tenant, key=caller.prefix)
+    log_context.bind(tenant=visit.tenant, key=caller.prefix)
     caller.require(*needs.rights)
     if not counts_late:
         await to_thread.run_sync(visit.take_token)

@@ -23,7 +23,7 @@ from sqlalchemy import Connection, Engine
 
 from slowwave.settings import Settings
 from slowwave_server.services.access.api_keys import Right
-from slowwave_server.services.reports.reach import Reach
+from slowwave_server.services.access.reach import Reach
 from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.idempotency import given_key

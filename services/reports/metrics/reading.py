@@ -22,11 +22,11 @@ from slowwave.settings import Settings
 from slowwave_server.models.schema import WrongSchema, current_revision, head_revision, require_current
 from slowwave_server.services.reports.check import first_line
 from slowwave_server.services.reports.metrics import By
-from slowwave_server.services.reports.metrics.aside import read_aside
 from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker, read_leases
 from slowwave_server.services.reports.metrics.budgets import read_budgets
 from slowwave_server.services.reports.metrics.deliveries import read_deliveries
 from slowwave_server.services.reports.metrics.flushes import read_flushes
+from slowwave_server.services.reports.metrics.quarantine import read_aside
 from slowwave_server.services.reports.metrics.runs import read_runs
 from slowwave_server.services.reports.metrics.sessions import read_sessions
 from slowwave_server.services.reports.model_check import TROUBLES_OF, model_state

@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from slowwave.coordination.answers import Priority
 from slowwave.identity import SessionRef
+from slowwave_server.services.lookup import find_session
 from slowwave_server.services.reports.agents import list_agents, list_sessions
 from slowwave_server.services.reports.dirty import dirty_sessions
-from slowwave_server.services.reports.names import find_session
 from slowwave_server.services.reports.why import why_waiting
 from slowwave_server.workers.cli.wait import ask_for_flush
 from slowwave_server.workers.console.routing import Page, changes, reads

@@ -5,7 +5,7 @@ Must not know: SQL, how tokens are reserved.
 
 from starlette.responses import Response
 
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.reports.budget import BudgetReport, read_budget
 from slowwave_server.services.reports.spending import Spending, read_spending
 from slowwave_server.workers.cli.budget import reached_words
@@ -42,7 +42,7 @@ def _plot(found: BudgetReport, spent: Spending, agent: str | None) -> Bars | Non
         return None
     values = []
     for age, day in enumerate(reversed(spent.days)):
-        words = f"{day.day}: {day.tokens:,} tokens, {count_words(day.calls, 'call')}"
+        words = f"{day.day}: {day.tokens:,} tokens, {pluralize(day.calls, 'call')}"
         values.append((day.tokens, words, f"{day.day:%m-%d}" if age % LABELLED == 0 else ""))
     return draw_bars(values[::-1], limit=_daily_cap(found, agent))
 

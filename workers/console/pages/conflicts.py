@@ -14,7 +14,7 @@ from slowwave.errors import InvalidMessage, InvalidQuery
 from slowwave_server.domain.review import ConflictStatus
 from slowwave_server.services.reports.conflicts import ListedConflict, list_conflicts, read_conflict
 from slowwave_server.services.reports.review import revisions_of, what_answers_do
-from slowwave_server.services.review import Contested, Decision, decide_conflicts
+from slowwave_server.services.review.decisions import Contested, Decision, decide_conflicts
 from slowwave_server.workers.console.deciding import read_seen, told, written
 from slowwave_server.workers.console.places import scope_of
 from slowwave_server.workers.console.routing import Page, changes, reads

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from slowwave_server.domain.summaries.differences import Differing, compare_lines
 from slowwave_server.domain.summaries.lines import HEADINGS
 from slowwave_server.services.days.book import day_book
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.days import DayStory, Told, read_day, said_for
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.visit import Trouble, Visit
 

@@ -14,8 +14,8 @@ from urllib.parse import quote
 from starlette.responses import Response, StreamingResponse
 
 from slowwave_server.services.access.audit_log import note_act
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memory_files.export import export_scope, scopes_of
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.visit import Visit
 

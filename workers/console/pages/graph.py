@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from slowwave_server.services.graph import EntityGraph, best_connected, neighbourhood
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.reports.graph import EntityGraph, best_connected, neighbourhood
 from slowwave_server.services.reports.timeline import Changed, Value, changed_relations, values_of
 from slowwave_server.workers.console.places import Place, place_of
 from slowwave_server.workers.console.ring import draw_ring

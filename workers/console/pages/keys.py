@@ -20,7 +20,7 @@ from slowwave_server.services.access.api_keys import (
     revoke_key,
 )
 from slowwave_server.services.access.audit_log import note_act
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Visit
 

@@ -15,11 +15,11 @@ from starlette.responses import Response
 from slowwave_server.domain.schedule import InvalidSchedule
 from slowwave_server.domain.spoken_time import duration_words
 from slowwave_server.services.access.whole_installation import sees_everything
-from slowwave_server.services.maintenance import JobReport, Scheduler
-from slowwave_server.services.maintenance_config import Wish, configure, find_job
-from slowwave_server.services.maintenance_jobs import Job
+from slowwave_server.services.maintenance.config import Wish, configure, find_job
+from slowwave_server.services.maintenance.jobs import Job
+from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
 from slowwave_server.services.reports.maintenance import read_maintenance, when_words
-from slowwave_server.services.runs import AlreadyRunning
+from slowwave_server.services.runs.store import AlreadyRunning
 from slowwave_server.workers.console.beside import run_beside
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Trouble, Visit

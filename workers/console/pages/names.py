@@ -11,8 +11,8 @@ from starlette.responses import Response
 from slowwave.errors import InvalidMessage
 from slowwave.identity import shared_scope
 from slowwave_server.services.aliases.editing import AliasEdit, CannotRename, add_alias, remove_alias
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.aliases import ListedAlias, list_aliases
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.workers.console.places import Place, place_of
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Visit

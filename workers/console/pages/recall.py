@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from starlette.responses import Response
 
-from slowwave_server.services.reports.names import find_agent
+from slowwave_server.services.lookup import find_agent
 from slowwave_server.workers.cli.options import scope_parts
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.visit import Trouble, Visit

@@ -23,8 +23,8 @@ from slowwave_server.services.reports.review import (
     read_question,
     revisions_of,
 )
-from slowwave_server.services.reports.sides import Side
-from slowwave_server.services.review import Contested, Decision, decide_items
+from slowwave_server.services.review.conflict_sides import Side
+from slowwave_server.services.review.decisions import Contested, Decision, decide_items
 from slowwave_server.workers.console.deciding import read_seen, told, written
 from slowwave_server.workers.console.pages.conflicts import answers_of
 from slowwave_server.workers.console.places import scope_of

@@ -9,15 +9,15 @@ from typing import get_args
 from starlette.responses import Response
 
 from slowwave.identity import shared_scope
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import CannotForget
+from slowwave_server.services.lookup import UnknownName, find_agent
 from slowwave_server.services.moving_in.undoing import undo_any
-from slowwave_server.services.reports.names import UnknownName, find_agent
 from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
-from slowwave_server.services.runs import RunKind
-from slowwave_server.services.undo_checks import CannotUndo
-from slowwave_server.services.undo_report import UndoReport
+from slowwave_server.services.runs.store import RunKind
+from slowwave_server.services.undo.checks import CannotUndo
+from slowwave_server.services.undo.report import UndoReport
 from slowwave_server.workers.cli.diff import difference
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.visit import Trouble, Visit
@@ -116,7 +116,7 @@ def _undone(report: UndoReport) -> str:
     if report.gone:
         said += f" {'Written back' if report.again else 'Removed with it'}: {report.gone}."
     if report.decisions:
-        said += f" {count_words(report.decisions, 'decision')} reversed."
+        said += f" {pluralize(report.decisions, 'decision')} reversed."
     if report.refused:
         said += f" Not undone: {' '.join(f'{reason}.' for reason in report.refused)}"
     return said

@@ -12,13 +12,13 @@ from typing import Any, get_args
 from starlette.responses import Response
 
 from slowwave.identity import SessionRef
-from slowwave_server.domain.spoken_time import count_words
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.access.whole_installation import sees_everything
+from slowwave_server.services.dead_letters.quarantine import RetryResult, retry_quarantined
+from slowwave_server.services.dead_letters.redrive import dismiss, redrive
 from slowwave_server.services.extraction.build import build_extractor
-from slowwave_server.services.quarantine import RetryResult, retry_quarantined
-from slowwave_server.services.redrive import dismiss, redrive
+from slowwave_server.services.lookup import UnknownName, find_agent, find_session
 from slowwave_server.services.reports.dead_letters import LetterState, count_open, list_letters, read_letter
-from slowwave_server.services.reports.names import UnknownName, find_agent, find_session
 from slowwave_server.services.reports.quarantine import QuarantinedEvent, count_quarantined, list_quarantined
 from slowwave_server.workers.cli.dead_letters import sender
 from slowwave_server.workers.console.beside import run_beside
@@ -94,7 +94,7 @@ def retry(visit: Visit) -> Response:
     if tried is None:
         return visit.go("/set-aside/events", say="It is being tried again: look at this page in a moment.")
     told = {
-        "stored": f"{count_words(tried.value[0].stored, 'memory', 'memories')} stored.",
+        "stored": f"{pluralize(tried.value[0].stored, 'memory', 'memories')} stored.",
         "no_reply": "There was nothing in it to remember.",
         "failed": f"It failed again: {tried.value[0].error}",
         "gone": "It is not set aside any more.",
@@ -109,10 +109,10 @@ def retry_all(visit: Visit) -> Response:
     chosen = [(_ref(visit, event), event.seq) for event in found]
     tried = run_beside("retry-all", lambda: _tried(visit, chosen))
     if tried is None:
-        say = f"{count_words(len(chosen), 'event')} are being tried again: look at this page in a moment."
+        say = f"{pluralize(len(chosen), 'event')} are being tried again: look at this page in a moment."
     else:
         through = sum(result.outcome in {"stored", "no_reply"} for result in tried.value)
-        say = f"{through:,} of {count_words(len(chosen), 'event')} went through."
+        say = f"{through:,} of {pluralize(len(chosen), 'event')} went through."
     return visit.go("/set-aside/events", say=say)
 
 
@@ -164,7 +164,7 @@ def _number(given: str) -> int:
 def _told(visit: Visit, what: str, done: list[int], refused: Mapping[int, str]) -> Response:
     # A letter keeps when it was decided on, and no name: the log has that.
     log.info("dead letters %s by %s: %s", what, visit.user.name, ", ".join(map(str, done)) or "none")
-    say = f"{count_words(len(done), 'letter')} {what}."
+    say = f"{pluralize(len(done), 'letter')} {what}."
     for number, reason in refused.items():
         say += f" Letter {number}: {reason}."
     return visit.go("/set-aside/letters", say=say)

@@ -11,7 +11,7 @@ from sse_starlette import EventSourceResponse
 
 from slowwave.changes import BEGINNING, Change, CursorExpired, check_cursor, places_of
 from slowwave.errors import RateLimited
-from slowwave_server.services.reports.reach import Reach
+from slowwave_server.services.access.reach import Reach
 from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.change_feeds import Stream
 from slowwave_server.workers.gateway.change_streams import Streams

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query
 
 from slowwave.identity import SessionRef, shared_scope
 from slowwave_server.services.days.book import DayEntry, day_book
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.agents import list_agents
 from slowwave_server.services.reports.days import read_day
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.reports.why import why_waiting
 from slowwave_server.workers.gateway.caller import nothing
 from slowwave_server.workers.gateway.curating import (

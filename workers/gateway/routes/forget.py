@@ -10,9 +10,9 @@ from fastapi import APIRouter
 
 from slowwave.errors import InvalidMessage
 from slowwave_server.services.forget.target import Target
-from slowwave_server.services.reports.names import UnknownName
-from slowwave_server.services.request_work import ForgetArguments, confirmation
-from slowwave_server.services.requests import Request, read_request
+from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.requests.store import Request, read_request
+from slowwave_server.services.requests.work import ForgetArguments, confirmation
 from slowwave_server.workers.gateway.asking import answered, ask
 from slowwave_server.workers.gateway.caller import NotThere, nothing
 from slowwave_server.workers.gateway.curating import memory_of, responses

@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from slowwave_server.services.access.api_keys import Key as KnownKey
 from slowwave_server.services.access.api_keys import Wanted, list_keys, make_key, revoke_key
 from slowwave_server.services.access.audit_log import Noted, note_act
-from slowwave_server.services.reports.reach import Reach
+from slowwave_server.services.access.reach import Reach
 from slowwave_server.workers.gateway.caller import nothing
 from slowwave_server.workers.gateway.curating import Cursor, Limit, responses
 from slowwave_server.workers.gateway.cursors import page_of, read_cursor

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Path, Query
 from sqlalchemy import Connection
 
 from slowwave_server.domain.review import ItemState, Tier
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.conflicts import ListedConflict
-from slowwave_server.services.reports.names import UnknownName
 from slowwave_server.services.reports.review import (
     Asked,
     ListedQuestion,
@@ -24,8 +24,8 @@ from slowwave_server.services.reports.review import (
     revisions_of,
     what_answers_do,
 )
-from slowwave_server.services.request_work import scope_named
-from slowwave_server.services.review import Decision, decide_items
+from slowwave_server.services.requests.work import scope_named
+from slowwave_server.services.review.decisions import Decision, decide_items
 from slowwave_server.workers.gateway.caller import nothing
 from slowwave_server.workers.gateway.curating import AnyScope, Cursor, Limit, check_scope, responses
 from slowwave_server.workers.gateway.cursors import number_part, page_of, read_cursor

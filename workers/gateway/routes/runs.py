@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from slowwave_server.services.reports.names import UnknownName
+from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
-from slowwave_server.services.request_work import scope_named
-from slowwave_server.services.runs import RunKind
+from slowwave_server.services.requests.work import scope_named
+from slowwave_server.services.runs.store import RunKind
 from slowwave_server.workers.gateway.asking import answered, ask
 from slowwave_server.workers.gateway.caller import nothing
 from slowwave_server.workers.gateway.curating import AnyScope, Cursor, Limit, check_scope, responses

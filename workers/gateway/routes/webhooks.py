@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from sqlalchemy import Connection, Row
 
-from slowwave_server.services.reports.reach import Reach
+from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.webhooks.endpoints import (
     Wanted,
     enable_endpoint,

@@ -1,0 +1,1 @@
+"""Curation: notes of days become long-term memory."""

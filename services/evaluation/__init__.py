@@ -1,0 +1,1 @@
+"""Evaluate extraction and recall on data sets with known answers."""

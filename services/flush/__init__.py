@@ -1,0 +1,1 @@
+"""Flushes: extract memories from the next window of a session."""

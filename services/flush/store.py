@@ -1,0 +1,283 @@
+"""What a flush reads from and writes to Postgres: rows in, dataclasses out. The SQL itself lives in the migrations.
+
+Must not know: Redis, leases, when a flush is due.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, LiteralString
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from slowwave.identity import SessionRef
+from slowwave.settings import AutoFlush
+from slowwave_server.domain.candidates import Extraction, Extractor, Made, Window
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.windows import most_events
+from slowwave_server.services.flush.rows import aliases_json, candidates_json, clean_error, event_of, passages_json
+
+MAX_FAILURES = 30_000
+"""A column of two bytes counts no further, and an outage may last for months."""
+
+_BEGIN = "SELECT * FROM slowwave.begin_flush(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_COMMIT = (
+    "SELECT * FROM slowwave.commit_extraction("
+    "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+)
+_FAIL = "SELECT slowwave.fail_flush(%s, %s, %s, %s, %s, %s, %s, %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A begun flush, or why there is none. `events` are contiguous from processed_until + 1."""
+
+    state: Literal["begin", "unknown", "clean", "early"]
+    session_id: int = 0
+    scope_id: int | None = None
+    time_zone: str = "UTC"
+    processed_until: int = 0
+    invalidated_at: int | None = None
+    attempts: int = 0
+    failures: int = 0
+    window_limit: int | None = None
+    events: tuple[Event, ...] = ()
+    preceding: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The answer of a commit. committed False: another worker was faster and nothing was written."""
+
+    committed: bool
+    flush_id: int | None
+    stored: int
+    repeated: int
+    due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Everything that one window writes, ready to be sent again if the server goes away in between."""
+
+    session_id: int
+    from_seq: int
+    to_seq: int
+    invalidated_at: int | None
+    outcome: Literal["stored", "no_reply", "quarantined"]
+    extractor: str
+    extractor_version: str
+    attempt: int
+    candidates: str
+    passages: str
+    noise: int
+    redactions: int
+    error: str | None
+    window_limit: int | None
+    idle_seconds: float
+    max_dirty_age_seconds: float
+    turn_threshold: int
+    started_at: datetime
+    tokens: int = 0
+    fallback: str | None = None
+    fallback_why: str | None = None
+    dropped: str | None = None
+    aliases: str | None = None
+
+    @classmethod
+    def of_extraction(
+        cls,
+        begun: Begun,
+        window: Window,
+        extraction: Extraction,
+        extractor: Extractor,
+        settings: AutoFlush,
+        now: datetime,
+    ) -> "Commit":
+        """The commit of a window that was read to its end. A window cut by bisection doubles its bound again."""
+        limit = begun.window_limit
+        if limit is not None:
+            limit = limit * 2 if limit * 2 < most_events(settings.extractor.max_messages_per_flush) else None
+        commit = cls._of(
+            begun,
+            window,
+            extractor,
+            settings,
+            now,
+            outcome="stored" if extraction.candidates else "no_reply",
+            candidates=candidates_json(extraction.candidates, window.events),
+            noise=extraction.noise,
+            redactions=extraction.redactions,
+            window_limit=limit,
+            aliases=aliases_json(window.events),
+        )
+        return commit if extraction.made is None else commit.made_by(extraction.made)
+
+    def made_by(self, made: Made) -> "Commit":
+        """With who made it in the end, and what that cost."""
+        return replace(
+            self,
+            extractor=made.extractor,
+            extractor_version=made.version,
+            tokens=made.tokens,
+            fallback=made.fallback,
+            fallback_why=None if made.why is None else clean_error(made.why),
+            dropped=json.dumps(dict(made.dropped)) if made.dropped else None,
+        )
+
+    @classmethod
+    def of_quarantine(
+        cls, begun: Begun, window: Window, error: str, extractor: Extractor, settings: AutoFlush, now: datetime
+    ) -> "Commit":
+        """The commit that sets a window's only event aside and moves on."""
+        return cls._of(begun, window, extractor, settings, now, outcome="quarantined", error=clean_error(error))
+
+    @classmethod
+    def _of(
+        cls,
+        begun: Begun,
+        window: Window,
+        extractor: Extractor,
+        settings: AutoFlush,
+        now: datetime,
+        *,
+        outcome: Literal["stored", "no_reply", "quarantined"],
+        candidates: str = "[]",
+        noise: int = 0,
+        redactions: int = 0,
+        error: str | None = None,
+        window_limit: int | None = None,
+        aliases: str | None = None,
+    ) -> "Commit":
+        return cls(
+            session_id=begun.session_id,
+            from_seq=window.from_seq,
+            to_seq=window.to_seq,
+            invalidated_at=begun.invalidated_at,
+            outcome=outcome,
+            extractor=extractor.name,
+            extractor_version=extractor.version,
+            attempt=begun.attempts,
+            candidates=candidates,
+            passages=passages_json(window, begun.preceding),
+            noise=noise,
+            redactions=redactions,
+            error=error,
+            window_limit=window_limit,
+            idle_seconds=settings.idle_seconds,
+            max_dirty_age_seconds=settings.max_dirty_age_seconds,
+            turn_threshold=settings.turn_threshold,
+            started_at=now,
+            aliases=aliases,
+        )
+
+
+def begin_flush(
+    connection: Connection[Any],
+    ref: SessionRef,
+    settings: AutoFlush,
+    now: datetime,
+    *,
+    preceding: int,
+) -> Begun:
+    """Count an attempt and read the window; one round trip, committed before the work starts."""
+    values = (
+        ref.tenant,
+        ref.agent,
+        ref.session,
+        settings.extractor.max_messages_per_flush,
+        preceding,
+        settings.idle_seconds,
+        settings.max_dirty_age_seconds,
+        settings.lease_seconds + 1,
+        now,
+    )
+    return _begun(_one_row(connection, _BEGIN, values))
+
+
+def _one_row(connection: Connection[Any], statement: LiteralString, values: tuple[object, ...]) -> dict[str, Any]:
+    """The one row of a statement that every flush makes, prepared at once."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(statement, values, prepare=True).fetchone()
+    if row is None:
+        raise AssertionError("a function with OUT parameters answers a row")
+    return row
+
+
+def _begun(row: Mapping[str, Any]) -> Begun:
+    if row["state"] != "begin":
+        return Begun(row["state"])
+    events = [event_of(e) for e in row["events"] or ()]
+    return Begun(
+        state="begin",
+        session_id=row["session_id"],
+        scope_id=row["scope_id"],
+        time_zone=row["time_zone"],
+        processed_until=row["processed_until"],
+        invalidated_at=row["invalidated_at"],
+        attempts=row["attempts"],
+        failures=row["failures"],
+        window_limit=row["window_limit"],
+        events=tuple(e for e in events if e.seq > row["processed_until"]),
+        preceding=tuple(e for e in events if e.seq <= row["processed_until"]),
+    )
+
+
+def commit_flush(connection: Connection[Any], commit: Commit, now: datetime) -> Committed:
+    """Write the window, or nothing: one statement, one transaction, one round trip."""
+    values = (
+        commit.session_id,
+        commit.from_seq,
+        commit.to_seq,
+        commit.invalidated_at,
+        commit.outcome,
+        commit.extractor,
+        commit.extractor_version,
+        commit.attempt,
+        commit.candidates,
+        commit.passages,
+        commit.noise,
+        commit.redactions,
+        commit.error,
+        commit.window_limit,
+        commit.idle_seconds,
+        commit.max_dirty_age_seconds,
+        commit.started_at,
+        now,
+        commit.tokens,
+        commit.fallback,
+        commit.fallback_why,
+        commit.dropped,
+        commit.turn_threshold,
+        commit.aliases,
+    )
+    return Committed(**_one_row(connection, _COMMIT, values))
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a failed window leaves behind: the count of attempts that goes on, the next bound, when to try again."""
+
+    attempts: int
+    window_limit: int | None
+    not_before: datetime | None
+    error: str
+
+
+def fail_flush(connection: Connection[Any], begun: Begun, failure: Failure, now: datetime) -> None:
+    """Note a failure of the window, unless the session has moved on meanwhile."""
+    connection.execute(
+        _FAIL,
+        (
+            begun.session_id,
+            begun.processed_until,
+            failure.attempts,
+            min(begun.failures + 1, MAX_FAILURES),
+            failure.window_limit,
+            failure.not_before,
+            clean_error(failure.error),
+            now,
+        ),
+    )

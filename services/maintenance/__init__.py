@@ -1,0 +1,1 @@
+"""Maintenance jobs: their schedule, their configuration, and the scheduler that runs them."""

@@ -1,0 +1,42 @@
+"""Whether a maintenance job is due, cheap enough to be asked after every write.
+
+Must not know: who asks, what is done about it.
+"""
+
+import threading
+from collections.abc import Callable
+from datetime import datetime
+
+from sqlalchemy import Engine
+
+from slowwave_server.services.maintenance.jobs import any_due
+
+
+class DueCheck:
+    """Whether a job is due, asked at most once in `seconds` by one process: what a write can afford.
+
+    After a yes it rests for `rest_seconds`: whoever was told then has the time to take the job.
+    """
+
+    def __init__(
+        self, engine: Engine, *, monotonic: Callable[[], float], seconds: float = 5.0, rest_seconds: float = 60.0
+    ) -> None:
+        self._engine = engine
+        self._monotonic = monotonic
+        self._seconds = seconds
+        self._rest_seconds = rest_seconds
+        self._not_before = float("-inf")
+        self._lock = threading.Lock()
+
+    def is_due(self, now: datetime) -> bool:
+        """Ask, if it is time to ask; else no."""
+        with self._lock:
+            moment = self._monotonic()
+            if moment < self._not_before:
+                return False
+            self._not_before = moment + self._seconds
+        with self._engine.connect() as connection:
+            due = any_due(connection, now)
+        if due:
+            self._not_before = moment + self._rest_seconds
+        return due

@@ -1,0 +1,297 @@
+"""The opportunistic scheduler: whoever is awake runs what is due, once, however long everything was off.
+
+A tick may come at any time and from anywhere: from beat, a worker's start, a write, the shell, a daemon. Two at once do
+no harm. The due time moves on in the transaction that starts the run, computed from now: a job that missed ten periods
+runs once. The job itself runs outside of any transaction, under a lease that a thread renews. When the lease ends
+without the run having ended, the next tick says so and runs the job again.
+
+Must not know: what jobs do (runners are handed in), Celery, how results are shown.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
+
+from slowwave.settings import Settings
+from slowwave.storable import clean_text
+from slowwave_server.domain.model_calls import AskModel
+from slowwave_server.domain.schedule import InvalidSchedule
+from slowwave_server.services.maintenance.jobs import (
+    Claim,
+    Job,
+    bury_dead_runs,
+    claim_job,
+    due_jobs,
+    lock_job,
+    plan_jobs,
+    read_jobs,
+    settle_job,
+)
+from slowwave_server.services.reports.check import first_line
+from slowwave_server.services.runs.heartbeat import RunHeartbeat
+from slowwave_server.services.runs.store import AlreadyRunning, Run, RunEnd, finish_run
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Clock = Callable[[], datetime]
+BuildModel = Callable[[Settings], AskModel | None]
+_LONGEST_SENTENCE = 500
+MAX_TIME = timedelta(minutes=45)
+"""A job that took so long stops between two pieces of its work; what is left is due at its next run."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """What a runner is given. build_model: answers None for settings without one.
+
+    engine: of transactions; none is open. run: the run's id and lease. job: its row (details: llm_command and the
+    like). dry_run: tell what would be done and change nothing. still_ours: False once another process has taken the
+    job over: stop then, nothing of this run will be told.
+    """
+
+    engine: Engine
+    run: Run
+    job: Job
+    settings: Settings
+    clock: Clock
+    by: str
+    dry_run: bool
+    still_ours: Callable[[], bool]
+    build_model: BuildModel
+
+    def patience(self) -> Callable[[], bool]:
+        """Whether to begin another piece of the work: asked from now on, until another has the job or time is up."""
+        ends = self.clock() + MAX_TIME
+        return lambda: self.still_ours() and self.clock() < ends
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """What a runner answers. summary: one sentence. status: "stopped" when it ended early of its own accord."""
+
+    summary: str
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    status: Literal["completed", "stopped"] = "completed"
+
+
+JobRunner = Callable[[JobContext], JobOutcome]
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """How one run ended. "lost": its lease ended meanwhile and another process has the job; error: of failed ones."""
+
+    job: str
+    run: int
+    status: Literal["completed", "stopped", "failed", "lost"]
+    summary: str
+    started_at: datetime
+    seconds: float
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TickReport:
+    """What one tick did. taken_over: jobs whose last run had died. errors: jobs that could not even be begun."""
+
+    at: datetime
+    ran: tuple[JobReport, ...]
+    taken_over: tuple[str, ...]
+    errors: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """jobs: those to run, the longest overdue first; taken_over: those of them whose last run had died."""
+
+    jobs: tuple[str, ...]
+    taken_over: tuple[str, ...]
+
+
+class Scheduler:
+    """Finds due jobs and runs them. runners: by job type; by: who asks, written on every run."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        runners: Mapping[str, JobRunner],
+        settings: Settings,
+        *,
+        clock: Clock,
+        by: str,
+        build_model: BuildModel = lambda _settings: None,
+    ) -> None:
+        # Claims are transactions, whatever the caller's engine makes of single statements.
+        self._engine = engine.execution_options(isolation_level="READ COMMITTED")
+        self._runners = runners
+        self._settings = settings
+        self._clock = clock
+        self._by = by
+        self._build_model = build_model
+
+    def find_due(self) -> Due:
+        """Plan what has no due time yet, bury what died, and answer what is due."""
+        return _on_a_living_connection(self._find_due)
+
+    def _find_due(self) -> Due:
+        now = self._clock()
+        # A transaction each: one that locked jobs in another order than the next would wait for it crosswise.
+        with self._engine.begin() as connection:
+            dead = bury_dead_runs(connection, now)
+        with self._engine.begin() as connection:
+            plan_jobs(connection, now)
+        with self._engine.begin() as connection:
+            jobs = due_jobs(connection, now)
+        return Due(tuple(jobs), tuple(job for job in dead if job in jobs))
+
+    def tick(self, *, should_stop: Callable[[], bool] = lambda: False) -> TickReport:
+        """Run here whatever is due, one job after the other; no failure of one keeps the others from running."""
+        at, due = self._clock(), self.find_due()
+        ran: list[JobReport] = []
+        errors: dict[str, str] = {}
+        for job in due.jobs:
+            if should_stop():
+                break
+            try:
+                report = self.run_if_due(job)
+            except DBAPIError as error:
+                errors[job] = _sentence(error)
+            else:
+                ran += [] if report is None else [report]
+        return TickReport(at, tuple(ran), due.taken_over, errors)
+
+    def run_if_due(self, job: str) -> JobReport | None:
+        """Run a job, if it is (still) due and nobody else runs it; None otherwise. Safe to call any number of times."""
+        try:
+            claim = _on_a_living_connection(lambda: self._claim(job, forced=False, dry_run=False))
+        except (AlreadyRunning, InvalidSchedule) as error:
+            claim = None
+            log.info("maintenance job %s is not run: %s", job, error)
+        return None if claim is None else self._run(claim, dry_run=False)
+
+    def knows(self, job: str) -> bool:
+        """Whether there is a job of that name."""
+        with self._engine.connect() as connection:
+            return any(known.id == job for known in read_jobs(connection))
+
+    def run_now(self, job: str, *, dry_run: bool = False) -> JobReport | None:
+        """Run a job whatever its due time, enabled or not; None: there is no such job.
+
+        dry_run is passed on to the runner, and leaves the job's due time and its last run as they are; the run itself
+        is written down, as one that was dry. Raises AlreadyRunning, InvalidSchedule.
+        """
+        claim = self._claim(job, forced=True, dry_run=dry_run)
+        return None if claim is None else self._run(claim, dry_run=dry_run)
+
+    def _claim(self, job: str, *, forced: bool, dry_run: bool) -> Claim | None:
+        with self._engine.begin() as connection:
+            return claim_job(
+                connection,
+                job,
+                now=self._clock(),
+                lease_seconds=self._settings.memory.maintenance.lease_seconds,
+                by=self._by,
+                forced=forced,
+                plan=not dry_run,
+            )
+
+    def _run(self, claim: Claim, *, dry_run: bool) -> JobReport:
+        job = claim.job
+        error: str | None = None
+        try:
+            with RunHeartbeat(self._engine, claim.run, self._clock) as heartbeat:
+                outcome = self._runner_of(job)(self._context(claim, heartbeat, dry_run=dry_run))
+            json.dumps(dict(outcome.stats), allow_nan=False)  # what Postgres could not store fails here, as the job's
+            status: RunEnd = outcome.status
+        except Exception as failure:  # noqa: BLE001 - whatever a job raises, the other jobs go on
+            error = _sentence(failure)
+            status, outcome = "failed", JobOutcome(error)
+        except BaseException as end:
+            # This process is told to stop. Its work was not done: the next tick, here or elsewhere, runs it again.
+            said = f"it was interrupted ({type(end).__name__})"
+            self._settle(claim, "failed", JobOutcome(said), said, dry_run=dry_run, again=True)
+            raise
+        return self._settle(claim, status, outcome, error, dry_run=dry_run)
+
+    def _runner_of(self, job: Job) -> JobRunner:
+        runner = self._runners.get(job.job_type)
+        if runner is None:
+            known = ", ".join(sorted(self._runners)) or "none"
+            raise UnknownJobType(f"nothing here runs jobs of the type {job.job_type!r}; known: {known}")
+        return runner
+
+    def _context(self, claim: Claim, heartbeat: RunHeartbeat, *, dry_run: bool) -> JobContext:
+        return JobContext(
+            engine=self._engine,
+            run=claim.run,
+            job=claim.job,
+            settings=self._settings,
+            clock=self._clock,
+            by=self._by,
+            dry_run=dry_run,
+            still_ours=lambda: not heartbeat.lost,
+            build_model=self._build_model,
+        )
+
+    def _settle(
+        self,
+        claim: Claim,
+        status: RunEnd,
+        outcome: JobOutcome,
+        error: str | None,
+        *,
+        dry_run: bool,
+        again: bool = False,
+    ) -> JobReport:
+        now = self._clock()
+        stats = dict(outcome.stats) | ({"dry_run": True} if dry_run else {})
+        with self._engine.begin() as connection:
+            lock_job(connection, claim.job.id, wait=True)
+            ours = finish_run(
+                connection, claim.run, status=status, summary=outcome.summary, stats=stats, now=now, error=error
+            )
+            if ours and not dry_run:
+                settle_job(connection, claim, status=status, summary=outcome.summary, now=now, again=again)
+        return JobReport(
+            claim.job.id,
+            claim.run.id,
+            status if ours else "lost",
+            summary=outcome.summary if ours else "its lease ended meanwhile, and it is another's to tell how it went",
+            started_at=claim.started_at,
+            seconds=(now - claim.started_at).total_seconds(),
+            stats=stats,
+            error=error,
+        )
+
+
+class UnknownJobType(Exception):
+    """A job of a type that nothing here runs."""
+
+
+def _on_a_living_connection(work: Callable[[], T]) -> T:
+    """Do it once more where the connection had died: it lay idle since the last tick, and Postgres was restarted. A
+    claim that had been committed all the same is taken over when its lease is over.
+    """
+    try:
+        return work()
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        return work()
+
+
+def _sentence(error: Exception) -> str:
+    """What an error says, without statements and their parameters: these may hold what somebody said."""
+    if isinstance(error, UnknownJobType):
+        return str(error)
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    said, name = clean_text(first_line(error)), type(cause).__name__
+    return (name if said == name else f"{name}: {said}")[:_LONGEST_SENTENCE]

@@ -1,0 +1,1 @@
+"""Changes of memories: fields, links, merges, relations, each with its record."""

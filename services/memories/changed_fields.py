@@ -1,0 +1,29 @@
+"""Reading what a change noted: whether it set decided fields, and their values as they were before they became JSON.
+
+Must not know: who reads them, and why.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from slowwave_server.services.memories.changes import DECIDED
+
+_TIMES = frozenset({"valid_to"})
+_MEMORIES = frozenset({"superseded_by", "merged_into"})
+
+
+def of_fields(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
+    """Whether a change set decided fields: then `before` and `after` name the same ones, and no others."""
+    was, became = set(before or {}), set(after or {})
+    return bool(was) and was == became and was <= set(DECIDED)
+
+
+def field_value(name: str, value: Any) -> Any:
+    """The value of a decided field, from JSON."""
+    if value is None:
+        return None
+    if name in _TIMES:
+        return datetime.fromisoformat(value)
+    return UUID(value) if name in _MEMORIES else value

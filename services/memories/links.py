@@ -1,0 +1,56 @@
+"""Links from one memory to another, each standing once, and their end.
+
+Must not know: why memories are linked.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, update
+from sqlalchemy.dialects.postgresql import insert
+
+from slowwave_server.models import MemoryLink
+from slowwave_server.services.memories.changes import Author
+
+
+def add_link(
+    connection: Connection,
+    source: UUID,
+    target: UUID,
+    predicate: str,
+    *,
+    author: Author,
+    now: datetime,
+    confidence: float = 1.0,
+) -> bool:
+    """Link two memories of one scope. False: the link stands already."""
+    statement = (
+        insert(MemoryLink)
+        .values(
+            source_id=source,
+            target_id=target,
+            predicate=predicate,
+            confidence=confidence,
+            run_id=author.run_id,
+            created_at=now,
+        )
+        .on_conflict_do_nothing()
+    )
+    return connection.execute(statement).rowcount == 1
+
+
+def end_links(
+    connection: Connection, predicate: str, *, author: Author, source: UUID | None = None, target: UUID | None = None
+) -> None:
+    """Take back the standing links of one predicate from `source`, or to `target`. They stay, marked with the run.
+
+    Raises ValueError unless one of the two is given.
+    """
+    if (source is None) == (target is None):
+        raise ValueError("give a source or a target, one of the two")
+    end = MemoryLink.source_id == source if source is not None else MemoryLink.target_id == target
+    connection.execute(
+        update(MemoryLink)
+        .where(end, MemoryLink.predicate == predicate, MemoryLink.ended_by.is_(None))
+        .values(ended_by=author.run_id)
+    )

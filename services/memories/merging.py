@@ -1,0 +1,117 @@
+"""Merging one memory into another, and taking that back: the part keeps its row, its words and its sources.
+
+What a survivor knows through its parts (copied sources, notes and lines of files, `via` the part) is derived from
+`merged_into` alone, so that whatever sets that field calls `sync_copies` and nothing can be left behind.
+
+Must not know: when two memories are to be merged.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, select, text
+
+from slowwave_server.models import Memory
+from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memories.links import add_link, end_links
+
+EVIDENCE = ("memory_sources", "memory_notes", "memory_imports")
+"""The tables of what a memory rests on. A row whose `via` is NULL is the memory's own, any other a copy."""
+
+_LOSERS = tuple(
+    text(
+        f"SELECT DISTINCT x.memory_id FROM slowwave.{table} x JOIN slowwave.memories p ON p.id = x.via"
+        " WHERE x.via = :part AND x.memory_id IS DISTINCT FROM p.merged_into"
+    )
+    for table in EVIDENCE
+)
+# All of them, so that what is copied anew depends on what is merged and not on the order in which it was.
+_DROP_COPIES = tuple(
+    text(f"DELETE FROM slowwave.{table} WHERE memory_id = :survivor AND via IS NOT NULL") for table in EVIDENCE
+)
+# All parts of a survivor: where two of them name the same event one copy stands for both.
+_COPY = (
+    text(
+        "INSERT INTO slowwave.memory_sources AS x"
+        " (memory_id, session_id, seq, confidence, importance, trust, holds_from, via)"
+        " SELECT p.merged_into, s.session_id, s.seq, s.confidence, s.importance, s.trust, s.holds_from, p.id"
+        " FROM slowwave.memories p JOIN slowwave.memory_sources s ON s.memory_id = p.id AND s.via IS NULL"
+        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
+    ),
+    text(
+        "INSERT INTO slowwave.memory_notes AS x (memory_id, working_id, confidence, importance, trust, holds_from, via)"
+        " SELECT p.merged_into, n.working_id, n.confidence, n.importance, n.trust, n.holds_from, p.id"
+        " FROM slowwave.memories p JOIN slowwave.memory_notes n ON n.memory_id = p.id AND n.via IS NULL"
+        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
+    ),
+    text(
+        "INSERT INTO slowwave.memory_imports AS x"
+        " (memory_id, digest, file, sources, confidence, importance, trust, holds_from, reaffirmed_at, via, run_id)"
+        " SELECT p.merged_into, i.digest, i.file, i.sources, i.confidence, i.importance, i.trust, i.holds_from,"
+        "  i.reaffirmed_at, p.id, i.run_id"
+        " FROM slowwave.memories p JOIN slowwave.memory_imports i ON i.memory_id = p.id AND i.via IS NULL"
+        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
+    ),
+)
+
+
+def merge_into(
+    connection: Connection,
+    part: UUID,
+    revision: int,
+    survivor: UUID,
+    *,
+    author: Author,
+    reason: str,
+    now: datetime,
+    confidence: float = 1.0,
+) -> list[UUID]:
+    """Merge `part` (at `revision`) into `survivor`, with all that was merged into the part before: answers these.
+
+    confidence: how alike they are. Raises Stale.
+    """
+    fields = {"status": "archived", "archive_reason": "merged", "merged_into": survivor}
+    change_memory(connection, part, revision, fields, author=author, action="merged", reason=reason, now=now)
+    _relink(connection, part, survivor, confidence=confidence, author=author, now=now)
+    moved = connection.execute(select(Memory.id, Memory.revision).where(Memory.merged_into == part)).all()
+    for row in moved:
+        fields = {"merged_into": survivor}
+        change_memory(connection, row.id, row.revision, fields, author=author, action="merged", reason=reason, now=now)
+        _relink(connection, row.id, survivor, confidence=confidence, author=author, now=now)
+    for memory in (part, *(row.id for row in moved)):
+        sync_copies(connection, memory, now)
+    after = {"from": str(part), "parts": [str(row.id) for row in moved]}
+    note_change(connection, survivor, author=author, action="sourced", before=None, after=after, reason=reason, now=now)
+    return [row.id for row in moved]
+
+
+def part_again(
+    connection: Connection, part: UUID, revision: int, status: str, *, author: Author, reason: str, now: datetime
+) -> None:
+    """Take a merge back: the part stands for itself again. Raises Stale."""
+    fields = {"status": status, "archive_reason": None, "merged_into": None}
+    change_memory(connection, part, revision, fields, author=author, action="unmerged", reason=reason, now=now)
+    end_links(connection, "merged_into", author=author, source=part)
+    sync_copies(connection, part, now)
+
+
+def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
+    """Make the copies of what `part` knows stand where `merged_into` says, there alone; weigh who gained or lost."""
+    touched: set[UUID] = set()
+    for statement in _LOSERS:
+        touched.update(connection.execute(statement, {"part": part}).scalars())
+    survivor = connection.execute(select(Memory.merged_into).where(Memory.id == part)).scalar_one_or_none()
+    if survivor is not None:
+        touched.add(survivor)
+    # In one order everywhere: two transactions that weigh the same memories never wait for each other crosswise.
+    for memory in sorted(touched):
+        for statement in (*_DROP_COPIES, *_COPY):
+            connection.execute(statement, {"survivor": memory})
+        weigh(connection, memory, now)
+
+
+def _relink(
+    connection: Connection, part: UUID, survivor: UUID, *, confidence: float, author: Author, now: datetime
+) -> None:
+    end_links(connection, "merged_into", author=author, source=part)
+    add_link(connection, part, survivor, "merged_into", author=author, now=now, confidence=confidence)

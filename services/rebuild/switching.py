@@ -1,0 +1,201 @@
+"""The switch: in one transaction memories rest on what the other extractor said, or nothing has happened.
+
+    the same statement     keeps its memory, with the events that say it now
+    a new one              a memory of its own, in the inbox
+    one that nobody says   archived, unless something beside these windows says it too: a note, a file, another
+                           conversation; what had ended because of it holds on, until a pass decides anew
+
+Must not know: how windows are read, who asks.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from slowwave.errors import SlowwaveError
+from slowwave_server.domain.rebuilding import Plan, compare, together
+from slowwave_server.domain.similarity import Thresholds
+from slowwave_server.services.consolidation.effects import Effects
+from slowwave_server.services.consolidation.endings import Endings, settle_endings
+from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.consolidation.scope_lock import lock_scope
+from slowwave_server.services.consolidation.world import World
+from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memories.merging import EVIDENCE, sync_copies
+from slowwave_server.services.rebuild import evidence
+from slowwave_server.services.rebuild.staging import statements
+from slowwave_server.services.rebuild.standing import known_elsewhere, scopes_of, standing
+from slowwave_server.services.review.closing import close_conflict, close_item
+
+REASON = "another extractor read the same events"
+
+_HOLD = text(
+    "SELECT a.id FROM slowwave.rebuilds r JOIN slowwave.agents a ON a.id = r.agent_id"
+    " WHERE r.id = :rebuild AND r.state = 'staging' FOR UPDATE OF r FOR SHARE OF a"
+)
+# In the order in which flushes lock what they store.
+_LOCK = text(
+    "SELECT m.id, m.confidence, m.importance FROM slowwave.memories m WHERE m.id = ANY(:ids)"
+    " ORDER BY m.scope_id, m.type, m.content_hash, m.id FOR UPDATE"
+)
+_WORTH = text("SELECT m.confidence, m.importance FROM slowwave.memories m WHERE m.id = :id")
+_FAMILY = text(
+    "SELECT m.id FROM slowwave.memories m WHERE m.merged_into = ANY(:ids)"
+    " UNION SELECT m.id FROM slowwave.memories m WHERE m.id = ANY(:ids) AND m.merged_into IS NOT NULL"
+)
+_SURVIVORS = text(
+    "SELECT DISTINCT m.merged_into FROM slowwave.memories m WHERE m.id = ANY(:ids) AND m.merged_into IS NOT NULL"
+)
+_UNSAID = text(
+    "SELECT m.id, m.revision FROM slowwave.memories m WHERE m.id = ANY(:ids) AND m.status <> 'archived'"
+    + "".join(f" AND NOT EXISTS (SELECT FROM slowwave.{table} x WHERE x.memory_id = m.id)" for table in EVIDENCE)
+    + " ORDER BY m.scope_id, m.type, m.content_hash, m.id"
+)
+_ENDED_BY = text(
+    "SELECT m.id, m.revision FROM slowwave.memories m WHERE m.superseded_by = ANY(:ids) AND m.id <> ALL(:ids)"
+    " ORDER BY m.id"
+)
+_SCOPES = text(
+    "SELECT m.scope_id, array_agg(m.id ORDER BY m.id) FROM slowwave.memories m WHERE m.id = ANY(:ids)"
+    " GROUP BY m.scope_id ORDER BY m.scope_id"
+)
+_CONFLICTS = text(
+    "SELECT c.id, c.scope_id,"
+    " CASE WHEN c.memory_id = ANY(:ids) THEN c.memory_id ELSE c.conflicting_memory_id END AS memory"
+    " FROM slowwave.memory_conflicts c WHERE c.status = 'open'"
+    " AND (c.memory_id = ANY(:ids) OR c.conflicting_memory_id = ANY(:ids)) ORDER BY c.id"
+)
+_QUESTIONS = text(
+    "SELECT i.id, i.scope_id, coalesce(i.memory_id, c.memory_id) AS memory FROM slowwave.review_items i"
+    " LEFT JOIN slowwave.memory_conflicts c ON c.id = i.conflict_id WHERE i.state = 'open'"
+    " AND (i.memory_id = ANY(:ids) OR c.memory_id = ANY(:ids) OR c.conflicting_memory_id = ANY(:ids)) ORDER BY i.id"
+)
+_REMEMBER = text(
+    "UPDATE slowwave.rebuild_windows w SET candidates = '[]', was = jsonb_build_object('extractor', f.extractor,"
+    " 'version', f.extractor_version, 'fallback', f.fallback, 'why', f.fallback_why, 'dropped', f.dropped)"
+    " FROM slowwave.flushes f WHERE w.rebuild_id = :rebuild AND f.session_id = w.session_id AND f.from_seq = w.from_seq"
+)
+_LEDGER = text(
+    "UPDATE slowwave.flushes f SET extractor = w.extractor, extractor_version = w.extractor_version, fallback = NULL,"
+    " fallback_why = NULL, dropped = w.dropped, tokens = f.tokens + w.tokens"
+    " FROM slowwave.rebuild_windows w WHERE w.rebuild_id = :rebuild AND f.session_id = w.session_id"
+    " AND f.from_seq = w.from_seq"
+)
+_DONE = text("UPDATE slowwave.rebuilds SET state = 'switched', run_id = :run WHERE id = :rebuild")
+
+
+class CannotSwitch(SlowwaveError):
+    """The rebuild can't be switched now; nothing was changed, and what was read is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """What a switch did. reweighed: memories that stay and rest on other events, or are said otherwise by them."""
+
+    created: frozenset[UUID]
+    archived: frozenset[UUID]
+    reweighed: int
+    unchanged: int
+
+
+def switch(connection: Connection, rebuild: int, *, author: Author, now: datetime) -> Switched:
+    """Switch, within the caller's transaction. Raises CannotSwitch."""
+    if connection.execute(_HOLD, {"rebuild": rebuild}).first() is None:
+        raise CannotSwitch("the rebuild is gone: its agent was forgotten, or another one took its place; ask again")
+    found, said = standing(connection, rebuild), together(statements(connection, rebuild))
+    for scope in scopes_of(found, said):
+        if not lock_scope(connection, scope):
+            raise CannotSwitch("a pass is at the same memories: ask again after it, nothing is read twice")
+    plan = compare(found, said, known_elsewhere(connection, said))
+    made = _rest(connection, rebuild, plan, author, now)
+    archived = _archive(connection, plan.rest, author, now)
+    _follow(connection, archived, author, now)
+    _end(connection, made, author, now)
+    for statement in (_REMEMBER, _LEDGER):
+        connection.execute(statement, {"rebuild": rebuild})
+    connection.execute(_DONE, {"rebuild": rebuild, "run": author.run_id})
+    reweighed = len(set(plan.rest) - archived)
+    return Switched(frozenset(made), frozenset(archived), reweighed, len(plan.same))
+
+
+def _rest(connection: Connection, rebuild: int, plan: Plan, author: Author, now: datetime) -> Collection[UUID]:
+    """Let memories rest on what is said now; answers those that are new."""
+    worth = {row.id: row for row in connection.execute(_LOCK, {"ids": list(plan.rest)})}
+    evidence.take(connection, author.run_id, rebuild, plan.rest)
+    made = evidence.create(connection, plan.create, author=author, reason=REASON, now=now)
+    evidence.give(connection, author.run_id, rebuild, {**plan.rest, **made})
+    weigh_family(connection, {*plan.rest, *made}, now)
+    for memory in sorted(worth):
+        before, after = worth[memory], connection.execute(_WORTH, {"id": memory}).one()
+        note_change(
+            connection,
+            memory,
+            author=author,
+            action="sourced",
+            before={"confidence": before.confidence, "importance": before.importance},
+            after={"confidence": after.confidence, "importance": after.importance},
+            reason=REASON,
+            now=now,
+        )
+    return made
+
+
+def weigh_family(connection: Connection, memories: Iterable[UUID], now: datetime) -> None:
+    """Weigh memories that lost or gained sources, and those that know of these through a merge."""
+    ids = sorted(set(memories))
+    for part in sorted(connection.execute(_FAMILY, {"ids": ids}).scalars()):
+        sync_copies(connection, part, now)
+    for memory in ids:
+        weigh(connection, memory, now)
+
+
+def _archive(connection: Connection, memories: Iterable[UUID], author: Author, now: datetime) -> set[UUID]:
+    """Archive what nothing says any more, of these and of what they were merged into."""
+    ids = list(memories)
+    ids += connection.execute(_SURVIVORS, {"ids": ids}).scalars()
+    gone = connection.execute(_UNSAID, {"ids": ids}).all()
+    for row in gone:
+        fields = {"status": "archived", "archive_reason": "rebuilt"}
+        change_memory(
+            connection, row.id, row.revision, fields, author=author, action="archived", reason=REASON, now=now
+        )
+    return {row.id for row in gone}
+
+
+def _end(connection: Connection, made: Collection[UUID], author: Author, now: datetime) -> None:
+    """What the new memories end, and what ends them, as behind a flush."""
+    scopes = connection.execute(_SCOPES, {"ids": list(made)}).all() if made else []
+    for scope_id, ids in scopes:
+        world = World(connection, scope_id, Thresholds())
+        known = sorted(load(connection, scope_id, ids).values(), key=lambda memory: memory.order)
+        endings = Endings(connection, scope_id, world.pin, world.pinned)
+        settle_endings(Effects(connection, scope_id, author, now), endings, known)
+
+
+def _follow(connection: Connection, archived: Collection[UUID], author: Author, now: datetime) -> None:
+    """What hung on memories that are gone: values that they had ended, conflicts and questions about them."""
+    ids = {"ids": list(archived)}
+    reason = "what it had to do with is not said any more, as another extractor reads it"
+    for row in connection.execute(_ENDED_BY, ids).all():
+        fields = {"valid_to": None, "superseded_by": None}
+        change_memory(
+            connection, row.id, row.revision, fields, author=author, action="reopened", reason=reason, now=now
+        )
+    for row in connection.execute(_QUESTIONS, ids).all():
+        close_item(
+            connection, row.scope_id, row.id, state="expired", reason=reason, memory=row.memory, author=author, now=now
+        )
+    for row in connection.execute(_CONFLICTS, ids).all():
+        close_conflict(
+            connection,
+            row.scope_id,
+            row.id,
+            status="dismissed",
+            resolution=reason,
+            memory=row.memory,
+            author=author,
+            now=now,
+        )

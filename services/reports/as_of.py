@@ -1,0 +1,264 @@
+"""What a scope knew at some moment: memories recorded by then, with what was decided later taken off again.
+
+Decided fields are read back through the changes made since; what evidence makes of a memory is weighed anew from what
+had been taken up by then. Memories that no later change touched are as they are now.
+
+Must not know: how memories are listed.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Row, func, literal, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import Uuid
+
+from slowwave.errors import InvalidQuery
+from slowwave_server.domain.evidence import Said, gathered, weighed
+from slowwave_server.models import (
+    Flush,
+    MaintenanceRun,
+    Memory,
+    MemoryChange,
+    MemoryImport,
+    MemoryNote,
+    MemorySource,
+    Session,
+    WorkingItem,
+)
+from slowwave_server.services.memories.changed_fields import field_value, of_fields
+from slowwave_server.services.memories.changes import DECIDED
+
+_COLUMNS = ("id", "type", "status", "content", "confidence", "importance", "trust", "valid_from", "valid_to")
+_MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")
+
+
+@dataclass(slots=True)
+class Then:
+    """Memories as they were known at a moment. touched: all that changed since, also those not known at that moment."""
+
+    touched: set[UUID] = field(default_factory=set)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    sources: dict[UUID, list[tuple[int, int]]] = field(default_factory=dict)
+
+
+def known_then(
+    connection: Connection, scope_id: int, moment: datetime, *, with_sources: bool = False, most: int | None = None
+) -> Then:
+    """What changed since `moment`, as it was then; `sources` are (session id, seq) that had been taken up.
+
+    Those of which nothing but decided fields changed rest on what they rest on now: with_sources says whether `sources`
+    tell of them, too. most: raises InvalidQuery where more changes were made since, each of which takes its time.
+    """
+    changes = _changes_since(connection, scope_id, moment, most)
+    if most is not None and len(changes) > most:
+        raise InvalidQuery(
+            f"known_at: more than {most:,} changes were made since {moment:%Y-%m-%d %H:%M}, too many to take off"
+            " while somebody waits; ask about a later moment, or `slowwave memories AGENT --known-at`, which takes time"
+        )
+    was = _decided_then(changes)
+    mentioned = {UUID(value) for change in changes for value in _survivors(change)}
+    touched = {change.memory_id for change in changes} | mentioned
+    memories = _rows(connection, scope_id, touched) | _gone(changes, scope_id)
+    for memory, row in memories.items():
+        row.update(was.get(memory, {}))
+    away = _away(changes)
+    known = {memory: row for memory, row in memories.items() if row["recorded_at"] <= moment and memory not in away}
+    decided = set() if with_sources else _decided_alone(changes) - mentioned
+    heard = {memory: row for memory, row in known.items() if memory not in decided}
+    parts = _parts_then(connection, scope_id, heard, known, touched)
+    evidence = _evidence_then(connection, {*heard, *(part for ids in parts.values() for part in ids)}, moment)
+    then = Then(touched)
+    then.rows.extend({name: row[name] for name in _COLUMNS} for memory, row in known.items() if memory in decided)
+    for memory, row in heard.items():
+        said = gathered(evidence[memory], (evidence[part] for part in parts[memory]))
+        if (own := weighed(said)) is not None:
+            row.update({name: getattr(own, name) for name in ("confidence", "importance", "trust", "valid_from")})
+        then.rows.append({name: row[name] for name in _COLUMNS})
+        then.sources[memory] = sorted(one.event for one in said if one.event is not None)
+    return then
+
+
+def _changes_since(
+    connection: Connection, scope_id: int, moment: datetime, most: int | None
+) -> list[Row[*tuple[Any, ...]]]:
+    """The changes of the scope's memories, the oldest first, and those of memories that were taken away; of more than
+    `most` any, and one more than that.
+
+    What was recorded since was not known: its changes tell nothing, for a merge is noted at its survivor, too. So a
+    look far back reads no more than one at yesterday.
+    """
+    taken = select(MemoryChange.memory_id).where(
+        MemoryChange.action == "undone", MemoryChange.before["scope_id"].as_integer() == scope_id
+    )
+    known = (Memory.scope_id == scope_id) & (Memory.recorded_at <= moment)
+    # From the changes, which are few since most moments, to their memories; of a union the planner knows no better than
+    # to begin with all memories.
+    query = (
+        select(MemoryChange.id, MemoryChange.memory_id, MemoryChange.action, MemoryChange.before, MemoryChange.after)
+        .join(Memory, Memory.id == MemoryChange.memory_id, isouter=True)
+        .where(MemoryChange.made_at > moment, or_(known, MemoryChange.memory_id.in_(taken)))
+        .limit(None if most is None else most + 1)
+    )
+    # Put in order here: for the first few in order the database would read all changes there ever were.
+    return sorted(connection.execute(query), key=lambda change: change.id)
+
+
+def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[str, Any]]:
+    """Of each memory the fields that were changed since, as they were: the first change says what had been before."""
+    was: dict[UUID, dict[str, Any]] = defaultdict(dict)
+    for change in changes:
+        if of_fields(change.before, change.after):
+            for name, value in change.before.items():
+                was[change.memory_id].setdefault(name, field_value(name, value))
+    return was
+
+
+def _decided_alone(changes: Iterable[Row[*tuple[Any, ...]]]) -> set[UUID]:
+    """Memories of which decided fields were changed and nothing else: no evidence came or went, none was merged."""
+    plain: set[UUID] = set()
+    others: set[UUID] = set()
+    for change in changes:
+        alone = of_fields(change.before, change.after) and "merged_into" not in change.before
+        (plain if alone else others).add(change.memory_id)
+    return plain - others
+
+
+def _survivors(change: Row[*tuple[Any, ...]]) -> list[str]:
+    if not of_fields(change.before, change.after):
+        return []
+    both = (change.before.get("merged_into"), change.after.get("merged_into"))
+    return [value for value in both if value is not None]
+
+
+def _rows(connection: Connection, scope_id: int, memories: set[UUID]) -> dict[UUID, dict[str, Any]]:
+    names = dict.fromkeys((*_COLUMNS, *DECIDED, "recorded_at", "content_hash"))
+    query = select(*(getattr(Memory, name) for name in names)).where(Memory.scope_id == scope_id, _among(memories))
+    return {row["id"]: dict(row) for row in connection.execute(query).mappings()}
+
+
+def _gone(changes: Iterable[Row[*tuple[Any, ...]]], scope_id: int) -> dict[UUID, dict[str, Any]]:
+    """Memories that an undo took away since: its change tells what they were."""
+    gone: dict[UUID, dict[str, Any]] = {}
+    for change in changes:
+        before: Mapping[str, Any] = change.before or {}
+        if change.action == "undone" and before.get("scope_id") == scope_id:
+            moments = {name: datetime.fromisoformat(before[name]) for name in _MOMENTS}
+            nothing = dict.fromkeys(("valid_to", "superseded_by", "merged_into", "archive_reason"))
+            gone[change.memory_id] = {**before, **moments, **nothing, "id": change.memory_id, "content_hash": b""}
+    return gone
+
+
+def _away(changes: Iterable[Row[*tuple[Any, ...]]]) -> set[UUID]:
+    """Memories that an undo had removed by then, and that are there again since that undo was undone."""
+    first: dict[UUID, bool] = {}
+    for change in changes:
+        if change.action == "undone":
+            removed, returned = ("recorded_at" in (side or {}) for side in (change.before, change.after))
+            if removed or returned:
+                first.setdefault(change.memory_id, returned)
+    return {memory for memory, returned in first.items() if returned}
+
+
+def _parts_then(
+    connection: Connection,
+    scope_id: int,
+    survivors: Collection[UUID],
+    known: Mapping[UUID, Mapping[str, Any]],
+    touched: set[UUID],
+) -> dict[UUID, list[UUID]]:
+    """What had been merged into each of `survivors`, in the order in which copies are made."""
+    query = select(Memory.id, Memory.merged_into, Memory.content_hash).where(
+        Memory.scope_id == scope_id,
+        Memory.merged_into == func.any(literal(list(survivors), ARRAY(Uuid))),
+        ~_among(touched),
+    )
+    merged = [(row.content_hash, row.id, row.merged_into) for row in connection.execute(query)]
+    merged += [
+        (row["content_hash"], memory, row["merged_into"])
+        for memory, row in known.items()
+        if row["merged_into"] in survivors
+    ]
+    parts: dict[UUID, list[UUID]] = defaultdict(list)
+    for _, part, survivor in sorted(merged):
+        parts[survivor].append(part)
+    return parts
+
+
+def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime) -> dict[UUID, list[Said]]:
+    """What each says by itself, of what had been flushed or settled by then."""
+    found: dict[UUID, list[Said]] = defaultdict(list)
+    flushed = (
+        select(Flush.id)
+        .where(
+            Flush.session_id == MemorySource.session_id,
+            Flush.from_seq <= MemorySource.seq,
+            Flush.to_seq >= MemorySource.seq,
+            Flush.committed_at <= moment,
+        )
+        .exists()
+    )
+    said = select(MemorySource).where(
+        MemorySource.memory_id == func.any(literal(list(memories), ARRAY(Uuid))), MemorySource.via.is_(None), flushed
+    )
+    for row in connection.execute(said).mappings():
+        event = (row["session_id"], row["seq"])
+        found[row["memory_id"]].append(_said(row, ("event", *event), str(row["session_id"]), event))
+    for memory, note in _notes_then(connection, memories, moment):
+        found[memory].append(note)
+    for memory, line in _lines_then(connection, memories, moment):
+        found[memory].append(line)
+    return found
+
+
+def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, Said]]:
+    """What agents had noted themselves, and was settled by then."""
+    noted = (
+        select(
+            MemoryNote.memory_id, MemoryNote.working_id, MemoryNote.confidence, MemoryNote.importance, MemoryNote.trust,
+            MemoryNote.holds_from, Session.id.label("session_id"), WorkingItem.session,
+        )
+        .join(WorkingItem, WorkingItem.id == MemoryNote.working_id)
+        .join(
+            Session,
+            (Session.agent_id == WorkingItem.agent_id) & (Session.name == WorkingItem.session),
+            isouter=True,
+        )
+        .where(
+            MemoryNote.memory_id == func.any(literal(list(memories), ARRAY(Uuid))),
+            MemoryNote.via.is_(None),
+            WorkingItem.settled_at <= moment,
+        )
+    )  # fmt: skip
+    for row in connection.execute(noted).mappings():
+        witness = str(row["session_id"]) if row["session_id"] else f"noted {row['session'] or ''}"
+        yield row["memory_id"], _said(row, ("note", row["working_id"]), witness)
+
+
+def _lines_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, Said]]:
+    """What had been read from files by then."""
+    read = (
+        select(MemoryImport)
+        .join(MaintenanceRun, MaintenanceRun.id == MemoryImport.run_id, isouter=True)
+        .where(
+            MemoryImport.memory_id == func.any(literal(list(memories), ARRAY(Uuid))),
+            MemoryImport.via.is_(None),
+            or_(MemoryImport.run_id.is_(None), MaintenanceRun.started_at <= moment),
+        )
+    )
+    for row in connection.execute(read).mappings():
+        line = _said(row, ("line", row["digest"]), f"read {row['trust']}")
+        yield row["memory_id"], replace(line, last_from=row["reaffirmed_at"])
+
+
+def _said(row: Any, key: tuple[object, ...], witness: str, event: tuple[int, int] | None = None) -> Said:
+    return Said(key, witness, row["confidence"], row["importance"], row["trust"], row["holds_from"], event)
+
+
+def _among(memories: set[UUID]) -> Any:
+    # One array, however many there are: a list of parameters has an end.
+    return Memory.id == func.any(literal(list(memories), ARRAY(Uuid)))

@@ -1,0 +1,1 @@
+"""Requests of the HTTP API and the client that a worker carries out."""

@@ -1,0 +1,1 @@
+"""Questions and conflicts: how they are registered, decided and closed."""

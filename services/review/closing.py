@@ -1,0 +1,79 @@
+"""Closing what is open: a conflict or a question, each once, with a note of what it was so that it can be reopened.
+
+Must not know: who decides, and what follows for memories.
+"""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, select, update
+
+from slowwave_server.domain.review import ConflictStatus, ItemState
+from slowwave_server.models import MemoryConflict, ReviewItem
+from slowwave_server.services.memories.changes import Author, as_json, note_change
+
+
+def close_conflict(
+    connection: Connection,
+    scope_id: int,
+    conflict: int,
+    *,
+    status: ConflictStatus,
+    resolution: str,
+    memory: UUID,
+    author: Author,
+    now: datetime,
+    was: ConflictStatus = "open",
+) -> bool:
+    """Decide a conflict of this scope, noted as a change of `memory`, one of its two. False: it is not `was`."""
+    after = {"status": status, "resolution": resolution, "decided_at": now, "decided_by": author.by}
+    mine = (MemoryConflict.scope_id == scope_id) & (MemoryConflict.id == conflict) & (MemoryConflict.status == was)
+    return _close(connection, MemoryConflict, mine, after, {"conflict": conflict}, resolution, memory, author, now)
+
+
+def close_item(
+    connection: Connection,
+    scope_id: int,
+    item: int,
+    *,
+    state: ItemState,
+    reason: str,
+    memory: UUID,
+    author: Author,
+    now: datetime,
+) -> bool:
+    """Decide an open question of this scope, noted as a change of `memory`, one that it is about. False: not open."""
+    after = {"state": state, "decided_at": now, "decided_by": author.by}
+    mine = (ReviewItem.scope_id == scope_id) & (ReviewItem.id == item) & (ReviewItem.state == "open")
+    return _close(connection, ReviewItem, mine, after, {"review_item": item}, reason, memory, author, now)
+
+
+def _close(
+    connection: Connection,
+    table: type[MemoryConflict | ReviewItem],
+    mine: ColumnElement[bool],
+    after: dict[str, Any],
+    which: dict[str, int],
+    reason: str,
+    memory: UUID,
+    author: Author,
+    now: datetime,
+) -> bool:
+    """Set one row to `after`, and note what these columns were. False: there is no such row."""
+    columns = [getattr(table, name) for name in after]
+    row = connection.execute(select(*columns).where(mine).with_for_update()).mappings().first()
+    if row is None:
+        return False
+    connection.execute(update(table).where(mine).values(**after))
+    note_change(
+        connection,
+        memory,
+        author=author,
+        action="decided",
+        before=as_json(which | dict(row)),
+        after=as_json(which | after),
+        reason=reason,
+        now=now,
+    )
+    return True

@@ -1,0 +1,145 @@
+"""What an answer does to memories, conflicts and questions, within the transaction of its run.
+
+Must not know: who answered, and why.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from slowwave_server.domain.review import Answer, ConflictStatus, ItemState, tier_of
+from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.links import add_link
+from slowwave_server.services.memories.merging import merge_into
+from slowwave_server.services.review.cases import Case, OpenConflict, open_conflicts, open_items
+from slowwave_server.services.review.closing import close_conflict, close_item
+from slowwave_server.services.review.conflicts import open_review
+
+_CLOSES: dict[str, ItemState] = {
+    "accepted": "accepted",
+    "superseded": "accepted",
+    "rejected": "rejected",
+    "archived": "expired",
+    "merged": "merged",
+}
+"""What becomes of open questions about a memory itself, by what was done to it."""
+
+
+def carry_out(connection: Connection, case: Case, answer: Answer, *, author: Author, now: datetime) -> None:
+    """Make the answer so. The caller holds the scope's lock. Raises Stale."""
+    effects = _Effects(connection, case.scope_id, author, now)
+    done = effects.change(answer)
+    noted = _noted_on(case, done)
+    if answer.conflict != "open":
+        for conflict in _settled(case, answer):
+            effects.close(conflict, answer.conflict, answer.state, answer.resolution, noted)
+    if case.item is not None:
+        effects.answer(case.item, answer.state, answer.resolution, noted)
+    for memory, action in done.items():
+        effects.follow(memory, action, answer.resolution)
+
+
+def _noted_on(case: Case, done: Mapping[UUID, str]) -> UUID:
+    """The memory whose life tells of the decision."""
+    return case.memory.id if case.memory is not None else next(iter(done), case.conflicts[0].a.id)
+
+
+def _settled(case: Case, answer: Answer) -> list[OpenConflict]:
+    """A merge settles what stood between the two; anything else all that the case is about."""
+    if answer.merge is None:
+        return list(case.conflicts)
+    pair = {statement.id for statement in answer.merge}
+    return [conflict for conflict in case.conflicts if {conflict.a.id, conflict.b.id} == pair]
+
+
+@dataclass(frozen=True, slots=True)
+class _Effects:
+    connection: Connection
+    scope_id: int
+    author: Author
+    now: datetime
+
+    def change(self, answer: Answer) -> dict[UUID, str]:
+        """Change the memories; answers what was done to each."""
+        done: dict[UUID, str] = {}
+        for change in answer.changes:
+            change_memory(
+                self.connection,
+                change.memory,
+                change.revision,
+                change.fields,
+                author=self.author,
+                action=change.action,
+                reason=change.reason,
+                now=self.now,
+            )
+            done[change.memory] = change.action
+            if change.successor is not None:
+                add_link(
+                    self.connection, change.successor, change.memory, "supersedes", author=self.author, now=self.now
+                )
+        if answer.merge is not None:
+            survivor, part = answer.merge
+            merge_into(
+                self.connection,
+                part.id,
+                part.revision,
+                survivor.id,
+                author=self.author,
+                reason=answer.resolution,
+                now=self.now,
+            )
+            done[part.id] = "merged"
+        return done
+
+    def close(self, conflict: OpenConflict, status: ConflictStatus, state: ItemState, reason: str, noted: UUID) -> None:
+        """Close a conflict and the questions about it. One of its own two tells of it, so that it can be found."""
+        noted = noted if noted in conflict.pair else conflict.pair[0]
+        close_conflict(
+            self.connection,
+            self.scope_id,
+            conflict.id,
+            status=status,
+            resolution=reason,
+            memory=noted,
+            author=self.author,
+            now=self.now,
+        )
+        for item in open_items(self.connection, self.scope_id, conflict=conflict.id):
+            self.answer(item, state, reason, noted)
+
+    def answer(self, item: int, state: ItemState, reason: str, noted: UUID) -> None:
+        """Close a question, unless that was done on the way."""
+        close_item(
+            self.connection,
+            self.scope_id,
+            item,
+            state=state,
+            reason=reason,
+            memory=noted,
+            author=self.author,
+            now=self.now,
+        )
+
+    def follow(self, memory: UUID, action: str, reason: str) -> None:
+        """What a change of a memory means for whatever else is open about it."""
+        for item in open_items(self.connection, self.scope_id, memory=memory):
+            self.answer(item, _CLOSES[action], reason, memory)
+        for conflict in open_conflicts(self.connection, self.scope_id, memory):
+            if action in {"rejected", "archived"}:
+                # What is not remembered contradicts nothing.
+                self.close(conflict, "resolved", "accepted", reason, memory)
+            elif action == "accepted":
+                # It is in answers again beside what contradicts it: now that pair is the question.
+                open_review(
+                    self.connection,
+                    self.scope_id,
+                    conflict=conflict.id,
+                    why="contradicts what was accepted in review",
+                    tier=tier_of(conflict.a, conflict.b),
+                    author=self.author,
+                    now=self.now,
+                )

@@ -1,0 +1,1 @@
+"""Runs: the record, the lease and the signals of every piece of background work."""

@@ -1,0 +1,128 @@
+"""Runs: every pass over memories is one, with its statistics, its end, and a lease while it is under way.
+
+Must not know: what a run does; which job it belongs to beyond its name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from secrets import randbits
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from sqlalchemy import Connection, insert, text, update
+from sqlalchemy.exc import IntegrityError
+
+from slowwave_server.models import MaintenanceRun
+from slowwave_server.services.log_context import bind
+
+RunKind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
+RunEnd = Literal["completed", "failed", "stopped"]
+MAX_ERROR_CHARACTERS = 2000
+LEASE_SECONDS = 60.0
+"""Of a run that belongs to no job; those of jobs have the lease of the settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run under way. `lease` is what only its holder knows: renewing and ending it ask for that."""
+
+    id: int
+    lease: UUID
+    lease_seconds: float
+
+
+class AlreadyRunning(Exception):
+    """The job has a run under way."""
+
+
+def start_run(
+    connection: Connection,
+    *,
+    kind: RunKind,
+    now: datetime,
+    lease_seconds: float,
+    job: str | None = None,
+    scope_id: int | None = None,
+    by: str | None = None,
+    undoes: int | None = None,
+    part_of: int | None = None,
+    no_repeat: bool = False,
+    dry_run: bool = False,
+) -> Run:
+    """Begin a run. A job has one at a time: raises AlreadyRunning (the transaction goes on).
+
+    part_of: the run that starts this one. no_repeat: of an undo that a person wants no pass to reverse. dry_run: the
+    transaction will be rolled back, so the run takes a negative number at random and uses up none.
+    """
+    lease = uuid4()
+    values = {
+        "kind": kind,
+        "job_id": job,
+        "scope_id": scope_id,
+        "started_by": by,
+        "undoes": undoes,
+        "part_of": part_of,
+        "no_repeat": no_repeat,
+        "lease": lease,
+        "lease_until": now + timedelta(seconds=lease_seconds),
+        "started_at": now,
+    }
+    try:
+        with connection.begin_nested():
+            run_id = _insert_dry(connection, values) if dry_run else _insert(connection, values)
+    except IntegrityError as error:
+        if "maintenance_runs_running_idx" in str(error.orig):
+            raise AlreadyRunning(f"job {job} has a run under way") from None
+        raise
+    bind(run=run_id)
+    return Run(run_id, lease, lease_seconds)
+
+
+def _insert(connection: Connection, values: Mapping[str, Any]) -> int:
+    run_id: int = connection.execute(insert(MaintenanceRun).values(**values).returning(MaintenanceRun.id)).scalar_one()
+    return run_id
+
+
+def _insert_dry(connection: Connection, values: Mapping[str, Any]) -> int:
+    run_id = -1 - randbits(62)
+    names = ", ".join(values)
+    given = ", ".join(f":{name}" for name in values)
+    statement = f"INSERT INTO slowwave.maintenance_runs (id, {names}) OVERRIDING SYSTEM VALUE VALUES (:id, {given})"
+    connection.execute(text(statement), {"id": run_id, **values})
+    return run_id
+
+
+def renew_run(connection: Connection, run: Run, now: datetime) -> bool:
+    """Start the lease anew. False: the run was taken over or ended, and must stop."""
+    until = now + timedelta(seconds=run.lease_seconds)
+    return bool(connection.execute(_held(run).values(lease_until=until)).rowcount)
+
+
+def finish_run(
+    connection: Connection,
+    run: Run,
+    *,
+    status: RunEnd,
+    summary: str,
+    stats: Mapping[str, Any],
+    now: datetime,
+    error: str | None = None,
+) -> bool:
+    """End a run. False: it was taken over meanwhile, and its end is not ours to write."""
+    values = {
+        "status": status,
+        "summary": summary,
+        "stats": dict(stats),
+        "error": None if error is None else error[:MAX_ERROR_CHARACTERS],
+        "completed_at": now,
+        "lease": None,
+        "lease_until": None,
+    }
+    return bool(connection.execute(_held(run).values(**values)).rowcount)
+
+
+def _held(run: Run) -> Any:
+    return update(MaintenanceRun).where(
+        MaintenanceRun.id == run.id, MaintenanceRun.status == "running", MaintenanceRun.lease == run.lease
+    )

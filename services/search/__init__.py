@@ -1,0 +1,1 @@
+"""What search needs besides its query: passages and statistics of terms."""

@@ -1,0 +1,82 @@
+"""Which words are common in a scope: search lets only rare ones name its candidates.
+
+The figures are counted in the background: when a scope has become large, when it has grown by a tenth and a hundred
+events, and when it has been quiet for some minutes. While an agent talks, the figures are a little old. That moves
+weights and never hides a document: a word that is not listed counts as rare, and a scope that was never counted is
+searched by every word. Once an agent is quiet, the figures are exact, so the same data give the same answers, whenever
+they were counted before. A scope of more than 20,000 documents keeps figures that are up to a tenth old.
+
+Must not know: when it is called, or how documents are ranked.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, text
+
+# A scope smaller than this is searched whole. From here on leaving common words aside finds the same in half the time.
+# That, and a growth by a tenth and a hundred events, is what the column scopes.grown says.
+COUNT_FROM_EVENTS = 200
+FLUSHES_AT_ONCE = 10_000
+# A word in fewer documents than this may name all of them as candidates.
+COMMON_FROM_DOCUMENTS = 64
+# Every how-manieth document of a larger scope is counted, so that a count stays a matter of a second or two.
+SAMPLE_DOCUMENTS = 40_000
+QUIET_SECONDS = 300
+# To count so many takes a fifth of a second; larger scopes are not counted after each conversation.
+SETTLE_DOCUMENTS = 20_000
+SETTLED_AT_ONCE = 100
+
+_NOTE = text("SELECT slowwave.update_scope_counters(:limit)")
+_GROWN = text((Path(__file__).parent / "grown.sql").read_text(encoding="utf-8"))
+_SETTLED = text((Path(__file__).parent / "settled.sql").read_text(encoding="utf-8"))
+_REFRESH = text((Path(__file__).parent / "refresh.sql").read_text(encoding="utf-8"))
+
+
+def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[int]:
+    """Answer the ids of scopes whose statistics are missing or old, those that have grown most first.
+
+    Notes what was flushed since the last call: that is all that is read, however much there is.
+    """
+    while connection.execute(_NOTE, {"limit": FLUSHES_AT_ONCE}).scalar_one() == FLUSHES_AT_ONCE:
+        pass
+    return connection.execute(_GROWN, {"limit": limit}).scalars().all()
+
+
+def refresh_statistics(connection: Connection, scope_id: int, now: datetime) -> int:
+    """Count the words of a scope anew; answer how many are common. One statement: readers see the old or the new.
+
+    A scope that somebody else counts or forgets is left alone: 0, as for one that is unknown.
+    """
+    values = {
+        "scope": scope_id,
+        "now": now,
+        "common_from": COMMON_FROM_DOCUMENTS,
+        "sample": SAMPLE_DOCUMENTS,
+    }
+    return int(connection.execute(_REFRESH, values).scalar_one())
+
+
+def settled_scopes(connection: Connection, now: datetime, *, quiet_seconds: float = QUIET_SECONDS) -> Sequence[int]:
+    """Answer the ids of scopes that are quiet and hold events that no count knows."""
+    values = {
+        "now": now,
+        "quiet_seconds": quiet_seconds,
+        "most_documents": SETTLE_DOCUMENTS,
+        "limit": SETTLED_AT_ONCE,
+    }
+    return connection.execute(_SETTLED, values).scalars().all()
+
+
+def refresh_grown_scopes(engine: Engine, now: datetime, *, quiet_seconds: float = QUIET_SECONDS) -> int:
+    """Count anew each scope that has grown by a tenth, or that has been quiet since it changed; answer how many.
+
+    Each scope is its own transaction.
+    """
+    with engine.connect() as connection:
+        due = dict.fromkeys(scopes_to_refresh(connection))
+        due |= dict.fromkeys(settled_scopes(connection, now, quiet_seconds=quiet_seconds))
+        for scope_id in due:
+            refresh_statistics(connection, scope_id, now)
+    return len(due)

@@ -1,0 +1,131 @@
+"""Undo, the changes: fields that a run decided and questions that it answered are again what they were before.
+
+Must not know: whether the run may be undone (services.undo.checks).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, delete, select, update
+from sqlalchemy.exc import IntegrityError
+
+from slowwave_server.models import MaintenanceRun, MemoryBlock, MemoryChange, MemoryConflict, ReviewItem
+from slowwave_server.services.consolidation.neighbours import index_blocks, load
+from slowwave_server.services.memories.changed_fields import field_value, of_fields
+from slowwave_server.services.memories.changes import Author, change_memory, note_change
+from slowwave_server.services.undo.checks import CannotUndo, Touched, excerpt
+from slowwave_server.services.undo.rows import Removed
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One change that a run made."""
+
+    id: int
+    run: int
+    memory: UUID
+    action: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+    @property
+    def of_fields(self) -> bool:
+        """Whether it set decided fields."""
+        return of_fields(self.before, self.after)
+
+    @property
+    def was_removed(self) -> bool:
+        """Whether an undo removed the memory with it."""
+        return self.action == "undone" and self.after is None and "recorded_at" in (self.before or {})
+
+    @property
+    def decided(self) -> bool:
+        """Whether it decided a conflict or a question, or reopened one in an undo."""
+        about = {"review_item", "conflict"} & set(self.before or {})
+        return self.action == "decided" or (self.action == "undone" and self.after is not None and bool(about))
+
+
+def changes_of(connection: Connection, run_id: int) -> list[Made]:
+    """All changes of a run, the last one first."""
+    query = (
+        select(
+            MemoryChange.id,
+            MemoryChange.run_id,
+            MemoryChange.memory_id,
+            MemoryChange.action,
+            MemoryChange.before,
+            MemoryChange.after,
+        )
+        .join(MaintenanceRun, MaintenanceRun.id == MemoryChange.run_id)
+        .where(MemoryChange.run_id == run_id)
+        .order_by(MemoryChange.id.desc())
+    )
+    return [Made(*row) for row in connection.execute(query)]
+
+
+def put_back(
+    connection: Connection, memory: Touched, change: Made, *, author: Author, reason: str, now: datetime
+) -> None:
+    """Set the fields of one change to what they were. Raises CannotUndo where they aren't what the change left."""
+    before = {name: field_value(name, value) for name, value in (change.before or {}).items()}
+    for name, value in (change.after or {}).items():
+        if memory.fields[name] != field_value(name, value):
+            raise CannotUndo(
+                f"run {change.run} can't be undone: {name} of memory {memory.id}{excerpt(memory.fields['content'])} is"
+                f" {memory.fields[name]}, and not what the run left there ({value})"
+            )
+    try:
+        memory.revision = change_memory(
+            connection, memory.id, memory.revision, before, author=author, action="undone", reason=reason, now=now
+        )
+    except IntegrityError:
+        raise CannotUndo(
+            f"run {change.run} can't be undone: what memory {memory.id}{excerpt(memory.fields['content'])} says was"
+            " said again since, and a memory of its own was made of it"
+        ) from None
+    memory.fields |= before
+
+
+def reopen(connection: Connection, change: Made, gone: Removed, *, author: Author, reason: str, now: datetime) -> bool:
+    """Set a conflict or a question to what it was before it was decided. False: the run had made it itself."""
+    before, after = dict(change.before or {}), dict(change.after or {})
+    item, conflict = before.get("review_item"), before.get("conflict")
+    if item in gone.questions or conflict in gone.conflicts:
+        return False
+    decided_at = before.get("decided_at")
+    values = {
+        "decided_at": None if decided_at is None else datetime.fromisoformat(decided_at),
+        "decided_by": before.get("decided_by"),
+    }
+    statement = (
+        update(ReviewItem)
+        .where(ReviewItem.id == item, ReviewItem.state == after.get("state"))
+        .values(state=before.get("state"), **values)
+        if item is not None
+        else update(MemoryConflict)
+        .where(MemoryConflict.id == conflict, MemoryConflict.status == after.get("status"))
+        .values(status=before.get("status"), resolution=before.get("resolution"), **values)
+    )
+    what = f"question {item}" if item is not None else f"conflict {conflict}"
+    try:
+        found = connection.execute(statement).rowcount
+    except IntegrityError:
+        raise CannotUndo(f"run {change.run} can't be undone: {what} has been asked anew since") from None
+    if not found:
+        raise CannotUndo(f"run {change.run} can't be undone: {what} was decided anew since")
+    note_change(
+        connection, change.memory, author=author, action="undone", before=after, after=before, reason=reason, now=now
+    )
+    return True
+
+
+def reindex(connection: Connection, memories: Sequence[Touched]) -> None:
+    """Let memories be found by the words that they have again, and no more by those that they had in between."""
+    for memory in memories:
+        connection.execute(
+            delete(MemoryBlock).where(MemoryBlock.scope_id == memory.scope_id, MemoryBlock.memory_id == memory.id)
+        )
+        index_blocks(connection, memory.scope_id, load(connection, memory.scope_id, [memory.id]).values())

@@ -1,0 +1,149 @@
+"""Undo a run: restore what it changed, in one transaction that is itself a run, or change nothing (I6).
+
+Undo restores contents, links, statuses, sources, conflicts, questions and notes of working memory. Counters (revisions,
+the time of the last check) and history (changes, runs) are not reset. An undo saves what it deletes, so that an undo of
+the undo restores that, too.
+
+A run that started other runs (a job's run, with a run for each scope) is undone by undoing each of these, the newest
+first, each in its own transaction; those that can't be undone stay and are named.
+
+Later passes may decide again what was undone: light passes once something new is said of a restored memory, others at
+their next run. With `no_repeat` none does.
+
+Must not know: the kinds of passes, the caller.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import IntegrityError
+
+from slowwave_server.models import MaintenanceRun, Scope
+from slowwave_server.services.runs.store import Run, finish_run, start_run
+from slowwave_server.services.undo.checks import CannotUndo, Target, lock_run, meant_run
+from slowwave_server.services.undo.report import UndoReport, add_up
+from slowwave_server.services.undo.rows import is_empty
+from slowwave_server.services.undo.run import Undoing, mark_undone, undo_run
+
+_LEASE = timedelta(hours=1)
+"""The undo of a job's run works through its runs without renewing its lease."""
+
+
+def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime, no_repeat: bool = False) -> UndoReport:
+    """Undo run `run_id` of `tenant`.
+
+    Args:
+        engine: Of the database.
+        tenant: Whose run it is. Of a job's run over all tenants, only the runs of this tenant's scopes are undone.
+        run_id: The run. If it is an undo, the run that it undid stands again afterwards. If it is the undo of an undo,
+            the run that stands again because of it is undone.
+        by: The person or program that asks for it.
+        now: The time now, aware.
+        no_repeat: Keep later passes from deciding the same about these memories.
+
+    Returns:
+        What was restored, removed and reopened.
+
+    Raises:
+        UnknownName: The tenant has no such run.
+        CannotUndo: Later changes depend on the run, or it changed nothing; the message says which. Nothing was changed.
+    """
+    with engine.connect() as connection:
+        run_id = meant_run(connection, run_id)
+        parts = _parts(connection, tenant, run_id)
+        empty = {part for part in parts if is_empty(connection, part)}
+        parts = [part for part in parts if part not in empty]
+    asked = _Asked(engine, tenant, run_id, by, now, no_repeat)
+    return _undo_parts(asked, parts, empty) if parts else _undo_one(asked, run_id)
+
+
+class _Asked(NamedTuple):
+    engine: Engine
+    tenant: str
+    run: int
+    by: str
+    now: datetime
+    no_repeat: bool
+
+
+@contextmanager
+def _transaction(engine: Engine) -> Iterator[Connection]:
+    """One transaction, even if the engine is in autocommit mode."""
+    with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
+        yield connection
+
+
+def _parts(connection: Connection, tenant: str, run_id: int) -> list[int]:
+    """The runs that this one started in the tenant's scopes and that stand, the newest first."""
+    query = (
+        select(MaintenanceRun.id)
+        .join(Scope, Scope.id == MaintenanceRun.scope_id)
+        .where(
+            MaintenanceRun.part_of == run_id,
+            Scope.tenant == tenant,
+            MaintenanceRun.status.not_in(("undone", "running")),
+        )
+        .order_by(MaintenanceRun.id.desc())
+    )
+    return list(connection.execute(query).scalars())
+
+
+def _undo_one(asked: _Asked, run_id: int, part_of: int | None = None) -> UndoReport:
+    with _transaction(asked.engine) as connection:
+        try:
+            undoing = Undoing(connection, asked.tenant, by=asked.by, now=asked.now, no_repeat=asked.no_repeat)
+            return undo_run(undoing, run_id, part_of=part_of)
+        except IntegrityError as error:
+            constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+            raise CannotUndo(f"run {run_id} can't be undone: it conflicts with a later change ({constraint})") from None
+
+
+def _undo_parts(asked: _Asked, parts: Sequence[int], empty: Collection[int]) -> UndoReport:
+    with _transaction(asked.engine) as connection:
+        target = lock_run(connection, asked.tenant, asked.run)
+        own = start_run(
+            connection,
+            kind="undo",
+            now=asked.now,
+            lease_seconds=_LEASE.total_seconds(),
+            by=asked.by,
+            undoes=asked.run,
+            no_repeat=asked.no_repeat,
+        )
+    done: list[UndoReport] = []
+    refused: list[str] = []
+    for part in parts:
+        try:
+            done.append(_undo_one(asked, part, own.id))
+        except CannotUndo as reason:
+            refused.append(str(reason))
+    report = add_up(own.id, asked.run, done, refused, again=target.undoes is not None)
+    with _transaction(asked.engine) as connection:
+        _finish(connection, target, own, report, empty, asked.now)
+    if not done:
+        raise CannotUndo(refused[0])
+    return report
+
+
+def _finish(
+    connection: Connection, target: Target, own: Run, report: UndoReport, empty: Collection[int], now: datetime
+) -> None:
+    """End the undo of a job's run; mark that run as undone unless a run that it had started stands."""
+    stats = {**report.counts, "runs": len(report.parts), "refused": len(report.refused), "was": target.status}
+    none = f"run {target.id} is not undone: none of the runs that it had started can be undone"
+    finish_run(
+        connection,
+        own,
+        status="completed" if report.parts else "failed",
+        summary=report.summary if report.parts else none,
+        stats=stats,
+        now=now,
+    )
+    standing = select(MaintenanceRun.id).where(
+        MaintenanceRun.part_of == target.id, MaintenanceRun.status != "undone", MaintenanceRun.id.not_in(empty)
+    )
+    if report.parts and connection.execute(standing.limit(1)).first() is None:
+        mark_undone(connection, target, own.id)

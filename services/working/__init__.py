@@ -1,0 +1,1 @@
+"""Consolidation of working memory."""

@@ -1,0 +1,259 @@
+"""Working memory in Postgres: what is due, and what is written about it. All of one scope (I8).
+
+Must not know: which notes repeat each other, and when a cycle runs.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from slowwave_server.domain.candidates import first_status
+from slowwave_server.domain.extraction.entities import entities
+from slowwave_server.domain.languages import detect
+from slowwave_server.domain.profile import profile_of
+from slowwave_server.domain.statements import content_hash
+from slowwave_server.domain.working import NOTE_CONFIDENCE, NOTE_TRUST, Link, Note, Sifted
+from slowwave_server.models import MaintenanceRun, MemoryChange, MemoryLink, Scope, WorkingItem
+from slowwave_server.services.flush.rows import clean_error
+from slowwave_server.services.memories.changes import Author
+
+RETRY = timedelta(days=1)
+"""A note that could not be kept is tried again after so long, until it expires: a newer version may keep it."""
+MAX_EXPIRED = 1000
+"""So many items expire in one cycle; the next one takes the others."""
+
+DEAD_RUN = "its process ended before the cycle did; nothing of it was written"
+
+# One for all hosts; Postgres lets go of it when its holder's connection ends.
+_LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.working ' || :scope, 0))")
+_UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.working ' || :scope, 0))")
+_PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, true)")
+_LOCK_NOT_AVAILABLE = "55P03"
+_KEEP = text(
+    "SELECT item, memory, is_new FROM slowwave.consolidate_notes(:scope, :run, :by, CAST(:items AS jsonb), :now)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where a note ended: in a memory, which is new or was there."""
+
+    memory: UUID
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DueScope:
+    """A scope, by its names, whose working memory has something to settle."""
+
+    tenant: str
+    kind: str
+    name: str
+
+
+def due_scopes(connection: Connection, *, min_importance: float, limit: int, now: datetime) -> list[DueScope]:
+    """Scopes of all tenants in which notes are due, due again or expired, the longest waiting first."""
+    due = or_(WorkingItem.marked, WorkingItem.importance >= min_importance, WorkingItem.expires_at <= now)
+    columns = WorkingItem.scope_id, WorkingItem.said_at
+    # A branch each, since each has an index of its own.
+    waiting = select(*columns).where(WorkingItem.outcome.is_(None), due)
+    found = waiting.union_all(select(*columns).where(*_due_again(now))).subquery()
+    query = (
+        select(Scope.tenant, Scope.kind, Scope.name)
+        .join(found, found.c.scope_id == Scope.id)
+        .group_by(Scope.id)
+        .order_by(func.min(found.c.said_at), Scope.id)
+        .limit(limit)
+    )
+    return [DueScope(**row) for row in connection.execute(query).mappings()]
+
+
+def _due_again(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return WorkingItem.outcome == "failed", WorkingItem.settled_at <= now - RETRY, WorkingItem.expires_at > now
+
+
+def reopen_failed(connection: Connection, scope_id: int, now: datetime) -> int:
+    """Open the notes of a scope that could not be kept a day ago; answer how many."""
+    again = update(WorkingItem).where(WorkingItem.scope_id == scope_id, *_due_again(now))
+    return connection.execute(again.values(outcome=None, settled_at=None, error=None, run_id=None)).rowcount
+
+
+@contextmanager
+def cycle_lock(connection: Connection, scope_id: int, *, wait_seconds: float) -> Iterator[bool]:
+    """Be the scope's only cycle for the time of the block, over as many transactions as it takes.
+
+    Gives False where another one was at it for all of `wait_seconds` (more than 0). The connection, which has no
+    transaction open, holds the lock: a cycle needs no second one, so that a full pool can't stop those that have one.
+    """
+    ours = _take_lock(connection, scope_id, wait_seconds)
+    try:
+        yield ours
+    finally:
+        if ours:
+            _let_go(connection, scope_id)
+
+
+def _take_lock(connection: Connection, scope_id: int, wait_seconds: float) -> bool:
+    try:
+        with connection.begin():
+            connection.execute(_PATIENCE, {"milliseconds": str(max(1, round(wait_seconds * 1000)))})
+            connection.execute(_LOCK, {"scope": str(scope_id)})
+    except OperationalError as error:
+        if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+            return False
+        raise
+    return True
+
+
+def _let_go(connection: Connection, scope_id: int) -> None:
+    try:
+        with connection.begin():
+            connection.execute(_UNLOCK, {"scope": str(scope_id)})
+    except DBAPIError:
+        # Back in the pool it would hold the lock on.
+        connection.invalidate()
+
+
+def end_dead_runs(connection: Connection, scope_id: int, now: datetime) -> None:
+    """End cycles of this scope whose process is gone: who holds the lock knows that no other is under way."""
+    connection.execute(
+        update(MaintenanceRun)
+        .where(
+            MaintenanceRun.scope_id == scope_id, MaintenanceRun.kind == "working", MaintenanceRun.status == "running"
+        )
+        .values(status="failed", error=DEAD_RUN, completed_at=now, lease=None, lease_until=None)
+    )
+
+
+def due_notes(connection: Connection, scope_id: int, *, min_importance: float, limit: int, now: datetime) -> list[Note]:
+    """Open notes that are marked or important enough, the oldest first. Each once, whatever makes it due."""
+    query = (
+        select(
+            WorkingItem.id,
+            WorkingItem.agent_id,
+            WorkingItem.session,
+            WorkingItem.type,
+            WorkingItem.content,
+            WorkingItem.importance,
+            WorkingItem.marked,
+            WorkingItem.said_at,
+        )
+        .where(
+            WorkingItem.scope_id == scope_id,
+            WorkingItem.outcome.is_(None),
+            WorkingItem.expires_at > now,
+            or_(WorkingItem.marked, WorkingItem.importance >= min_importance),
+        )
+        .order_by(WorkingItem.said_at, WorkingItem.id)
+        .limit(limit)
+    )
+    return [Note(**row) for row in connection.execute(query).mappings()]
+
+
+def expired_notes(connection: Connection, scope_id: int, now: datetime) -> list[UUID]:
+    """Open notes whose time is over, at most MAX_EXPIRED."""
+    query = select(WorkingItem.id).where(
+        WorkingItem.scope_id == scope_id, WorkingItem.outcome.is_(None), WorkingItem.expires_at <= now
+    )
+    return list(connection.execute(query.order_by(WorkingItem.said_at, WorkingItem.id).limit(MAX_EXPIRED)).scalars())
+
+
+def settle(
+    connection: Connection,
+    scope_id: int,
+    items: Sequence[UUID],
+    outcome: str,
+    *,
+    run_id: int,
+    now: datetime,
+    error: str | None = None,
+) -> None:
+    """Take open items out of working memory without a memory; the rows stay."""
+    connection.execute(
+        update(WorkingItem)
+        .where(WorkingItem.scope_id == scope_id, WorkingItem.id.in_(items), WorkingItem.outcome.is_(None))
+        .values(outcome=outcome, settled_at=now, run_id=run_id, error=None if error is None else clean_error(error))
+    )
+
+
+def keep(
+    connection: Connection, scope_id: int, sifted: Sequence[Sifted], *, author: Author, now: datetime
+) -> dict[UUID, Kept]:
+    """Make memories of notes, or evidence for those that are there, and settle them: one statement, by note's id."""
+    rows = connection.execute(
+        _KEEP,
+        {
+            "scope": scope_id,
+            "run": author.run_id,
+            "by": author.by,
+            "items": json.dumps([_row(one) for one in sifted]),
+            "now": now,
+        },
+    )
+    return {row.item: Kept(row.memory, row.is_new) for row in rows}
+
+
+def link(connection: Connection, links: Sequence[tuple[UUID, UUID, Link]], *, author: Author, now: datetime) -> int:
+    """Write `related_to` links (from, to, similarity) and note each; answers how many are new."""
+    if not links:
+        return 0
+    rows = [
+        {
+            "source_id": source,
+            "target_id": target,
+            "predicate": "related_to",
+            "confidence": min(1.0, one.score),
+            "run_id": author.run_id,
+            "created_at": now,
+        }
+        for source, target, one in links
+    ]
+    made = connection.execute(
+        insert(MemoryLink).on_conflict_do_nothing().returning(MemoryLink.source_id, MemoryLink.target_id), rows
+    ).all()
+    scores = {(source, target): round(one.score, 4) for source, target, one in links}
+    changes = [
+        {
+            "memory_id": source,
+            "run_id": author.run_id,
+            "made_by": author.by,
+            "action": "linked",
+            "after": {"target": str(target), "predicate": "related_to", "confidence": scores[source, target]},
+            "reason": f"{scores[source, target]:.2f} alike",
+            "made_at": now,
+        }
+        for source, target in made
+    ]
+    if changes:
+        connection.execute(insert(MemoryChange), changes)
+    return len(made)
+
+
+def _row(one: Sifted) -> dict[str, Any]:
+    note, repeats = one.note, one.repeats
+    return {
+        "id": str(note.id),
+        "type": note.type,
+        "content": note.content,
+        "language": detect(note.content),
+        "profile": [trait.to_json() for trait in profile_of(note.content, note.type)],
+        "hash": content_hash(note.content).hex(),
+        # As flushes have it: dated events are episodes, everything else waits in the inbox.
+        "status": first_status(note.type),
+        "confidence": NOTE_CONFIDENCE,
+        "importance": note.importance,
+        "trust": NOTE_TRUST,
+        "entities": list(entities(note.content, ())),
+        "said_at": note.said_at.isoformat(),
+        "reason": one.why,
+        "repeats": str(repeats.id) if repeats is not None and not repeats.is_note else None,
+        "repeats_item": str(repeats.id) if repeats is not None and repeats.is_note else None,
+    }
