@@ -1,0 +1,37 @@
+"""What the memories say that changes name: the successor of one, the one that took another in.
+
+Must not know: how a change is put into words.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+from uuid import UUID
+
+from sqlalchemy import Connection, select
+
+from slowwave_server.domain.change_words import mentioned
+from slowwave_server.models import Memory, Scope
+from slowwave_server.services.reports.evidence import masked
+
+
+class Changed(Protocol):
+    """What is asked of a change: the values before and after it."""
+
+    @property
+    def before(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def after(self) -> Mapping[str, Any] | None: ...
+
+
+def contents_named(connection: Connection, tenant: str, changes: Iterable[Changed]) -> dict[UUID, str]:
+    """The contents of the memories of `tenant` that these changes name, without secrets."""
+    wanted = {memory for change in changes for memory in mentioned(change.before, change.after)}
+    if not wanted:
+        return {}
+    query = (
+        select(Memory.id, Memory.content)
+        .join(Scope, Scope.id == Memory.scope_id)
+        .where(Scope.tenant == tenant, Memory.id.in_(wanted))
+    )
+    return {row.id: masked(row.content) for row in connection.execute(query)}
