@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from slowwave.settings import Llm, Settings
 from slowwave_server.domain.model_calls import Spender
-from slowwave_server.workers.console.bars import BOTTOM, HEIGHT, TOP, WIDTH, draw_bars
+from slowwave_server.workers.console.bar_chart import BOTTOM, HEIGHT, TOP, WIDTH, draw_bar_chart
 from tests.console.conftest import TENANT, open_console
 from tests.support.budgeting import Purse, SetClock
 
@@ -58,7 +58,7 @@ def test_i7_it_says_what_is_left_and_which_cap_holds(
 def test_bars_stay_within_their_plot_and_stand_in_the_order_of_what_they_show(
     values: list[int], limit: int | None
 ) -> None:
-    plot = draw_bars([(value, "", "") for value in values], limit=limit)
+    plot = draw_bar_chart([(value, "", "") for value in values], limit=limit)
     for bar in plot.bars:
         assert bar.x >= 0
         assert bar.x + bar.width <= WIDTH + 0.2

@@ -15,8 +15,8 @@ from sqlalchemy import Engine
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.triples import triples
 from slowwave_server.services.memories.triples import store_triples
-from slowwave_server.workers.console.ring import draw_ring
-from slowwave_server.workers.console.spans import LABELS, RIGHT, WIDTH, Held, draw_spans
+from slowwave_server.workers.console.graph_layout import lay_out_graph
+from slowwave_server.workers.console.timeline import LABELS, RIGHT, WIDTH, Held, draw_timeline
 from tests.console.conftest import TENANT, Console, log_in
 from tests.support.passing import Past, day
 
@@ -40,7 +40,7 @@ def test_no_name_covers_another_one_and_all_are_within_the_picture(
 ) -> None:
     nodes = list(range(count))
     pairs = data.draw(st.lists(st.tuples(st.sampled_from(nodes), st.sampled_from(nodes)), max_size=60))
-    ring = draw_ring(nodes, pairs, 0 if central else None)
+    ring = lay_out_graph(nodes, pairs, 0 if central else None)
     assert sorted(spot.node for spot in ring.spots) == nodes
     assert {(curve.source, curve.target) for curve in ring.curves} == {pair for pair in pairs if pair[0] != pair[1]}
     around = [spot for spot in ring.spots if not spot.central]
@@ -59,7 +59,7 @@ def test_i9_bars_lie_where_their_times_do(times: list[tuple[int, int | None]]) -
         Held(str(n), f"v{n}", begin + timedelta(days=a), None if b is None else begin + timedelta(days=b), str(n + 1))
         for n, (a, b) in enumerate(times)
     ]
-    spans = draw_spans(held, begin + timedelta(days=2000))
+    spans = draw_timeline(held, begin + timedelta(days=2000))
     for one in spans.spans:
         assert one.x >= LABELS
         assert one.x + one.width <= WIDTH - RIGHT + 3.1

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave_server.services.maintenance.jobs import claim_job
-from slowwave_server.workers.console.beside import Done, run_beside
-from slowwave_server.workers.console.journal import write_journal
+from slowwave_server.workers.console.audit_log import write_log
+from slowwave_server.workers.console.background import Finished, run_in_background
 from tests.console.conftest import TENANT, Console
 from tests.support.maintaining import Host
 
@@ -92,7 +92,7 @@ def test_the_journal_says_who_did_what_and_nothing_that_was_said(
     console: Console, host: Host, form: Literal["text", "json"]
 ) -> None:
     stream = io.StringIO()
-    handler = write_journal(console.settings.model_copy(update={"log_format": form}), stream)
+    handler = write_log(console.settings.model_copy(update={"log_format": form}), stream)
     try:
         console.post("/maintenance/light/pause")
         try:
@@ -114,10 +114,10 @@ def test_work_that_takes_long_goes_on_beside(caplog: pytest.LogCaptureFixture) -
         ended.set()
         raise ValueError("what somebody said")
 
-    assert run_beside("short", lambda: 7) == Done(7)
+    assert run_in_background("short", lambda: 7) == Finished(7)
     with pytest.raises(ZeroDivisionError):
-        run_beside("wrong", lambda: 1 // 0)
-    assert run_beside("long", work, wait_seconds=0) is None
+        run_in_background("wrong", lambda: 1 // 0)
+    assert run_in_background("long", work, wait_seconds=0) is None
     (thread,) = [thread for thread in threading.enumerate() if thread.name == "console-long"]
     go_on.set()
     thread.join(10)

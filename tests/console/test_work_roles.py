@@ -49,8 +49,16 @@ def test_i8_a_login_that_only_decides_reads_all_of_it_and_is_told_what_it_may_no
     Past(deployment.owner, tenant="globex").say("Jonas lives in Rome.")
     installation = Installation(deployment.owner)
     letter = installation.letter("slowwave.record_turn", {"n": 1}, "no session", tenant=TENANT)
-    paths = ["/days", "/runs", f"/runs/{run.id}", "/budgets", "/set-aside", "/set-aside/events", "/set-aside/letters"]
-    for path in (*paths, f"/set-aside/letters/{letter}", "/maintenance", "/exports", "/forget"):
+    paths = [
+        "/days",
+        "/runs",
+        f"/runs/{run.id}",
+        "/budgets",
+        "/quarantine",
+        "/quarantine/events",
+        "/quarantine/letters",
+    ]
+    for path in (*paths, f"/quarantine/letters/{letter}", "/maintenance", "/exports", "/forget"):
         answer = desk.get(path, who="operator")
         assert answer.status_code == 200, (path, answer.text)
         assert ("Jonas" in answer.text, "globex" in answer.text) == (False, False), path
@@ -58,7 +66,7 @@ def test_i8_a_login_that_only_decides_reads_all_of_it_and_is_told_what_it_may_no
     before = state(deployment.owner)
     deeds: list[tuple[str, dict[str, str]]] = [
         (f"/runs/{run.id}/undo", {}),
-        ("/set-aside/letters/dismiss", {"letter": str(letter)}),
+        ("/quarantine/letters/dismiss", {"letter": str(letter)}),
         ("/maintenance/light-10/pause", {}),
         ("/maintenance/light-10/run", {}),
         ("/forget", {"kind": "agent", "agent": "concierge", "confirm": "concierge"}),

@@ -33,12 +33,12 @@ def console(
 ) -> None:
     """Serve the console until SIGTERM or Ctrl-C: what agents know, what waits for people, what is wrong."""
     from slowwave_server.services.access.console_users import anybody
-    from slowwave_server.workers.console.journal import write_journal
+    from slowwave_server.workers.console.audit_log import write_log
     from slowwave_server.workers.console.serving import serve
     from slowwave_server.workers.listening_sockets import Serving, address_of
 
     shell = shell_of(context)
-    write_journal(shell.settings)
+    write_log(shell.settings)
     wanted = Serving(*address_of(listen), tls_cert, tls_key, behind_proxy).checked()
     with shell.connection() as connection:
         nobody = not anybody(connection)

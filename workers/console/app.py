@@ -23,13 +23,13 @@ from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.services.reports.doctor import Patient
 from slowwave_server.workers.cli.listening import listening
-from slowwave_server.workers.console.desk import Desk
+from slowwave_server.workers.console.app_state import AppState
 from slowwave_server.workers.console.failures import answer_failure
+from slowwave_server.workers.console.health_cache import HealthCache
 from slowwave_server.workers.console.pages import NAVIGATION, PAGES
+from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Endpoint
 from slowwave_server.workers.console.templating import FOLDER
-from slowwave_server.workers.console.visit import Trouble, Visit
-from slowwave_server.workers.console.watch import Watch
 
 BODY_SECONDS = 10.0
 HEADERS = {
@@ -74,17 +74,17 @@ def make_app(
     secure: cookies are for https alone. body_seconds: how long a form may take to arrive.
     """
     patient = Patient(settings, engine, redis, lambda: listening(redis, settings), clock)
-    desk = Desk(settings, engine, redis, clock, secure, NAVIGATION, Watch(patient), memory, body_seconds)
+    state = AppState(settings, engine, redis, clock, secure, NAVIGATION, HealthCache(patient), memory, body_seconds)
     routes: list[BaseRoute] = [Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
     routes.append(Route("/healthz", _alive))
     routes += [
-        Route(page.path, Endpoint(desk, page).answer, methods=[page.method], name=f"{page.method} {page.path}")
+        Route(page.path, Endpoint(state, page).answer, methods=[page.method], name=f"{page.method} {page.path}")
         for page in PAGES
     ]
     return Starlette(
         routes=routes,
         middleware=[Middleware(Hardened)],
-        exception_handlers={HTTPException: _Unrouted(desk)},
+        exception_handlers={HTTPException: _Unrouted(state)},
     )
 
 
@@ -96,11 +96,11 @@ async def _alive(_request: Request) -> Response:
 class _Unrouted:
     """Answers what no page is at."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        self._state = state
 
     def __call__(self, request: Request, error: Exception) -> Response:
         status = HTTPStatus(error.status_code if isinstance(error, HTTPException) else 500)
         said = "There is no such page" if status is HTTPStatus.NOT_FOUND else status.phrase
-        visit = Visit(self._desk, request, None, FormData(), request.url.path)
-        return answer_failure(visit, Trouble(status, said, "the console begins at /"))
+        req = PageRequest(self._state, request, None, FormData(), request.url.path)
+        return answer_failure(req, PageError(status, said, "the console begins at /"))

@@ -17,38 +17,40 @@ from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.check import first_line
 from slowwave_server.services.reports.refusals import cure_of_refusal
 from slowwave_server.workers.cli.sentences import UNAVAILABLE, explain_failure
-from slowwave_server.workers.console.visit import Trouble, Visit
+from slowwave_server.workers.console.request import PageError, PageRequest
 
 log = logging.getLogger(__name__)
 
 
-def trouble_of(visit: Visit, error: Exception) -> Trouble:
+def trouble_of(req: PageRequest, error: Exception) -> PageError:
     """What to tell about an error, foreseen or not."""
-    if isinstance(error, Trouble):
+    if isinstance(error, PageError):
         return error
     if isinstance(error, UnknownName):
-        return Trouble(HTTPStatus.NOT_FOUND, str(error))
-    if (known := _of_catalogue(visit, error)) is not None:
-        return Trouble(HTTPStatus.SERVICE_UNAVAILABLE, TROUBLES[known].title.rstrip("."), TROUBLES[known].cure)
-    tenant = visit.desk.settings.tenant if visit.login is None else visit.tenant
-    expected = explain_failure(error, visit.desk.shell(tenant))
+        return PageError(HTTPStatus.NOT_FOUND, str(error))
+    if (known := _of_catalogue(req, error)) is not None:
+        return PageError(HTTPStatus.SERVICE_UNAVAILABLE, TROUBLES[known].title.rstrip("."), TROUBLES[known].cure)
+    tenant = req.state.settings.tenant if req.login is None else req.tenant
+    expected = explain_failure(error, req.state.shell(tenant))
     if expected is None or (isinstance(error, OSError) and not isinstance(error, SlowwaveError)):
         # Its text may quote what somebody said: the log has its kind, and where it happened.
         where = "".join(traceback.format_tb(error.__traceback__))
-        log.error("a page failed: %s at %s\n%s", type(error).__name__, visit.path, where)
+        log.error("a page failed: %s at %s\n%s", type(error).__name__, req.path, where)
         cure = "the console's log says where; `slowwave doctor` looks at the rest"
-        return Trouble(HTTPStatus.INTERNAL_SERVER_ERROR, f"This page failed ({type(error).__name__})", cure)
+        return PageError(HTTPStatus.INTERNAL_SERVER_ERROR, f"This page failed ({type(error).__name__})", cure)
     code, sentence, remedy = expected
-    return Trouble(HTTPStatus.SERVICE_UNAVAILABLE if code == UNAVAILABLE else HTTPStatus.BAD_REQUEST, sentence, remedy)
+    return PageError(
+        HTTPStatus.SERVICE_UNAVAILABLE if code == UNAVAILABLE else HTTPStatus.BAD_REQUEST, sentence, remedy
+    )
 
 
-def _of_catalogue(visit: Visit, error: Exception) -> str | None:
+def _of_catalogue(req: PageRequest, error: Exception) -> str | None:
     """The trouble behind an error of Postgres, where it is one that everybody else has the same words for."""
     if isinstance(error, (OperationalError, InterfaceError)) and getattr(error.orig, "sqlstate", None) is None:
         return "postgres-away" if cure_of_refusal("postgres", first_line(error)) is None else "postgres-refuses"
     if isinstance(error, ProgrammingError):
         try:
-            with visit.desk.reading() as connection:
+            with req.state.reading() as connection:
                 require_current(connection)
         except WrongSchema:
             return "schema-behind"
@@ -57,7 +59,7 @@ def _of_catalogue(visit: Visit, error: Exception) -> str | None:
     return None
 
 
-def answer_failure(visit: Visit, error: Exception) -> Response:
+def answer_failure(req: PageRequest, error: Exception) -> Response:
     """The page that says it."""
-    trouble = trouble_of(visit, error)
-    return visit.page("error.html", status_code=trouble.status, trouble=trouble)
+    trouble = trouble_of(req, error)
+    return req.page("error.html", status_code=trouble.status, trouble=trouble)

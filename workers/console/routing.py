@@ -1,4 +1,4 @@
-"""Routes: a path, the role that it needs, and the function of a visit that answers it.
+"""Routes: a path, the role that it needs, and the function of a req that answers it.
 
     ROUTES = [reads("/memories/{memory:uuid}", life), changes("/memories/{memory:uuid}/pin", pin, role="curator")]
 
@@ -24,9 +24,9 @@ from starlette.responses import RedirectResponse, Response
 
 from slowwave_server.domain.console_roles import UserRole, may
 from slowwave_server.services.access.console_sessions import Login, find_session
-from slowwave_server.workers.console.desk import Desk
+from slowwave_server.workers.console.app_state import AppState
 from slowwave_server.workers.console.failures import answer_failure
-from slowwave_server.workers.console.visit import Trouble, Visit
+from slowwave_server.workers.console.request import PageError, PageRequest
 
 COOKIE = "slowwave_console"
 FIELDS = 2_000
@@ -36,7 +36,7 @@ SMALL_BODY_BYTES = 16 << 10
 """The longest form of a viewer, and of whoever is not logged in: a name, a password, a page to go to."""
 LOGIN_THREADS = 4
 """Logins that are answered at once. The others wait without a thread, so that all other pages have theirs."""
-Answer = Callable[[Visit], Response]
+Answer = Callable[[PageRequest], Response]
 
 
 class Page(NamedTuple):
@@ -65,74 +65,76 @@ def changes(path: str, answer: Answer, *, role: UserRole) -> Page:
 class Endpoint:
     """What Starlette calls for one route."""
 
-    def __init__(self, desk: Desk, page: Page) -> None:
-        self._desk = desk
+    def __init__(self, state: AppState, page: Page) -> None:
+        self._state = state
         self._page = page
         self._logins = CapacityLimiter(LOGIN_THREADS)
 
     async def answer(self, request: Request) -> Response:
-        visit = Visit(self._desk, request, None, FormData(), self._page.path)
-        refused = await run_in_threadpool(self._admit, visit)
+        req = PageRequest(self._state, request, None, FormData(), self._page.path)
+        refused = await run_in_threadpool(self._admit, req)
         if self._page.method == "GET":
-            return await run_in_threadpool(self._answer, visit) if refused is None else refused
+            return await run_in_threadpool(self._answer, req) if refused is None else refused
         if refused is None:
             try:
-                visit.form = await _form(request, self._page.body_bytes, self._desk.body_seconds)
-            except Trouble as trouble:
+                req.form = await _form(request, self._page.body_bytes, self._state.body_seconds)
+            except PageError as trouble:
                 # Its traceback holds what was read of the body for as long as the page's values live.
-                refused = await run_in_threadpool(answer_failure, visit, trouble.with_traceback(None))
+                refused = await run_in_threadpool(answer_failure, req, trouble.with_traceback(None))
         if refused is not None:
             # The rest of the body is not waited for.
             refused.headers["Connection"] = "close"
             return refused
         if self._page.role is None:
-            return await to_thread.run_sync(self._answer, visit, limiter=self._logins)
-        return await run_in_threadpool(self._answer, visit)
+            return await to_thread.run_sync(self._answer, req, limiter=self._logins)
+        return await run_in_threadpool(self._answer, req)
 
-    def _admit(self, visit: Visit) -> Response | None:
+    def _admit(self, req: PageRequest) -> Response | None:
         """Find out who asks; answers a refusal, or None for whoever may ask for this page."""
         try:
-            visit.login = self._login(visit.request)
-            _check_text(visit.request)
-            return None if self._page.role is None else self._refused(visit, self._page.role)
+            req.login = self._login(req.request)
+            _check_text(req.request)
+            return None if self._page.role is None else self._refused(req, self._page.role)
         except Exception as error:  # noqa: BLE001 (one that nobody foresaw is logged there, and told without details)
-            return answer_failure(visit, error)
+            return answer_failure(req, error)
 
-    def _answer(self, visit: Visit) -> Response:
+    def _answer(self, req: PageRequest) -> Response:
         try:
             if self._page.method == "POST" and self._page.role is not None:
-                check_token(visit.form, visit.login.form_token if visit.login else "")
-            return self._page.answer(visit)
+                check_token(req.form, req.login.form_token if req.login else "")
+            return self._page.answer(req)
         except Exception as error:  # noqa: BLE001 (as above)
-            return answer_failure(visit, error)
+            return answer_failure(req, error)
 
     def _login(self, request: Request) -> Login | None:
-        secret = request.cookies.get(self._desk.cookie(COOKIE))
+        secret = request.cookies.get(self._state.cookie(COOKIE))
         if not secret:
             return None
-        with self._desk.reading() as connection:
-            return find_session(connection, secret, now=self._desk.clock())
+        with self._state.reading() as connection:
+            return find_session(connection, secret, now=self._state.clock())
 
-    def _refused(self, visit: Visit, role: UserRole) -> Response | None:
-        if visit.login is None:
+    def _refused(self, req: PageRequest, role: UserRole) -> Response | None:
+        if req.login is None:
             if self._page.method == "POST":
-                raise Trouble(HTTPStatus.UNAUTHORIZED, "Nothing was changed: you are not logged in any more", "log in")
-            asked = visit.request.url.path + (f"?{visit.request.url.query}" if visit.request.url.query else "")
+                raise PageError(
+                    HTTPStatus.UNAUTHORIZED, "Nothing was changed: you are not logged in any more", "log in"
+                )
+            asked = req.request.url.path + (f"?{req.request.url.query}" if req.request.url.query else "")
             return RedirectResponse("/login" + ("" if asked == "/" else f"?next={quote(asked)}"), HTTPStatus.SEE_OTHER)
-        if not may(visit.user.role, role):
-            raise Trouble(
+        if not may(req.user.role, role):
+            raise PageError(
                 HTTPStatus.FORBIDDEN,
-                f"This needs the role {role}, and {visit.user.name} is a {visit.user.role}",
+                f"This needs the role {role}, and {req.user.name} is a {req.user.role}",
                 "ask who runs this installation: `slowwave console-users` gives roles",
             )
         return None
 
 
 def check_token(form: FormData, token: str) -> None:
-    """Raise Trouble unless the form was made by this login, for the tenant that it looks at."""
+    """Raise PageError unless the form was made by this login, for the tenant that it looks at."""
     given = form.get("token", "")
     if not token or not isinstance(given, str) or not hmac.compare_digest(given.encode(), token.encode()):
-        raise Trouble(
+        raise PageError(
             HTTPStatus.FORBIDDEN,
             "Nothing was changed: this form is of another login or of another tenant",
             "load the page again, and send the form once more",
@@ -140,41 +142,43 @@ def check_token(form: FormData, token: str) -> None:
 
 
 def _check_text(request: Request) -> None:
-    """Raise Trouble for what no text of Postgres holds; half of a surrogate pair never gets here."""
+    """Raise PageError for what no text of Postgres holds; half of a surrogate pair never gets here."""
     given = (*request.query_params.values(), *map(str, request.path_params.values()))
     if any("\0" in value for value in given):
-        raise Trouble(HTTPStatus.BAD_REQUEST, "An address holds no NUL")
+        raise PageError(HTTPStatus.BAD_REQUEST, "An address holds no NUL")
 
 
 async def _form(request: Request, most: int, seconds: float) -> FormData:
-    """The form of a request. Raises Trouble for one that is too long or tells no length, of which nothing is read, and
-    for one that is too slow.
+    """The form of a request. Raises PageError for a form that is too long, that tells no length,
+    or that is too slow. Of the first two it reads nothing.
     """
     declared = request.headers.get("content-length", "")
     if not declared.isascii() or not declared.isdigit():
-        raise Trouble(HTTPStatus.LENGTH_REQUIRED, "A form tells its length in the header Content-Length")
+        raise PageError(HTTPStatus.LENGTH_REQUIRED, "A form tells its length in the header Content-Length")
     if int(declared) > most:
-        raise Trouble(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A form has at most {most:,} bytes, got {int(declared):,}")
+        raise PageError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A form has at most {most:,} bytes, got {int(declared):,}"
+        )
     try:
         async with asyncio.timeout(seconds):
             body = await request.body()
     except TimeoutError:
-        raise Trouble(
+        raise PageError(
             HTTPStatus.REQUEST_TIMEOUT, f"The form did not arrive within {seconds:g} seconds", "send it once more"
         ) from None
     except ClientDisconnect:
-        raise Trouble(HTTPStatus.BAD_REQUEST, "The form did not arrive: the connection ended") from None
+        raise PageError(HTTPStatus.BAD_REQUEST, "The form did not arrive: the connection ended") from None
     return _fields(request, body)
 
 
 def _fields(request: Request, body: bytes) -> FormData:
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if body and kind != "application/x-www-form-urlencoded":
-        raise Trouble(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A form is sent as application/x-www-form-urlencoded")
+        raise PageError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A form is sent as application/x-www-form-urlencoded")
     try:
         fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
     except ValueError:
-        raise Trouble(HTTPStatus.BAD_REQUEST, "This is no form that a page of this console sends") from None
+        raise PageError(HTTPStatus.BAD_REQUEST, "This is no form that a page of this console sends") from None
     if any("\0" in value for _, value in fields):
-        raise Trouble(HTTPStatus.BAD_REQUEST, "A form holds no NUL")
+        raise PageError(HTTPStatus.BAD_REQUEST, "A form holds no NUL")
     return FormData([*fields])

@@ -19,7 +19,7 @@ from slowwave_server.workers.console.proxies import BehindProxies, read_proxies
 from slowwave_server.workers.listening_sockets import Serving, ended_by_signals, listen_on
 
 CONNECTIONS = 10
-"""To Postgres. A visit takes one at a time, and none while its page is made or a password is compared."""
+"""To Postgres. A req takes one at a time, and none while its page is made or a password is compared."""
 
 
 def serve(

@@ -23,7 +23,7 @@ from slowwave.store import Store
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import require_current
 from slowwave_server.services.access.privileges import GATEWAY
-from slowwave_server.workers.console.journal import write_journal
+from slowwave_server.workers.console.audit_log import write_log
 from slowwave_server.workers.console.proxies import BehindProxies, read_proxies
 from slowwave_server.workers.gateway.app import make_gateway
 from slowwave_server.workers.gateway.request_ids import log as requests_log
@@ -76,7 +76,7 @@ def gateway_of(settings: Settings) -> ASGIApp:
 def process_app(behind_proxy: str | None) -> ASGIApp:
     """What each of several processes serves, by the settings of its environment."""
     settings = load_settings()
-    write_journal(settings)
+    write_log(settings)
     _tell(settings)
     if settings.tracing:
         from slowwave_server.workers.tracing import start_tracing  # noqa: PLC0415 (where it is off, none of it loads)

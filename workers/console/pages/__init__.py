@@ -3,7 +3,7 @@
 Must not know: what a page shows.
 """
 
-from slowwave_server.workers.console.desk import Link
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.pages import (
     agents,
     audit,
@@ -12,24 +12,24 @@ from slowwave_server.workers.console.pages import (
     days,
     exports,
     forget,
-    front,
     graph,
     keys,
-    life,
     login,
     maintenance,
     memories,
+    memory,
     names,
+    overview,
+    quarantine,
     recall,
     review,
     runs,
-    set_aside,
 )
 from slowwave_server.workers.console.routing import Page
 
-_KNOWLEDGE = (memories, life, conflicts, review, graph, names)
-_WORK = (days, runs, budgets, set_aside, maintenance, forget, exports, keys, audit)
-_ALL = (front, agents, recall, login, *_KNOWLEDGE, *_WORK)
+_KNOWLEDGE = (memories, memory, conflicts, review, graph, names)
+_WORK = (days, runs, budgets, quarantine, maintenance, forget, exports, keys, audit)
+_ALL = (overview, agents, recall, login, *_KNOWLEDGE, *_WORK)
 PAGES: tuple[Page, ...] = tuple(page for module in _ALL for page in module.ROUTES)
 """Every route of the console, in the order in which they are tried."""
 
@@ -47,7 +47,7 @@ _WANTED = (
     Link("Search", "/search"),
     Link("Runs", "/runs"),
     Link("Budgets", "/budgets"),
-    Link("Set aside", "/set-aside"),
+    Link("Set aside", "/quarantine"),
     Link("Maintenance", "/maintenance"),
     Link("Exports", "/exports"),
     Link("API keys", "/keys", "operator"),

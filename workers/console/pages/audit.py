@@ -10,32 +10,32 @@ from starlette.responses import Response
 from slowwave.errors import InvalidQuery
 from slowwave_server.services.access.audit_log import AUDIT_DAYS, Action, list_acts
 from slowwave_server.services.access.whole_installation import sees_everything
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
-from slowwave_server.workers.console.visit import Visit
 
 SHOWN = 50
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 
-def listing(visit: Visit) -> Response:
+def listing(req: PageRequest) -> Response:
     """The acts of this tenant, the newest first; those of no tenant to whoever sees all tenants."""
-    action, before = visit.word("action"), visit.number("before", 0, most=2**63 - 1)
+    action, before = req.word("action"), req.number("before", 0, most=2**63 - 1)
     if action is not None and action not in ACTIONS:
         raise InvalidQuery(f"action is one of {', '.join(ACTIONS)}, not {action!r:.60}")
-    with visit.reading() as connection:
-        nobodys = sees_everything(connection, visit.user)
+    with req.reading() as connection:
+        nobodys = sees_everything(connection, req.user)
         found = list_acts(
-            connection, visit.tenant, nobodys=nobodys, action=action, before=before or None, limit=SHOWN + 1
+            connection, req.tenant, nobodys=nobodys, action=action, before=before or None, limit=SHOWN + 1
         )
     acts = found[:SHOWN]
-    return visit.page(
+    return req.page(
         "audit.html",
         acts=acts,
         days=AUDIT_DAYS,
         action=action or "",
         actions=[("", "all"), *((one, one) for one in ACTIONS)],
-        newer=visit.link(before=None) if before else None,
-        older=visit.link(before=acts[-1].id) if len(found) > SHOWN else None,
+        newer=req.link(before=None) if before else None,
+        older=req.link(before=acts[-1].id) if len(found) > SHOWN else None,
     )
 
 

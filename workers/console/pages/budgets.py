@@ -9,23 +9,23 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.reports.budget import BudgetReport, read_budget
 from slowwave_server.services.reports.spending import Spending, read_spending
 from slowwave_server.workers.cli.budget import reached_words
-from slowwave_server.workers.console.bars import Bars, draw_bars
+from slowwave_server.workers.console.bar_chart import BarChart, draw_bar_chart
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
-from slowwave_server.workers.console.visit import Visit
 
 AGENTS = 50
 LABELLED = 7
 """Every so many days one is named below its bar."""
 
 
-def show(visit: Visit) -> Response:
+def show(req: PageRequest) -> Response:
     """What was used and what is left, of the tenant and its dearest agents, or of one agent beside the tenant."""
-    agent = visit.word("agent")
-    caps = visit.settings.memory.llm
-    with visit.reading() as connection:
-        found = read_budget(connection, visit.tenant, caps, visit.now, agent=agent, limit=AGENTS)
-        spent = read_spending(connection, visit.tenant, visit.now, agent=agent)
-    return visit.page(
+    agent = req.word("agent")
+    caps = req.settings.memory.llm
+    with req.reading() as connection:
+        found = read_budget(connection, req.tenant, caps, req.now, agent=agent, limit=AGENTS)
+        spent = read_spending(connection, req.tenant, req.now, agent=agent)
+    return req.page(
         "budgets.html",
         agent=agent,
         found=found,
@@ -36,7 +36,7 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _plot(found: BudgetReport, spent: Spending, agent: str | None) -> Bars | None:
+def _plot(found: BudgetReport, spent: Spending, agent: str | None) -> BarChart | None:
     """None where nothing was spent on any of the days."""
     if not any(day.calls for day in spent.days):
         return None
@@ -44,7 +44,7 @@ def _plot(found: BudgetReport, spent: Spending, agent: str | None) -> Bars | Non
     for age, day in enumerate(reversed(spent.days)):
         words = f"{day.day}: {day.tokens:,} tokens, {pluralize(day.calls, 'call')}"
         values.append((day.tokens, words, f"{day.day:%m-%d}" if age % LABELLED == 0 else ""))
-    return draw_bars(values[::-1], limit=_daily_cap(found, agent))
+    return draw_bar_chart(values[::-1], limit=_daily_cap(found, agent))
 
 
 def _daily_cap(found: BudgetReport, agent: str | None) -> int | None:

@@ -16,55 +16,55 @@ from slowwave_server.services.reports.conflicts import ListedConflict, list_conf
 from slowwave_server.services.reports.review import revisions_of, what_answers_do
 from slowwave_server.services.review.decisions import Contested, Decision, decide_conflicts
 from slowwave_server.workers.console.deciding import read_seen, told, written
-from slowwave_server.workers.console.places import scope_of
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
-from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.console.scope_params import read_scope
 
 SHOWN = 25
 STATUSES: tuple[ConflictStatus, ...] = get_args(ConflictStatus)
 ANY = "any"
 
 
-def listing(visit: Visit) -> Response:
+def listing(req: PageRequest) -> Response:
     """Conflicts, the newest first."""
-    status, before = visit.word("status") or "open", visit.number("before", 0, most=2**63 - 1)
+    status, before = req.word("status") or "open", req.number("before", 0, most=2**63 - 1)
     wanted: ConflictStatus | None = next((one for one in STATUSES if one == status), None)
     if wanted is None and status != ANY:
         raise InvalidQuery(f"status is one of {', '.join((*STATUSES, ANY))}, not {status!r:.60}")
-    with visit.reading() as connection:
-        scope = scope_of(visit, connection)
+    with req.reading() as connection:
+        scope = read_scope(req, connection)
         found = list_conflicts(
-            connection, visit.tenant, scope=scope, status=wanted, before=before or None, limit=SHOWN + 1
+            connection, req.tenant, scope=scope, status=wanted, before=before or None, limit=SHOWN + 1
         )
     conflicts = found[:SHOWN]
-    return visit.page(
+    return req.page(
         "conflicts.html",
         conflicts=conflicts,
-        asked={"agent": visit.word("agent") or "", "scope": visit.word("scope") or "", "status": status},
+        asked={"agent": req.word("agent") or "", "scope": req.word("scope") or "", "status": status},
         statuses=[(ANY, "all"), *((name, name) for name in STATUSES)],
-        newer=visit.link(before=None) if before else None,
-        older=visit.link(before=conflicts[-1].id) if len(found) > SHOWN else None,
+        newer=req.link(before=None) if before else None,
+        older=req.link(before=conflicts[-1].id) if len(found) > SHOWN else None,
     )
 
 
-def show(visit: Visit) -> Response:
+def show(req: PageRequest) -> Response:
     """One conflict, and what each answer would do."""
-    return _show(visit)
+    return _show(req)
 
 
-def decide(visit: Visit) -> Response:
+def decide(req: PageRequest) -> Response:
     """Carry out what the person chose, in their name."""
-    number: int = visit.request.path_params["conflict"]
-    chosen = visit.field("answer")
+    number: int = req.request.path_params["conflict"]
+    chosen = req.field("answer")
     try:
-        seen = read_seen([visit.field("seen")])
+        seen = read_seen([req.field("seen")])
         decision = _decision(chosen, seen)
-        report = decide_conflicts(visit.engine, visit.tenant, [number], decision, by=visit.user.name, now=visit.now)
+        report = decide_conflicts(req.engine, req.tenant, [number], decision, by=req.user.name, now=req.now)
     except (InvalidMessage, Contested) as refused:
-        return _show(visit, chosen=chosen, problem=f"Nothing was changed: {refused}")
+        return _show(req, chosen=chosen, problem=f"Nothing was changed: {refused}")
     if not report.decided:
-        return _show(visit, chosen=chosen, problem=told(report, "conflict"))
-    return visit.go(f"/conflicts/{number}", say=told(report, "conflict"))
+        return _show(req, chosen=chosen, problem=told(report, "conflict"))
+    return req.go(f"/conflicts/{number}", say=told(report, "conflict"))
 
 
 def _decision(chosen: str, seen: dict[UUID, int]) -> Decision:
@@ -101,13 +101,13 @@ def answers_of(connection: Connection, tenant: str, conflict: ListedConflict) ->
     return [(answer, word, effects.get(answer, "")) for answer, word in words.items()]
 
 
-def _show(visit: Visit, *, chosen: str = "", problem: str | None = None) -> Response:
-    number: int = visit.request.path_params["conflict"]
-    with visit.reading() as connection:
-        conflict = read_conflict(connection, visit.tenant, number)
-        answers = answers_of(connection, visit.tenant, conflict)
-        seen = revisions_of(connection, visit.tenant, "conflict", number)
-    return visit.page(
+def _show(req: PageRequest, *, chosen: str = "", problem: str | None = None) -> Response:
+    number: int = req.request.path_params["conflict"]
+    with req.reading() as connection:
+        conflict = read_conflict(connection, req.tenant, number)
+        answers = answers_of(connection, req.tenant, conflict)
+        seen = revisions_of(connection, req.tenant, "conflict", number)
+    return req.page(
         "conflict.html",
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,

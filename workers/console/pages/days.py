@@ -16,45 +16,45 @@ from slowwave_server.domain.summaries.lines import HEADINGS
 from slowwave_server.services.days.book import day_book
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.days import DayStory, Told, read_day, said_for
+from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, reads
-from slowwave_server.workers.console.visit import Trouble, Visit
 
 SHOWN = 50
 
 
-def book(visit: Visit) -> Response:
+def book(req: PageRequest) -> Response:
     """The days of the tenant, or of one of its agents, the newest first."""
-    agent, since, after = visit.word("agent"), visit.word("since"), visit.word("after")
+    agent, since, after = req.word("agent"), req.word("since"), req.word("after")
     first = None if since is None else _day("since", since)
     last = None
     if after is not None:
-        last = (_day("after", after), visit.word("after_agent") or "", visit.word("after_scope"))
-    with visit.reading() as connection:
-        found = day_book(connection, visit.tenant, agent, since=first, after=last, limit=SHOWN + 1)
+        last = (_day("after", after), req.word("after_agent") or "", req.word("after_scope"))
+    with req.reading() as connection:
+        found = day_book(connection, req.tenant, agent, since=first, after=last, limit=SHOWN + 1)
     entries, older = found[:SHOWN], None
     if len(found) > SHOWN:
         ref = entries[-1].ref
-        older = visit.link(after=ref.day.isoformat(), after_agent=ref.agent, after_scope=ref.scope)
-    newer = None if after is None else visit.link(after=None, after_agent=None, after_scope=None)
-    return visit.page("days.html", entries=entries, agent=agent, since=since, older=older, newer=newer)
+        older = req.link(after=ref.day.isoformat(), after_agent=ref.agent, after_scope=ref.scope)
+    newer = None if after is None else req.link(after=None, after_agent=None, after_scope=None)
+    return req.page("days.html", entries=entries, agent=agent, since=since, older=older, newer=newer)
 
 
-def show(visit: Visit) -> Response:
+def show(req: PageRequest) -> Response:
     """One day: how it stands, and a version of its summary, or what differs between two."""
-    agent, day = visit.word("agent"), visit.word("day")
+    agent, day = req.word("agent"), req.word("day")
     if agent is None or day is None:
-        raise Trouble(HTTPStatus.BAD_REQUEST, "This page is of one day of one agent", "choose it in the book of days")
-    which, scope = _day("day", day), visit.word("scope")
-    version, against = visit.number("version", 0), visit.number("against", 0)
-    with visit.reading() as connection:
-        story = read_day(connection, visit.tenant, agent, which, scope=scope, version=version or None)
+        raise PageError(HTTPStatus.BAD_REQUEST, "This page is of one day of one agent", "choose it in the book of days")
+    which, scope = _day("day", day), req.word("scope")
+    version, against = req.number("version", 0), req.number("against", 0)
+    with req.reading() as connection:
+        story = read_day(connection, req.tenant, agent, which, scope=scope, version=version or None)
         if against and against not in story.versions:
             raise UnknownName(f"{agent}/{which} has no version {against} of its summary")
-        older = read_day(connection, visit.tenant, agent, which, scope=scope, version=against) if against else None
+        older = read_day(connection, req.tenant, agent, which, scope=scope, version=against) if against else None
         lines = _lines(older) + _lines(story)
-        said = said_for(connection, visit.tenant, agent, lines)
+        said = said_for(connection, req.tenant, agent, lines)
     told = story.summary
-    return visit.page(
+    return req.page(
         "day.html",
         story=story,
         parts=[] if told is None else _by_facet(_compared(older, told)),
@@ -67,7 +67,7 @@ def _day(name: str, given: str) -> date:
     try:
         return date.fromisoformat(given)
     except ValueError:
-        raise Trouble(HTTPStatus.BAD_REQUEST, f"{name} is a day like 2026-03-05, not {given!r:.40}") from None
+        raise PageError(HTTPStatus.BAD_REQUEST, f"{name} is a day like 2026-03-05, not {given!r:.40}") from None
 
 
 def _lines(story: DayStory | None) -> list[dict[str, Any]]:

@@ -16,8 +16,8 @@ from starlette.responses import Response, StreamingResponse
 from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memory_files.export import export_scope, scopes_of
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
-from slowwave_server.workers.console.visit import Visit
 
 KINDS = ("agent", "room", "team")
 IN_MEMORY = 4 << 20
@@ -25,32 +25,32 @@ CHUNK = 64 << 10
 SHOWN = 100
 
 
-def listing(visit: Visit) -> Response:
+def listing(req: PageRequest) -> Response:
     """All scopes of the tenant, each with its archive; by name, so many at a time."""
-    wanted, after = visit.word("name"), visit.word("after")
-    with visit.reading() as connection:
-        scopes = sorted(f"{kind}:{name}" for kind, name in scopes_of(connection, visit.tenant))
+    wanted, after = req.word("name"), req.word("after")
+    with req.reading() as connection:
+        scopes = sorted(f"{kind}:{name}" for kind, name in scopes_of(connection, req.tenant))
     fitting = [scope for scope in scopes if wanted is None or wanted.casefold() in scope.casefold()]
     rest = [scope for scope in fitting if after is None or scope > after]
-    return visit.page(
+    return req.page(
         "exports.html",
         scopes=rest[:SHOWN],
         wanted=wanted,
-        older=visit.link(after=rest[SHOWN - 1]) if len(rest) > SHOWN else None,
-        newer=visit.link(after=None) if after is not None else None,
+        older=req.link(after=rest[SHOWN - 1]) if len(rest) > SHOWN else None,
+        newer=req.link(after=None) if after is not None else None,
     )
 
 
-def download(visit: Visit) -> Response:
+def download(req: PageRequest) -> Response:
     """The archive of one scope. Lines in it are as an export to a folder has them."""
-    kind, _, name = (visit.word("scope") or "").partition(":")
+    kind, _, name = (req.word("scope") or "").partition(":")
     if kind not in KINDS or not name:
         raise UnknownName("a scope is agent:NAME, room:NAME or team:NAME; the page of exports lists them")
-    curation = visit.settings.memory.auto_flush.curation
+    curation = req.settings.memory.auto_flush.curation
     with TemporaryDirectory(prefix="slowwave-export-") as folder:
-        report = export_scope(visit.engine, visit.tenant, kind, name, Path(folder), append_only=curation.append_only)
-        with visit.writing() as connection:
-            note_act(connection, "export", visit.user.name, f"the memory of {kind}:{name}", **visit.noted)
+        report = export_scope(req.engine, req.tenant, kind, name, Path(folder), append_only=curation.append_only)
+        with req.writing() as connection:
+            note_act(connection, "export", req.user.name, f"the memory of {kind}:{name}", **req.noted)
         archive = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed when it has been sent)
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
             for path in sorted(one for one in report.folder.rglob("*") if one.is_file()):

@@ -13,41 +13,41 @@ from slowwave.identity import shared_scope
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.receipts import receipts
 from slowwave_server.services.forget.target import Target
-from slowwave_server.workers.console.beside import run_beside
+from slowwave_server.workers.console.background import run_in_background
+from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
-from slowwave_server.workers.console.visit import Trouble, Visit
 
 KINDS = {"agent": "An agent", "session": "A conversation", "scope": "A scope", "memory": "A memory"}
 FIELDS = ("kind", "agent", "session", "scope", "memory")
 RECEIPTS = 20
 
 
-def form(visit: Visit) -> Response:
+def form(req: PageRequest) -> Response:
     """What may be forgotten, and what was. The address may name something already: links from other pages do."""
-    return _form(visit, {name: visit.word(name) or "" for name in FIELDS})
+    return _form(req, {name: req.word(name) or "" for name in FIELDS})
 
 
-def preview(visit: Visit) -> Response:
+def preview(req: PageRequest) -> Response:
     """What would go; nothing is changed."""
-    return _preview(visit, _target(visit))
+    return _preview(req, _target(req))
 
 
-def forget(visit: Visit) -> Response:
+def forget(req: PageRequest) -> Response:
     """Do it, if the name was typed as it is."""
-    target = _target(visit)
-    if visit.field("confirm") != confirmation(target):
+    target = _target(req)
+    if req.field("confirm") != confirmation(target):
         problem = "Nothing was forgotten: what you typed is not the name"
-        return _preview(visit, target, status=HTTPStatus.BAD_REQUEST, problem=problem)
-    done = run_beside("forget", lambda: _forgetter(visit).forget(target, by=visit.user.name))
+        return _preview(req, target, status=HTTPStatus.BAD_REQUEST, problem=problem)
+    done = run_in_background("forget", lambda: _forgetter(req).forget(target, by=req.user.name))
     if done is None:
-        return visit.go("/forget", say=f"{_said(target)} is being forgotten: its receipt comes when it is done.")
+        return req.go("/forget", say=f"{_said(target)} is being forgotten: its receipt comes when it is done.")
     report = done.value
     if report.problems:
         problem, cure = "; ".join(report.problems), "forget it once more when that is mended"
-        return _form(visit, {}, problem=f"Not all of it went: {problem}", cure=cure)
+        return _form(req, {}, problem=f"Not all of it went: {problem}", cure=cure)
     counted = ", ".join(f"{label}: {number:,}" for label, number in sorted(report.counts.items()))
     say = f"{_said(target)} is forgotten, receipt {report.receipt}. {counted or 'Nothing was left of it'}."
-    return visit.go("/forget", say=" ".join([say, *report.hints]))
+    return req.go("/forget", say=" ".join([say, *report.hints]))
 
 
 def confirmation(target: Target) -> str:
@@ -57,19 +57,17 @@ def confirmation(target: Target) -> str:
     return (target.scope_label or target.session or target.agent) or ""
 
 
-def _form(visit: Visit, given: dict[str, str], *, problem: str | None = None, cure: str | None = None) -> Response:
-    with visit.reading() as connection:
-        known = receipts(connection, visit.tenant, limit=RECEIPTS)
+def _form(req: PageRequest, given: dict[str, str], *, problem: str | None = None, cure: str | None = None) -> Response:
+    with req.reading() as connection:
+        known = receipts(connection, req.tenant, limit=RECEIPTS)
     chosen = {name: given.get(name, "") for name in FIELDS}
-    return visit.page(
-        "forget.html", given=chosen, kinds=list(KINDS.items()), receipts=known, problem=problem, cure=cure
-    )
+    return req.page("forget.html", given=chosen, kinds=list(KINDS.items()), receipts=known, problem=problem, cure=cure)
 
 
-def _preview(visit: Visit, target: Target, *, status: int = HTTPStatus.OK, problem: str | None = None) -> Response:
-    would = _forgetter(visit).preview(target)
-    fields = {name: visit.field(name) for name in FIELDS}
-    return visit.page(
+def _preview(req: PageRequest, target: Target, *, status: int = HTTPStatus.OK, problem: str | None = None) -> Response:
+    would = _forgetter(req).preview(target)
+    fields = {name: req.field(name) for name in FIELDS}
+    return req.page(
         "forget_preview.html",
         status_code=status,
         problem=problem,
@@ -80,25 +78,25 @@ def _preview(visit: Visit, target: Target, *, status: int = HTTPStatus.OK, probl
     )
 
 
-def _forgetter(visit: Visit) -> Forgetter:
-    return Forgetter(visit.engine, visit.desk.redis, visit.settings, visit.desk.clock)
+def _forgetter(req: PageRequest) -> Forgetter:
+    return Forgetter(req.engine, req.state.redis, req.settings, req.state.clock)
 
 
-def _target(visit: Visit) -> Target:
-    """What the form names. Raises Trouble and InvalidName."""
-    kind, tenant = visit.field("kind"), visit.tenant
+def _target(req: PageRequest) -> Target:
+    """What the form names. Raises PageError and InvalidName."""
+    kind, tenant = req.field("kind"), req.tenant
     if kind == "agent":
-        return Target.of_agent(tenant, visit.field("agent"))
+        return Target.of_agent(tenant, req.field("agent"))
     if kind == "session":
-        return Target.of_session(tenant, visit.field("agent"), visit.field("session"))
+        return Target.of_session(tenant, req.field("agent"), req.field("session"))
     if kind == "scope":
-        return _scope(tenant, visit.field("scope"))
+        return _scope(tenant, req.field("scope"))
     if kind == "memory":
         try:
-            return Target.of_memory(tenant, UUID(visit.field("memory")))
+            return Target.of_memory(tenant, UUID(req.field("memory")))
         except ValueError:
-            raise InvalidName(f"memory: {visit.field('memory')!r:.60} is no id of a memory") from None
-    raise Trouble(HTTPStatus.BAD_REQUEST, "Choose what is to be forgotten")
+            raise InvalidName(f"memory: {req.field('memory')!r:.60} is no id of a memory") from None
+    raise PageError(HTTPStatus.BAD_REQUEST, "Choose what is to be forgotten")
 
 
 def _scope(tenant: str, scope: str) -> Target:

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.graph import EntityGraph, best_connected, neighbourhood
 from slowwave_server.services.reports.timeline import Changed, Value, changed_relations, values_of
-from slowwave_server.workers.console.places import Place, place_of
-from slowwave_server.workers.console.ring import draw_ring
+from slowwave_server.workers.console.graph_layout import lay_out_graph
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
-from slowwave_server.workers.console.spans import Held, draw_spans
-from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.console.scope_params import ScopeParams, read_scope_params
+from slowwave_server.workers.console.timeline import Held, draw_timeline
 
 ENTITIES = 50
 MOST_STEPS = 3
@@ -36,33 +36,33 @@ class Stated(NamedTuple):
     memories: list[str]
 
 
-def graph(visit: Visit) -> Response:
+def graph(req: PageRequest) -> Response:
     """The entities of a scope that have most relations, or all around one of them."""
-    entity, depth = visit.word("entity"), visit.number("depth", 1, least=1, most=MOST_STEPS)
+    entity, depth = req.word("entity"), req.number("depth", 1, least=1, most=MOST_STEPS)
     found, problem = None, None
-    with visit.reading() as connection:
-        place, agents = place_of(visit, connection)
+    with req.reading() as connection:
+        place, agents = read_scope_params(req, connection)
         try:
-            found = None if place is None else _read(connection, visit, place, entity, depth)
+            found = None if place is None else _read(connection, req, place, entity, depth)
         except UnknownName as unknown:
             if place is None or entity is None:
                 raise
             # An entity that nothing is related to is no error of an address: its nearest names are told.
             problem = str(unknown)
-    return _graph(visit, place, agents, found, entity, depth, problem=problem)
+    return _graph(req, place, agents, found, entity, depth, problem=problem)
 
 
-def _read(connection: Connection, visit: Visit, place: Place, entity: str | None, depth: int) -> EntityGraph:
+def _read(connection: Connection, req: PageRequest, place: ScopeParams, entity: str | None, depth: int) -> EntityGraph:
     if entity is None:
-        return best_connected(connection, visit.tenant, place.agent, scope=place.shared, max_nodes=ENTITIES)
+        return best_connected(connection, req.tenant, place.agent, scope=place.shared, max_nodes=ENTITIES)
     return neighbourhood(
-        connection, visit.tenant, place.agent, entity, scope=place.shared, depth=depth, max_nodes=ENTITIES
+        connection, req.tenant, place.agent, entity, scope=place.shared, depth=depth, max_nodes=ENTITIES
     )
 
 
 def _graph(
-    visit: Visit,
-    place: Place | None,
+    req: PageRequest,
+    place: ScopeParams | None,
     agents: list[str],
     found: EntityGraph | None,
     entity: str | None,
@@ -75,10 +75,12 @@ def _graph(
     ring = None
     words: dict[tuple[str, str], list[str]] = {}
     if found is not None and nodes:
-        ring = draw_ring(list(nodes), [(row.source, row.target) for row in stated], found.entity, margin=_margin(nodes))
+        ring = lay_out_graph(
+            list(nodes), [(row.source, row.target) for row in stated], found.entity, margin=_margin(nodes)
+        )
         for row in stated:
             words.setdefault((row.source, row.target), []).append(row.predicate)
-    return visit.page(
+    return req.page(
         "graph.html",
         problem=problem,
         place=place,
@@ -115,20 +117,20 @@ def _stated(found: EntityGraph) -> list[Stated]:
     return told
 
 
-def timeline(visit: Visit) -> Response:
+def timeline(req: PageRequest) -> Response:
     """The values that one relation of an entity had, one after the other; or the relations that changed most."""
-    subject, predicate = visit.word("subject"), visit.word("predicate")
+    subject, predicate = req.word("subject"), req.word("predicate")
     changed: list[Changed] = []
     values: list[Value] = []
-    with visit.reading() as connection:
-        place, agents = place_of(visit, connection)
+    with req.reading() as connection:
+        place, agents = read_scope_params(req, connection)
         if place is not None and subject is not None and predicate is not None:
             values = values_of(
-                connection, visit.tenant, place.agent, subject, predicate, scope=place.shared, limit=VALUES
+                connection, req.tenant, place.agent, subject, predicate, scope=place.shared, limit=VALUES
             )
         elif place is not None:
-            changed = changed_relations(connection, visit.tenant, place.agent, scope=place.shared)
-    return visit.page(
+            changed = changed_relations(connection, req.tenant, place.agent, scope=place.shared)
+    return req.page(
         "timeline.html",
         place=place,
         agents=agents,
@@ -136,7 +138,7 @@ def timeline(visit: Visit) -> Response:
         predicate=predicate or "",
         asked=subject is not None and predicate is not None,
         values=values,
-        spans=draw_spans([_held(value) for value in values], visit.now) if values else None,
+        spans=draw_timeline([_held(value) for value in values], req.now) if values else None,
         changed=changed,
     )
 

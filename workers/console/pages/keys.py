@@ -21,54 +21,54 @@ from slowwave_server.services.access.api_keys import (
 )
 from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.lookup import UnknownName
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
-from slowwave_server.workers.console.visit import Visit
 
 DAYS = ("", "30", "90", "365")
 
 
-def listing(visit: Visit) -> Response:
+def listing(req: PageRequest) -> Response:
     """The keys of this tenant, the newest first."""
-    return _page(visit)
+    return _page(req)
 
 
-def make(visit: Visit) -> Response:
+def make(req: PageRequest) -> Response:
     """Make a key, in the person's name; the page shows it this once."""
     try:
-        wanted = _wanted(visit)
-        with visit.writing() as connection:
-            key, secret = make_key(connection, visit.tenant, wanted, by=visit.user.name, now=visit.now)
+        wanted = _wanted(req)
+        with req.writing() as connection:
+            key, secret = make_key(connection, req.tenant, wanted, by=req.user.name, now=req.now)
             told = f"key {key.name} ({key.prefix}) was made with the rights {', '.join(key.rights)}"
-            note_act(connection, "key", visit.user.name, told, **visit.noted)
+            note_act(connection, "key", req.user.name, told, **req.noted)
     except (InvalidKey, InvalidName) as refused:
-        return _page(visit, problem=f"No key was made: {refused}")
-    return _page(visit, made=key, secret=secret)
+        return _page(req, problem=f"No key was made: {refused}")
+    return _page(req, made=key, secret=secret)
 
 
-def revoke(visit: Visit) -> Response:
+def revoke(req: PageRequest) -> Response:
     """Revoke a key, in the person's name."""
-    which = UUID(str(visit.request.path_params["key"]))
-    with visit.writing() as connection:
-        key = revoke_key(connection, visit.tenant, which, now=visit.now)
+    which = UUID(str(req.request.path_params["key"]))
+    with req.writing() as connection:
+        key = revoke_key(connection, req.tenant, which, now=req.now)
         if key is not None:
             told = f"key {key.name} ({key.prefix}) was revoked"
-            note_act(connection, "key", visit.user.name, told, **visit.noted)
+            note_act(connection, "key", req.user.name, told, **req.noted)
     if key is None:
-        raise UnknownName(f"tenant {visit.tenant!r} has no key {which}")
-    return visit.go("/keys", say=f"{key.name} ({key.prefix}) opens nothing any more.")
+        raise UnknownName(f"tenant {req.tenant!r} has no key {which}")
+    return req.go("/keys", say=f"{key.name} ({key.prefix}) opens nothing any more.")
 
 
-def _wanted(visit: Visit) -> Wanted:
+def _wanted(req: PageRequest) -> Wanted:
     """What the form asks for. Raises InvalidKey."""
-    days = visit.field("days")
+    days = req.field("days")
     if days not in DAYS:
         raise InvalidKey(f"the form sent {days!r:.60} as its number of days; load the page again")
     return Wanted(
-        visit.field("name"),
-        [right for right in RIGHTS if visit.field(f"right-{right}")],
-        _lines(visit.field("agents")),
-        _lines(visit.field("scopes")),
-        visit.now + timedelta(days=int(days)) if days else None,
+        req.field("name"),
+        [right for right in RIGHTS if req.field(f"right-{right}")],
+        _lines(req.field("agents")),
+        _lines(req.field("scopes")),
+        req.now + timedelta(days=int(days)) if days else None,
     )
 
 
@@ -76,20 +76,22 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _page(visit: Visit, *, problem: str | None = None, made: Key | None = None, secret: str | None = None) -> Response:
-    with visit.reading() as connection:
-        found = list_keys(connection, visit.tenant)
-    typed = {name: "" if made else visit.field(name) for name in ("name", "agents", "scopes", "days")}
-    return visit.page(
+def _page(
+    req: PageRequest, *, problem: str | None = None, made: Key | None = None, secret: str | None = None
+) -> Response:
+    with req.reading() as connection:
+        found = list_keys(connection, req.tenant)
+    typed = {name: "" if made else req.field(name) for name in ("name", "agents", "scopes", "days")}
+    return req.page(
         "keys.html",
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,
-        keys=[(key, key.state(visit.now)) for key in found],
+        keys=[(key, key.state(req.now)) for key in found],
         made=made,
         secret=secret,
         typed=typed,
         rights=[
-            (right, bool(visit.field(f"right-{right}")) if problem else right in {"record", "read"}) for right in RIGHTS
+            (right, bool(req.field(f"right-{right}")) if problem else right in {"record", "read"}) for right in RIGHTS
         ],
         lifetimes=[(days, f"{days} days" if days else "until it is revoked") for days in DAYS],
     )

@@ -23,8 +23,8 @@ from slowwave_server.services.access.console_users import (
 from slowwave_server.services.access.login_failures import LoginFailures
 from slowwave_server.workers.console.login_forms import COOKIE as BEFORE
 from slowwave_server.workers.console.login_forms import LoginForms
+from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import COOKIE, Page, changes, reads
-from slowwave_server.workers.console.visit import Trouble, Visit
 
 PASSWORDS = Passwords()
 NOBODY = "Nobody may use this console yet"
@@ -34,24 +34,24 @@ OWN_SITES = frozenset({"same-origin", "none"})
 """What browsers say of a form that no other site sent."""
 
 
-def show(visit: Visit) -> Response:
+def show(req: PageRequest) -> Response:
     """The form; who is logged in is sent on."""
-    if visit.login is not None:
-        return visit.go(_next(visit.query.get("next", "")))
-    return _form(visit)
+    if req.login is not None:
+        return req.go(_next(req.query.get("next", "")))
+    return _form(req)
 
 
 def _form(
-    visit: Visit, *, status: int = 200, name: str = "", problem: str | None = None, cure: str | None = None
+    req: PageRequest, *, status: int = 200, name: str = "", problem: str | None = None, cure: str | None = None
 ) -> Response:
     """The form with a new token: whatever cookie the browser sent is replaced."""
-    with visit.reading() as connection:
+    with req.reading() as connection:
         nobody = not anybody(connection)
     if nobody:
         problem, cure = NOBODY, FIRST
-    token = LoginForms(visit.desk.redis).make()
-    wanted = _next(visit.field("next") or visit.query.get("next", ""))
-    response = visit.page(
+    token = LoginForms(req.state.redis).make()
+    wanted = _next(req.field("next") or req.query.get("next", ""))
+    response = req.page(
         "login.html",
         status_code=status,
         problem=problem,
@@ -61,112 +61,112 @@ def _form(
         wanted=wanted,
         nobody=nobody,
     )
-    _set_cookie(visit, response, BEFORE, token)
+    _set_cookie(req, response, BEFORE, token)
     return response
 
 
-def log_in(visit: Visit) -> Response:
+def log_in(req: PageRequest) -> Response:
     """Compare the password, and remember the login. Nobody is told which of name and password was wrong."""
-    name = visit.field("name")
-    if not _is_own_form(visit):
-        return _form(visit, status=HTTPStatus.FORBIDDEN, name=name, problem=FOREIGN, cure="send it once more")
-    failures = LoginFailures(visit.desk.redis)
-    attempt = failures.begin(name, _address(visit))
+    name = req.field("name")
+    if not _is_own_form(req):
+        return _form(req, status=HTTPStatus.FORBIDDEN, name=name, problem=FOREIGN, cure="send it once more")
+    failures = LoginFailures(req.state.redis)
+    attempt = failures.begin(name, _address(req))
     if attempt.wait_seconds > 0:
         told = {"problem": "Too many logins failed", "cure": f"try again in {round(attempt.wait_seconds)} s"}
-        return _form(visit, status=HTTPStatus.TOO_MANY_REQUESTS, name=name, **told)
-    user = check_password(visit.engine, name, str(visit.form.get("password", "")), passwords=PASSWORDS)
-    lasts = timedelta(hours=visit.desk.settings.console.session_hours)
-    login = None if user is None else _open(visit, user, lasts)
+        return _form(req, status=HTTPStatus.TOO_MANY_REQUESTS, name=name, **told)
+    user = check_password(req.engine, name, str(req.form.get("password", "")), passwords=PASSWORDS)
+    lasts = timedelta(hours=req.state.settings.console.session_hours)
+    login = None if user is None else _open(req, user, lasts)
     if login is None:
         failures.failed(attempt)
-        _note_failure(visit, name, attempt.address)
-        return _form(visit, status=HTTPStatus.UNAUTHORIZED, name=name, problem="Name or password is wrong")
+        _note_failure(req, name, attempt.address)
+        return _form(req, status=HTTPStatus.UNAUTHORIZED, name=name, problem="Name or password is wrong")
     failures.succeeded(attempt)
-    response = visit.go(_next(visit.field("next")))
-    _set_cookie(visit, response, COOKIE, login.secret, max_age=int(lasts.total_seconds()))
-    _delete_cookie(visit, response, BEFORE)
+    response = req.go(_next(req.field("next")))
+    _set_cookie(req, response, COOKIE, login.secret, max_age=int(lasts.total_seconds()))
+    _delete_cookie(req, response, BEFORE)
     return response
 
 
-def _is_own_form(visit: Visit) -> bool:
+def _is_own_form(req: PageRequest) -> bool:
     """Whether this browser sent a form that a console made for it: not one of another site, nor with a cookie that
     somebody planted.
     """
-    kept = visit.request.cookies.get(visit.desk.cookie(BEFORE), "")
-    same = hmac.compare_digest(visit.field("token").encode(), kept.encode())
-    own_site = visit.request.headers.get("sec-fetch-site", "none") in OWN_SITES
-    return same and own_site and LoginForms(visit.desk.redis).made(kept)
+    kept = req.request.cookies.get(req.state.cookie(BEFORE), "")
+    same = hmac.compare_digest(req.field("token").encode(), kept.encode())
+    own_site = req.request.headers.get("sec-fetch-site", "none") in OWN_SITES
+    return same and own_site and LoginForms(req.state.redis).made(kept)
 
 
-def _open(visit: Visit, user: User, lasts: timedelta) -> Login | None:
+def _open(req: PageRequest, user: User, lasts: timedelta) -> Login | None:
     """A login with a secret of its own; None where there is no tenant that this person may look at. The login that the
     browser had before ends.
     """
-    with visit.writing() as connection:
-        tenant = _first_tenant(visit, tenants_of(connection, user), user)
+    with req.writing() as connection:
+        tenant = _first_tenant(req, tenants_of(connection, user), user)
         if tenant is None:
             return None
-        if before := visit.request.cookies.get(visit.desk.cookie(COOKIE)):
+        if before := req.request.cookies.get(req.state.cookie(COOKIE)):
             close_session(connection, before)
-        what = f"as {user.role}, from {_address(visit)}"
-        note_act(connection, "login", user.name, what, tenant=tenant, via="console", now=visit.now)
-        return open_session(connection, user, tenant, now=visit.now, lasts=lasts)
+        what = f"as {user.role}, from {_address(req)}"
+        note_act(connection, "login", user.name, what, tenant=tenant, via="console", now=req.now)
+        return open_session(connection, user, tenant, now=req.now, lasts=lasts)
 
 
-def _note_failure(visit: Visit, name: str, address: str) -> None:
+def _note_failure(req: PageRequest, name: str, address: str) -> None:
     """Leave a row. A name that nobody has is not kept: it may be a password that was typed into the wrong field."""
-    with visit.writing() as connection:
+    with req.writing() as connection:
         user = find_user(connection, name)
-        own = visit.desk.settings.tenant
+        own = req.state.settings.tenant
         tenant = None if user is None else own if user.sees(own) else user.tenants[0]
         actor = None if user is None else user.name
-        note_act(connection, "failed login", actor, f"from {address}", tenant=tenant, via="console", now=visit.now)
+        note_act(connection, "failed login", actor, f"from {address}", tenant=tenant, via="console", now=req.now)
 
 
-def _address(visit: Visit) -> str:
-    return visit.request.client.host if visit.request.client else "an unknown address"
+def _address(req: PageRequest) -> str:
+    return req.request.client.host if req.request.client else "an unknown address"
 
 
-def _set_cookie(visit: Visit, response: Response, name: str, value: str, *, max_age: int | None = None) -> None:
-    secure = visit.desk.secure
+def _set_cookie(req: PageRequest, response: Response, name: str, value: str, *, max_age: int | None = None) -> None:
+    secure = req.state.secure
     response.set_cookie(
-        visit.desk.cookie(name), value, max_age=max_age, path="/", httponly=True, samesite="strict", secure=secure
+        req.state.cookie(name), value, max_age=max_age, path="/", httponly=True, samesite="strict", secure=secure
     )
 
 
-def _delete_cookie(visit: Visit, response: Response, name: str) -> None:
-    secure = visit.desk.secure
-    response.delete_cookie(visit.desk.cookie(name), path="/", httponly=True, samesite="strict", secure=secure)
+def _delete_cookie(req: PageRequest, response: Response, name: str) -> None:
+    secure = req.state.secure
+    response.delete_cookie(req.state.cookie(name), path="/", httponly=True, samesite="strict", secure=secure)
 
 
-def account(visit: Visit) -> Response:
+def account(req: PageRequest) -> Response:
     """Who is logged in, whose memories they look at, and the way out."""
-    return visit.page("account.html", tenants=visit.tenants())
+    return req.page("account.html", tenants=req.tenants())
 
 
-def choose(visit: Visit) -> Response:
+def choose(req: PageRequest) -> Response:
     """Look at another tenant."""
-    wanted = visit.field("tenant")
-    with visit.writing() as connection:
-        if visit.login is None or not choose_tenant(connection, visit.login, wanted):
-            raise Trouble(HTTPStatus.NOT_FOUND, f"there is no tenant {wanted!r:.80} for you")
-    return visit.go("/")
+    wanted = req.field("tenant")
+    with req.writing() as connection:
+        if req.login is None or not choose_tenant(connection, req.login, wanted):
+            raise PageError(HTTPStatus.NOT_FOUND, f"there is no tenant {wanted!r:.80} for you")
+    return req.go("/")
 
 
-def log_out(visit: Visit) -> Response:
+def log_out(req: PageRequest) -> Response:
     """End this login."""
-    with visit.writing() as connection:
-        if visit.login is not None:
-            close_session(connection, visit.login.secret)
-    response = visit.go("/login")
-    _delete_cookie(visit, response, COOKIE)
+    with req.writing() as connection:
+        if req.login is not None:
+            close_session(connection, req.login.secret)
+    response = req.go("/login")
+    _delete_cookie(req, response, COOKIE)
     return response
 
 
-def _first_tenant(visit: Visit, tenants: list[str], user: User) -> str | None:
+def _first_tenant(req: PageRequest, tenants: list[str], user: User) -> str | None:
     """The settings' own, where the person may look at it; else the first that they may."""
-    own = visit.desk.settings.tenant
+    own = req.state.settings.tenant
     return own if user.sees(own) else next(iter(tenants), None)
 
 

@@ -20,80 +20,80 @@ from slowwave_server.services.maintenance.jobs import Job
 from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
 from slowwave_server.services.reports.maintenance import read_maintenance, when_words
 from slowwave_server.services.runs.store import AlreadyRunning
-from slowwave_server.workers.console.beside import run_beside
+from slowwave_server.workers.console.background import run_in_background
+from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
-from slowwave_server.workers.console.visit import Trouble, Visit
 from slowwave_server.workers.jobs import job_runners
 
 log = logging.getLogger(__name__)
 
 
-def status(visit: Visit) -> Response:
+def status(req: PageRequest) -> Response:
     """All jobs, and the runs under way."""
-    with visit.reading() as connection:
-        found = read_maintenance(connection, visit.now)
-        whole = sees_everything(connection, visit.user)
+    with req.reading() as connection:
+        found = read_maintenance(connection, req.now)
+        whole = sees_everything(connection, req.user)
     when = {standing.job.id: when_words(standing.job) for standing in found.jobs}
-    return visit.page("maintenance.html", found=found, when=when, may_change=whole and visit.may("operator"))
+    return req.page("maintenance.html", found=found, when=when, may_change=whole and req.may("operator"))
 
 
-def run_now(visit: Visit) -> Response:
+def run_now(req: PageRequest) -> Response:
     """Run a job here and now, whatever its due time, paused or not; beside, where it takes long."""
-    with visit.reading() as connection:
-        job = _job(connection, visit)
-    dry = visit.field("dry_run") == "yes"
-    by = f"{visit.user.name}@{socket.gethostname()} (console)"
+    with req.reading() as connection:
+        job = _job(connection, req)
+    dry = req.field("dry_run") == "yes"
+    by = f"{req.user.name}@{socket.gethostname()} (console)"
     scheduler = Scheduler(
-        visit.engine,
+        req.engine,
         job_runners(),
-        visit.desk.settings,
-        clock=visit.desk.clock,
+        req.state.settings,
+        clock=req.state.clock,
         by=by,
-        build_model=visit.shell.build_model,
+        build_model=req.shell.build_model,
     )
     try:
-        done = run_beside(f"job {job.id}", lambda: scheduler.run_now(job.id, dry_run=dry))
+        done = run_in_background(f"job {job.id}", lambda: scheduler.run_now(job.id, dry_run=dry))
     except AlreadyRunning:
         sentence = f"The job {job.id} has a run under way"
-        raise Trouble(HTTPStatus.CONFLICT, sentence, "wait for it: the page of maintenance shows it") from None
+        raise PageError(HTTPStatus.CONFLICT, sentence, "wait for it: the page of maintenance shows it") from None
     except InvalidSchedule as error:
         cure = f"mend it with `slowwave maintenance config {job.id}`"
-        raise Trouble(HTTPStatus.CONFLICT, f"{job.id}: {error}", cure) from None
+        raise PageError(HTTPStatus.CONFLICT, f"{job.id}: {error}", cure) from None
     if done is None:
-        return visit.go("/maintenance", say=f"{job.id} has begun and goes on: this page shows when it has ended.")
+        return req.go("/maintenance", say=f"{job.id} has begun and goes on: this page shows when it has ended.")
     if done.value is None:
-        raise Trouble(HTTPStatus.NOT_FOUND, f"the job {job.id} has just been removed")
-    return visit.go("/maintenance", say=_run_words(done.value))
+        raise PageError(HTTPStatus.NOT_FOUND, f"the job {job.id} has just been removed")
+    return req.go("/maintenance", say=_run_words(done.value))
 
 
-def pause(visit: Visit) -> Response:
+def pause(req: PageRequest) -> Response:
     """No tick runs this job any more."""
-    return _enable(visit, enabled=False, say="{} is paused: no tick runs it until it is resumed.")
+    return _enable(req, enabled=False, say="{} is paused: no tick runs it until it is resumed.")
 
 
-def resume(visit: Visit) -> Response:
+def resume(req: PageRequest) -> Response:
     """Ticks run this job again, by its schedule from now on."""
-    return _enable(visit, enabled=True, say="{} is run by its schedule again, from now on.")
+    return _enable(req, enabled=True, say="{} is run by its schedule again, from now on.")
 
 
-def _enable(visit: Visit, *, enabled: bool, say: str) -> Response:
-    with visit.writing() as connection:
-        job = _job(connection, visit)
-        configure(connection, job.id, Wish(enabled=enabled), recompute=False, now=visit.now)
+def _enable(req: PageRequest, *, enabled: bool, say: str) -> Response:
+    with req.writing() as connection:
+        job = _job(connection, req)
+        configure(connection, job.id, Wish(enabled=enabled), recompute=False, now=req.now)
     # A job's row keeps no names: the log has who it was.
-    log.info("maintenance job %s was %s by %s", job.id, "resumed" if enabled else "paused", visit.user.name)
-    return visit.go("/maintenance", say=say.format(job.id))
+    log.info("maintenance job %s was %s by %s", job.id, "resumed" if enabled else "paused", req.user.name)
+    return req.go("/maintenance", say=say.format(job.id))
 
 
-def _job(connection: Connection, visit: Visit) -> Job:
-    """The job that the address names, for somebody who may change it. Raises Trouble, UnknownName."""
-    if not sees_everything(connection, visit.user):
-        raise Trouble(
+def _job(connection: Connection, req: PageRequest) -> Job:
+    """The job that the address names, for somebody who may change it. Raises PageError, UnknownName."""
+    if not sees_everything(connection, req.user):
+        raise PageError(
             HTTPStatus.FORBIDDEN,
             "Maintenance works on the memories of all tenants, and you look at some of them alone",
             "ask an operator of all tenants",
         )
-    return find_job(connection, visit.request.path_params["job"])
+    return find_job(connection, req.request.path_params["job"])
 
 
 def _run_words(run: JobReport) -> str:

@@ -13,9 +13,9 @@ from slowwave.errors import InvalidQuery
 from slowwave.memory_types import MEMORY_TYPES
 from slowwave_server.domain.candidates import MemoryStatus
 from slowwave_server.services.reports.memories import ListedMemory, list_memories
-from slowwave_server.workers.console.places import place_of
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
-from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.console.scope_params import read_scope_params
 
 Word = TypeVar("Word", bound=str)
 
@@ -27,42 +27,42 @@ STATUSES: tuple[MemoryStatus, ...] = get_args(MemoryStatus)
 _DAY = len("2026-03-05")
 
 
-def listing(visit: Visit) -> Response:
+def listing(req: PageRequest) -> Response:
     """The memories of an agent, the newest first."""
-    kind, status = _one_of("type", visit.word("type"), TYPES), _one_of("status", visit.word("status"), STATUSES)
-    as_of, known_at = _moment(visit, "as_of"), _moment(visit, "known_at")
-    before = _key(visit.word("before"))
+    kind, status = _one_of("type", req.word("type"), TYPES), _one_of("status", req.word("status"), STATUSES)
+    as_of, known_at = _moment(req, "as_of"), _moment(req, "known_at")
+    before = _key(req.word("before"))
     found: list[ListedMemory] = []
-    with visit.reading() as connection:
-        place, agents = place_of(visit, connection)
+    with req.reading() as connection:
+        place, agents = read_scope_params(req, connection)
         if place is not None:
             found = list_memories(
                 connection,
-                visit.tenant,
+                req.tenant,
                 place.agent,
                 scope=place.shared,
-                session=visit.word("session"),
+                session=req.word("session"),
                 kind=kind,
                 status=status,
                 as_of=as_of,
                 known_at=known_at,
-                words=visit.word("words"),
+                words=req.word("words"),
                 before=before,
                 limit=SHOWN + 1,
                 most_changes=CHANGES_TAKEN_OFF,
             )
     memories = found[:SHOWN]
     older = f"{memories[-1].valid_from.isoformat()},{memories[-1].id}" if len(found) > SHOWN else None
-    return visit.page(
+    return req.page(
         "memories.html",
         place=place,
         agents=agents,
         memories=memories,
-        asked={name: visit.word(name) or "" for name in ("type", "status", "session", "as_of", "known_at", "words")},
+        asked={name: req.word(name) or "" for name in ("type", "status", "session", "as_of", "known_at", "words")},
         types=[("", "any"), *((name, name) for name in TYPES)],
         statuses=[("", "all but archived"), *((name, name) for name in STATUSES)],
-        newer=visit.link(before=None) if before else None,
-        older=visit.link(before=older) if older else None,
+        newer=req.link(before=None) if before else None,
+        older=req.link(before=older) if older else None,
     )
 
 
@@ -75,9 +75,9 @@ def _one_of(name: str, given: str | None, words: tuple[Word, ...]) -> Word | Non
     return None
 
 
-def _moment(visit: Visit, name: str) -> date | datetime | None:
+def _moment(req: PageRequest, name: str) -> date | datetime | None:
     """A day, which means its end, or a time, in the agent's zone where it has none. Raises InvalidQuery."""
-    given = visit.word(name)
+    given = req.word(name)
     if given is None:
         return None
     try:

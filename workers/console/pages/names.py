@@ -13,49 +13,49 @@ from slowwave.identity import shared_scope
 from slowwave_server.services.aliases.editing import AliasEdit, CannotRename, add_alias, remove_alias
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.aliases import ListedAlias, list_aliases
-from slowwave_server.workers.console.places import Place, place_of
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
-from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.console.scope_params import ScopeParams, read_scope_params
 
 SHOWN = 200
 
 
-def listing(visit: Visit) -> Response:
+def listing(req: PageRequest) -> Response:
     """The aliases of a scope, by name."""
-    with visit.reading() as connection:
-        place, agents = place_of(visit, connection)
-        found = [] if place is None else _read(visit, connection, place)
-    return _page(visit, place, agents, found)
+    with req.reading() as connection:
+        place, agents = read_scope_params(req, connection)
+        found = [] if place is None else _read(req, connection, place)
+    return _page(req, place, agents, found)
 
 
-def add(visit: Visit) -> Response:
+def add(req: PageRequest) -> Response:
     """Add an alias, in the person's name."""
-    place, name, alias = _sent(visit)
+    place, name, alias = _sent(req)
     try:
-        done = add_alias(visit.engine, visit.tenant, _scope(place), name, alias, by=visit.user.name, now=visit.now)
+        done = add_alias(req.engine, req.tenant, _scope(place), name, alias, by=req.user.name, now=req.now)
     except (CannotRename, InvalidMessage, UnknownName) as refused:
-        return _refused(visit, place, refused)
-    return _told(visit, place, done)
+        return _refused(req, place, refused)
+    return _told(req, place, done)
 
 
-def remove(visit: Visit) -> Response:
+def remove(req: PageRequest) -> Response:
     """Remove an alias, in the person's name: no flush learns it again."""
-    place, name, alias = _sent(visit)
+    place, name, alias = _sent(req)
     try:
-        done = remove_alias(visit.engine, visit.tenant, _scope(place), name, alias, by=visit.user.name, now=visit.now)
+        done = remove_alias(req.engine, req.tenant, _scope(place), name, alias, by=req.user.name, now=req.now)
     except (InvalidMessage, UnknownName) as refused:
-        return _refused(visit, place, refused)
-    return _told(visit, place, done)
+        return _refused(req, place, refused)
+    return _told(req, place, done)
 
 
-def _read(visit: Visit, connection: Connection, place: Place) -> list[ListedAlias]:
+def _read(req: PageRequest, connection: Connection, place: ScopeParams) -> list[ListedAlias]:
     try:
         return list_aliases(
             connection,
-            visit.tenant,
+            req.tenant,
             _scope(place),
-            name=visit.word("name"),
-            removed=visit.word("removed") is not None,
+            name=req.word("name"),
+            removed=req.word("removed") is not None,
             limit=SHOWN,
         )
     except UnknownName:
@@ -64,43 +64,43 @@ def _read(visit: Visit, connection: Connection, place: Place) -> list[ListedAlia
         return []
 
 
-def _sent(visit: Visit) -> tuple[Place, str, str]:
+def _sent(req: PageRequest) -> tuple[ScopeParams, str, str]:
     """What a form names. Raises InvalidMessage, InvalidName."""
-    agent = visit.field("agent")
+    agent = req.field("agent")
     if not agent:
         raise InvalidMessage("the form names no agent; load the page again")
-    return Place(agent, visit.field("scope") or None), visit.field("name"), visit.field("alias")
+    return ScopeParams(agent, req.field("scope") or None), req.field("name"), req.field("alias")
 
 
-def _scope(place: Place) -> tuple[str, str]:
+def _scope(place: ScopeParams) -> tuple[str, str]:
     return ("agent", place.agent) if place.scope is None else shared_scope(place.scope)
 
 
-def _told(visit: Visit, place: Place, done: AliasEdit) -> Response:
+def _told(req: PageRequest, place: ScopeParams, done: AliasEdit) -> Response:
     pairs = ", ".join(f"{name} · {alias}" for name, alias in done.pairs)
     say = f"{pairs}: {done.action}; run {done.run} did it, and can be undone."
-    return visit.go("/names", say=say, agent=place.agent, scope=place.scope)
+    return req.go("/names", say=say, agent=place.agent, scope=place.scope)
 
 
-def _refused(visit: Visit, place: Place, refused: Exception) -> Response:
-    with visit.reading() as connection:
-        found = _read(visit, connection, place)
-    return _page(visit, place, [], found, problem=f"Nothing was changed: {refused}")
+def _refused(req: PageRequest, place: ScopeParams, refused: Exception) -> Response:
+    with req.reading() as connection:
+        found = _read(req, connection, place)
+    return _page(req, place, [], found, problem=f"Nothing was changed: {refused}")
 
 
 def _page(
-    visit: Visit, place: Place | None, agents: list[str], found: list[ListedAlias], problem: str | None = None
+    req: PageRequest, place: ScopeParams | None, agents: list[str], found: list[ListedAlias], problem: str | None = None
 ) -> Response:
-    return visit.page(
+    return req.page(
         "names.html",
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,
         place=place,
         agents=agents,
         aliases=found,
-        asked=visit.word("name") or "",
-        removed=visit.word("removed") or "",
-        typed={"name": visit.field("name"), "alias": visit.field("alias")},
+        asked=req.word("name") or "",
+        removed=req.word("removed") or "",
+        typed={"name": req.field("name"), "alias": req.field("alias")},
         most=SHOWN,
     )
 

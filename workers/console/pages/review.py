@@ -27,9 +27,9 @@ from slowwave_server.services.review.conflict_sides import Side
 from slowwave_server.services.review.decisions import Contested, Decision, decide_items
 from slowwave_server.workers.console.deciding import read_seen, told, written
 from slowwave_server.workers.console.pages.conflicts import answers_of
-from slowwave_server.workers.console.places import scope_of
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
-from slowwave_server.workers.console.visit import Visit
+from slowwave_server.workers.console.scope_params import read_scope
 
 SHOWN = 25
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -37,82 +37,82 @@ STATES: tuple[ItemState, ...] = get_args(ItemState)
 ANY = "any"
 
 
-def listing(visit: Visit) -> Response:
+def listing(req: PageRequest) -> Response:
     """Questions, those with most at stake first."""
-    return _listing(visit)
+    return _listing(req)
 
 
-def _listing(visit: Visit, *, chosen: Sequence[str] = (), problem: str | None = None) -> Response:
-    state = visit.word("state") or "open"
+def _listing(req: PageRequest, *, chosen: Sequence[str] = (), problem: str | None = None) -> Response:
+    state = req.word("state") or "open"
     asked_state: ItemState | None = next((one for one in STATES if one == state), None)
     if asked_state is None and state != ANY:
         raise InvalidQuery(f"state is one of {', '.join((*STATES, ANY))}, not {state!r:.60}")
-    tier = _tier(visit.word("tier"))
-    after = _place(visit.word("after"))
-    with visit.reading() as connection:
-        asked = Asked(scope_of(visit, connection), tier, asked_state)
-        found = list_questions(connection, visit.tenant, asked, after=after, limit=SHOWN + 1)
+    tier = _tier(req.word("tier"))
+    after = _place(req.word("after"))
+    with req.reading() as connection:
+        asked = Asked(read_scope(req, connection), tier, asked_state)
+        found = list_questions(connection, req.tenant, asked, after=after, limit=SHOWN + 1)
     questions = found[:SHOWN]
     last = questions[-1] if questions else None
     older = None if last is None else f"{last.tier},{last.expires_at.isoformat()},{last.id}"
-    return visit.page(
+    return req.page(
         "review.html",
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,
         questions=[(question, _seen_in(question)) for question in questions],
         chosen=chosen,
-        asked={name: visit.word(name) or "" for name in ("agent", "scope", "tier")} | {"state": state},
+        asked={name: req.word(name) or "" for name in ("agent", "scope", "tier")} | {"state": state},
         tiers=[("", "any"), *((name, name) for name in TIERS)],
         states=[(ANY, "all"), *((name, name) for name in STATES)],
-        newer=visit.link(after=None) if after else None,
-        older=visit.link(after=older) if len(found) > SHOWN else None,
+        newer=req.link(after=None) if after else None,
+        older=req.link(after=older) if len(found) > SHOWN else None,
     )
 
 
-def show(visit: Visit) -> Response:
+def show(req: PageRequest) -> Response:
     """One question, and what each answer would do."""
-    return _show(visit)
+    return _show(req)
 
 
-def decide(visit: Visit) -> Response:
+def decide(req: PageRequest) -> Response:
     """Answer one question in the person's name."""
-    number: int = visit.request.path_params["question"]
-    answer, into = visit.field("answer"), visit.field("into")
+    number: int = req.request.path_params["question"]
+    answer, into = req.field("answer"), req.field("into")
     try:
-        decision = _decision(answer, into, read_seen([visit.field("seen")]))
-        report = decide_items(visit.engine, visit.tenant, [number], decision, by=visit.user.name, now=visit.now)
+        decision = _decision(answer, into, read_seen([req.field("seen")]))
+        report = decide_items(req.engine, req.tenant, [number], decision, by=req.user.name, now=req.now)
     except (InvalidMessage, Contested) as refused:
-        return _show(visit, chosen=answer, into=into, problem=f"Nothing was changed: {refused}")
+        return _show(req, chosen=answer, into=into, problem=f"Nothing was changed: {refused}")
     if not report.decided:
-        return _show(visit, chosen=answer, into=into, problem=told(report, "question"))
-    return visit.go(f"/review/{number}", say=told(report, "question"))
+        return _show(req, chosen=answer, into=into, problem=told(report, "question"))
+    return req.go(f"/review/{number}", say=told(report, "question"))
 
 
-def decide_many(visit: Visit) -> Response:
+def decide_many(req: PageRequest) -> Response:
     """Answer all that were chosen in one run. Those that have changed meanwhile stay as they are."""
-    chosen = _values(visit, "question")
+    chosen = _values(req, "question")
     numbers = [int(value) for value in chosen if value.isascii() and value.isdigit() and len(value) < 19]  # noqa: PLR2004 (digits of any bigint)
     try:
-        decision = _decision_of_many(visit, numbers)
-        report = decide_items(visit.engine, visit.tenant, numbers, decision, by=visit.user.name, now=visit.now)
+        decision = _decision_of_many(req, numbers)
+        report = decide_items(req.engine, req.tenant, numbers, decision, by=req.user.name, now=req.now)
     except (InvalidMessage, Contested) as refused:
-        return _listing(visit, chosen=chosen, problem=f"Nothing was changed: {refused}")
+        return _listing(req, chosen=chosen, problem=f"Nothing was changed: {refused}")
     if report.decided < len(report.results):
-        return _listing(visit, chosen=chosen, problem=told(report, "question"))
-    return visit.go("/review", say=told(report, "question"))
+        return _listing(req, chosen=chosen, problem=told(report, "question"))
+    return req.go("/review", say=told(report, "question"))
 
 
-def _decision_of_many(visit: Visit, numbers: list[int]) -> Decision:
+def _decision_of_many(req: PageRequest, numbers: list[int]) -> Decision:
     if not numbers:
         raise InvalidMessage("choose at least one question")
-    answer = visit.field("answer")
+    answer = req.field("answer")
     if answer == "merge":
         raise InvalidMessage("which one stays is chosen one question at a time")
-    return _decision(answer, "", read_seen(_values(visit, "seen")))
+    return _decision(answer, "", read_seen(_values(req, "seen")))
 
 
-def _values(visit: Visit, name: str) -> list[str]:
-    return [value for value in visit.form.getlist(name) if isinstance(value, str)]
+def _values(req: PageRequest, name: str) -> list[str]:
+    return [value for value in req.form.getlist(name) if isinstance(value, str)]
 
 
 def _decision(answer: str, into: str, seen: dict[UUID, int]) -> Decision:
@@ -129,15 +129,15 @@ def _decision(answer: str, into: str, seen: dict[UUID, int]) -> Decision:
     raise InvalidMessage("choose one of the answers")
 
 
-def _show(visit: Visit, *, chosen: str = "", into: str = "", problem: str | None = None) -> Response:
-    number: int = visit.request.path_params["question"]
-    with visit.reading() as connection:
-        found = read_question(connection, visit.tenant, number)
-        seen = revisions_of(connection, visit.tenant, "item", number)
+def _show(req: PageRequest, *, chosen: str = "", into: str = "", problem: str | None = None) -> Response:
+    number: int = req.request.path_params["question"]
+    with req.reading() as connection:
+        found = read_question(connection, req.tenant, number)
+        seen = revisions_of(connection, req.tenant, "item", number)
         # A question about one contradiction has the answers of the contradiction's own page.
         conflict = _only_conflict(found.question)
-        holds = [] if conflict is None else answers_of(connection, visit.tenant, conflict)
-    return visit.page(
+        holds = [] if conflict is None else answers_of(connection, req.tenant, conflict)
+    return req.page(
         "question.html",
         conflict=conflict,
         holds=holds,

@@ -19,66 +19,66 @@ from slowwave_server.services.runs.store import RunKind
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.report import UndoReport
 from slowwave_server.workers.cli.diff import difference
+from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
-from slowwave_server.workers.console.visit import Trouble, Visit
 
 SHOWN = 50
 KINDS: tuple[RunKind, ...] = get_args(RunKind)
 
 
-def listing(visit: Visit) -> Response:
+def listing(req: PageRequest) -> Response:
     """The runs that this tenant may see, the newest first."""
-    agent, scope, kind = visit.word("agent"), visit.word("scope"), _kind(visit)
+    agent, scope, kind = req.word("agent"), req.word("scope"), _kind(req)
     if agent is not None and scope is not None:
-        raise Trouble(HTTPStatus.BAD_REQUEST, "Choose an agent or a scope, one of the two")
+        raise PageError(HTTPStatus.BAD_REQUEST, "Choose an agent or a scope, one of the two")
     place = None if scope is None else shared_scope(scope)
-    before = visit.number("before", 0, most=2**63 - 1)
-    with visit.reading() as connection:
+    before = req.number("before", 0, most=2**63 - 1)
+    with req.reading() as connection:
         if agent is not None:
-            find_agent(connection, visit.tenant, agent)
+            find_agent(connection, req.tenant, agent)
             place = ("agent", agent)
-        found = list_runs(connection, visit.tenant, scope=place, kind=kind, before=before or None, limit=SHOWN + 1)
+        found = list_runs(connection, req.tenant, scope=place, kind=kind, before=before or None, limit=SHOWN + 1)
     runs = found[:SHOWN]
-    return visit.page(
+    return req.page(
         "runs.html",
         runs=runs,
         agent=agent,
         scope=scope,
         kind=kind,
         kinds=[("", "all"), *((name, name) for name in KINDS)],
-        newer=visit.link(before=None) if before else None,
-        older=visit.link(before=runs[-1].id) if len(found) > SHOWN else None,
+        newer=req.link(before=None) if before else None,
+        older=req.link(before=runs[-1].id) if len(found) > SHOWN else None,
     )
 
 
-def show(visit: Visit) -> Response:
+def show(req: PageRequest) -> Response:
     """One run with its changes."""
-    return _show(visit)
+    return _show(req)
 
 
-def take_back(visit: Visit) -> Response:
+def take_back(req: PageRequest) -> Response:
     """Undo a run in the person's name, or say what stands in the way: then nothing was changed."""
-    run = visit.request.path_params["run"]
+    run = req.request.path_params["run"]
     try:
         report = undo_any(
-            visit.engine,
-            visit.tenant,
+            req.engine,
+            req.tenant,
             run,
-            by=visit.user.name,
-            now=visit.now,
-            forgetting=lambda: Forgetter(visit.engine, visit.desk.redis, visit.settings, visit.desk.clock),
-            no_repeat=bool(visit.field("no_repeat")),
+            by=req.user.name,
+            now=req.now,
+            forgetting=lambda: Forgetter(req.engine, req.state.redis, req.settings, req.state.clock),
+            no_repeat=bool(req.field("no_repeat")),
         )
     except (CannotForget, CannotUndo) as refused:
-        return _show(visit, problem=str(refused))
-    return visit.go(f"/runs/{report.run}", say=_undone(report))
+        return _show(req, problem=str(refused))
+    return req.go(f"/runs/{report.run}", say=_undone(report))
 
 
-def _show(visit: Visit, *, problem: str | None = None) -> Response:
-    run, after = visit.request.path_params["run"], visit.number("after", 0, most=2**63 - 1)
-    with visit.reading() as connection:
-        story = read_run(connection, visit.tenant, run, after=after, limit=SHOWN)
-    return visit.page(
+def _show(req: PageRequest, *, problem: str | None = None) -> Response:
+    run, after = req.request.path_params["run"], req.number("after", 0, most=2**63 - 1)
+    with req.reading() as connection:
+        story = read_run(connection, req.tenant, run, after=after, limit=SHOWN)
+    return req.page(
         "run.html",
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,
@@ -100,8 +100,8 @@ def _can_be_undone(story: RunStory) -> bool:
     return run.kind == "rebuild" or bool(story.changed or story.added or story.parts)
 
 
-def _kind(visit: Visit) -> RunKind | None:
-    given = visit.word("kind")
+def _kind(req: PageRequest) -> RunKind | None:
+    given = req.word("kind")
     for kind in KINDS:
         if given == kind:
             return kind

@@ -22,7 +22,7 @@ from slowwave_server.services.access.console_users import Passwords, check_passw
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.listening_sockets import Serving, address_of, is_loopback, listen_on
 from tests.console.conftest import PASSWORD
-from tests.support.shelling import CliRunner
+from tests.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 

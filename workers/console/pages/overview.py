@@ -15,13 +15,13 @@ from slowwave_server.services.access.console_users import sees_everything
 from slowwave_server.services.reports.budget import caps_reached
 from slowwave_server.services.reports.status import read_status
 from slowwave_server.workers.cli.budget import reached_words
+from slowwave_server.workers.console.health_cache import Workers
+from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
-from slowwave_server.workers.console.visit import Visit
-from slowwave_server.workers.console.watch import Workers
 
 WHERE: Mapping[str, tuple[str, str]] = {
-    "dead-letters": ("/set-aside", "what was set aside"),
-    "events-quarantined": ("/set-aside", "what was set aside"),
+    "dead-letters": ("/quarantine", "what was set aside"),
+    "events-quarantined": ("/quarantine", "what was set aside"),
     "review-old": ("/review", "the review queue"),
     "review-many": ("/review", "the review queue"),
     "conflicts-old": ("/conflicts", "the conflicts"),
@@ -38,17 +38,17 @@ Queue = tuple[str, int | None, list[str] | None]
 GRAVITY = {name: place for place, name in enumerate(TROUBLES)}
 
 
-def overview(visit: Visit) -> Response:
+def overview(req: PageRequest) -> Response:
     """What is wrong, the gravest first, in the words of `domain.troubles`; then figures of this tenant."""
-    seen = visit.desk.watch.latest(again=visit.word("again") is not None)
-    with visit.reading() as connection:
-        status = read_status(connection, visit.queue, visit.tenant, visit.now)
-        caps = caps_reached(connection, visit.tenant, visit.settings.memory.llm, visit.now)
+    seen = req.state.watch.latest(again=req.word("again") is not None)
+    with req.reading() as connection:
+        status = read_status(connection, req.queue, req.tenant, req.now)
+        caps = caps_reached(connection, req.tenant, req.settings.memory.llm, req.now)
         # What was found may count what is other tenants'.
-        whole = sees_everything(connection, visit.user)
+        whole = sees_everything(connection, req.user)
     found = sorted((c for c in seen.checks if c.trouble is not None), key=lambda c: GRAVITY.get(c.trouble or "", 0))
-    return visit.page(
-        "front.html",
+    return req.page(
+        "overview.html",
         seen=seen,
         status=status,
         caps=[reached_words(used) for used in caps],
@@ -57,8 +57,8 @@ def overview(visit: Visit) -> Response:
         severity={name: trouble.severity for name, trouble in TROUBLES.items()},
         where=WHERE,
         queues=_queues(status.queues, seen.workers),
-        swept_ago=_swept(visit),
-        flower=visit.desk.settings.console.flower_url,
+        swept_ago=_swept(req),
+        flower=req.state.settings.console.flower_url,
     )
 
 
@@ -76,9 +76,9 @@ def _queues(
     ]
 
 
-def _swept(visit: Visit) -> float | None:
+def _swept(req: PageRequest) -> float | None:
     try:
-        return swept_ago(visit.desk.redis)
+        return swept_ago(req.state.redis)
     except RedisError:
         return None
 

@@ -15,90 +15,86 @@ from slowwave_server.services.corrections import CannotCorrect, Correction, corr
 from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, explain_memory
 from slowwave_server.workers.cli.diff import difference
+from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
-from slowwave_server.workers.console.spans import Held, Spans, draw_spans
-from slowwave_server.workers.console.visit import Trouble, Visit
+from slowwave_server.workers.console.timeline import Held, Timeline, draw_timeline
 
 
-def show(visit: Visit) -> Response:
+def show(req: PageRequest) -> Response:
     """The whole life of a memory."""
-    return _show(visit)
+    return _show(req)
 
 
-def reveal(visit: Visit) -> Response:
+def reveal(req: PageRequest) -> Response:
     """The same with the secrets in what was said, this once, and noted in the person's name."""
-    memory = _memory(visit)
+    memory = _memory(req)
     what = f"what was said for memory {memory}"
-    with visit.writing() as connection:
+    with req.writing() as connection:
         try:
-            check_reveal(connection, what, visit.user.name)
+            check_reveal(connection, what, req.user.name)
         except RevealRefused:
-            raise Trouble(
+            raise PageError(
                 HTTPStatus.FORBIDDEN,
                 "The login of this console may not reveal secrets",
                 "ask whoever runs this installation: `slowwave explain MEMORY --reveal` shows them to the owner",
             ) from None
-        found = explain_memory(connection, visit.tenant, memory, reveal=True)
-        note_act(connection, "reveal", visit.user.name, what, **visit.noted)
-    return _page(visit, found, revealed=True)
+        found = explain_memory(connection, req.tenant, memory, reveal=True)
+        note_act(connection, "reveal", req.user.name, what, **req.noted)
+    return _page(req, found, revealed=True)
 
 
-def say_otherwise(visit: Visit) -> Response:
+def say_otherwise(req: PageRequest) -> Response:
     """Say it in other words, in the person's name."""
-    words = visit.field("words")
+    words = req.field("words")
     try:
-        done = correct(
-            visit.engine, visit.tenant, _memory(visit), words, revision=_seen(visit), by=visit.user.name, now=visit.now
-        )
+        done = correct(req.engine, req.tenant, _memory(req), words, revision=_seen(req), by=req.user.name, now=req.now)
     except (CannotCorrect, InvalidMessage) as refused:
-        return _show(visit, typed=words, refused=refused)
-    return _told(visit, done, "It says so from here on")
+        return _show(req, typed=words, refused=refused)
+    return _told(req, done, "It says so from here on")
 
 
-def archive(visit: Visit) -> Response:
+def archive(req: PageRequest) -> Response:
     """Take it out of answers, in the person's name."""
     try:
-        done = withdraw(
-            visit.engine, visit.tenant, _memory(visit), revision=_seen(visit), by=visit.user.name, now=visit.now
-        )
+        done = withdraw(req.engine, req.tenant, _memory(req), revision=_seen(req), by=req.user.name, now=req.now)
     except CannotCorrect as refused:
-        return _show(visit, refused=refused)
-    return _told(visit, done, "It is archived")
+        return _show(req, refused=refused)
+    return _told(req, done, "It is archived")
 
 
-def _told(visit: Visit, done: Correction, what: str) -> Response:
-    return visit.go(f"/memories/{done.memory}", say=f"{what}; run {done.run} did it, and can be undone.")
+def _told(req: PageRequest, done: Correction, what: str) -> Response:
+    return req.go(f"/memories/{done.memory}", say=f"{what}; run {done.run} did it, and can be undone.")
 
 
-def _memory(visit: Visit) -> UUID:
-    memory: UUID = visit.request.path_params["memory"]
+def _memory(req: PageRequest) -> UUID:
+    memory: UUID = req.request.path_params["memory"]
     return memory
 
 
-def _seen(visit: Visit) -> int:
+def _seen(req: PageRequest) -> int:
     """The revision that the form was made of. Raises InvalidMessage."""
-    given = visit.field("revision")
+    given = req.field("revision")
     if not (given.isascii() and given.isdigit() and len(given) < 10):  # noqa: PLR2004 (digits of any revision)
         raise InvalidMessage("the form names no revision of the memory; load the page again")
     return int(given)
 
 
-def _show(visit: Visit, *, typed: str | None = None, refused: Exception | None = None) -> Response:
-    with visit.reading() as connection:
-        memory = explain_memory(connection, visit.tenant, _memory(visit))
-    return _page(visit, memory, typed=typed, refused=refused)
+def _show(req: PageRequest, *, typed: str | None = None, refused: Exception | None = None) -> Response:
+    with req.reading() as connection:
+        memory = explain_memory(connection, req.tenant, _memory(req))
+    return _page(req, memory, typed=typed, refused=refused)
 
 
 def _page(
-    visit: Visit,
+    req: PageRequest,
     memory: Explanation,
     *,
     typed: str | None = None,
     refused: Exception | None = None,
     revealed: bool = False,
 ) -> Response:
-    return visit.page(
-        "life.html",
+    return req.page(
+        "memory.html",
         status_code=HTTPStatus.OK if refused is None else HTTPStatus.CONFLICT,
         problem=None if refused is None else f"Nothing was changed: {refused}",
         memory=memory,
@@ -108,7 +104,7 @@ def _page(
         changes=[(change, _lines(change)) for change in memory.changes],
         flushes={flush.id: flush for flush in memory.flushes},
         undone={run.id for run in memory.runs if run.undone_by is not None},
-        chain=_chain(memory, visit),
+        chain=_chain(memory, req),
         wrong_words=isinstance(refused, InvalidMessage),
     )
 
@@ -123,13 +119,13 @@ def _lines(change: ChangeMade) -> list[str]:
     return lines
 
 
-def _chain(memory: Explanation, visit: Visit) -> Spans | None:
+def _chain(memory: Explanation, req: PageRequest) -> Timeline | None:
     """The values that followed each other, this one among them; None where it stands alone."""
     parts = memory.chain
     if not parts:
         return None
     following = {part.id: after.id for part, after in pairwise(parts)}
-    return draw_spans(
+    return draw_timeline(
         [
             Held(
                 str(part.id),
@@ -140,7 +136,7 @@ def _chain(memory: Explanation, visit: Visit) -> Spans | None:
             )
             for part in parts
         ],
-        visit.now,
+        req.now,
     )
 
 

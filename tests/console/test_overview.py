@@ -17,7 +17,7 @@ from slowwave.settings import Settings
 from slowwave_server.domain.troubles import TROUBLES
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from slowwave_server.services.dead_letters.store import bury
+from slowwave_server.services.dead_letters import bury
 from slowwave_server.workers.console.app import make_app
 from tests.console.conftest import PASSWORD, TENANT, Console, open_console, token_of
 

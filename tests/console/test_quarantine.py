@@ -11,7 +11,7 @@ from slowwave_server.models import DeadLetter
 from slowwave_server.services.reports.quarantine import count_quarantined
 from slowwave_server.workers.app import make_app
 from tests.console.conftest import TENANT, Console, log_in
-from tests.support.installation import Installation
+from tests.installation import Installation
 
 pytestmark = pytest.mark.servers
 
@@ -39,34 +39,34 @@ def set_aside(installation: Installation, *lines: str) -> None:
 
 def test_mistake_16_an_event_that_was_set_aside_is_tried_again(console: Console, installation: Installation) -> None:
     set_aside(installation, "I moved to Lisbon last week.", "<b>Hm.</b>")
-    shown = console.get("/set-aside").text
+    shown = console.get("/quarantine").text
     assert "the model was mad" in shown
     assert "&lt;b&gt;Hm.&lt;/b&gt;" in shown
-    assert ("Try again" in shown, "Try again" in console.get("/set-aside", who="operator").text) == (False, True)
+    assert ("Try again" in shown, "Try again" in console.get("/quarantine", who="operator").text) == (False, True)
     place = {"agent": "concierge", "session": "monday"}
-    answer = console.post("/set-aside/events/retry", **place, seq="1")
-    assert answer.headers["location"] == "/set-aside/events"
-    assert "1 memory stored." in console.get("/set-aside/events", who="operator").text
-    console.post("/set-aside/events/retry", **place, seq="1")
-    assert "It is not set aside any more." in console.get("/set-aside/events", who="operator").text
-    console.post("/set-aside/events/retry-all")
-    assert "1 of 1 event went through." in console.get("/set-aside/events", who="operator").text
-    assert "No event is set aside." in console.get("/set-aside/events?agent=concierge").text
+    answer = console.post("/quarantine/events/retry", **place, seq="1")
+    assert answer.headers["location"] == "/quarantine/events"
+    assert "1 memory stored." in console.get("/quarantine/events", who="operator").text
+    console.post("/quarantine/events/retry", **place, seq="1")
+    assert "It is not set aside any more." in console.get("/quarantine/events", who="operator").text
+    console.post("/quarantine/events/retry-all")
+    assert "1 of 1 event went through." in console.get("/quarantine/events", who="operator").text
+    assert "No event is set aside." in console.get("/quarantine/events?agent=concierge").text
     assert "Lisbon" in console.memory.context("concierge").to_text()
 
 
 def test_i8_nothing_of_another_tenant_is_shown_or_tried(console: Console, installation: Installation) -> None:
     set_aside(installation, "I moved to Lisbon last week.")
     number = installation.letter(TASK, TURN, "Postgres refused it", tenant=TENANT)
-    for path in ("/set-aside", "/set-aside/events", "/set-aside/letters?state=any"):
+    for path in ("/quarantine", "/quarantine/events", "/quarantine/letters?state=any"):
         shown = console.get(path, who="stranger").text
         assert ("Lisbon" in shown, "refused it" in shown) == (False, False)
-    assert console.get(f"/set-aside/letters/{number}", who="stranger").status_code == 404
+    assert console.get(f"/quarantine/letters/{number}", who="stranger").status_code == 404
     place = {"agent": "concierge", "session": "monday", "seq": "1"}
-    assert console.post("/set-aside/events/retry", who="stranger", **place).status_code == 404
-    console.post("/set-aside/events/retry-all", who="stranger")
-    console.post("/set-aside/letters/redrive", who="stranger", letter=str(number))
-    console.post("/set-aside/letters/dismiss", who="stranger", every="yes")
+    assert console.post("/quarantine/events/retry", who="stranger", **place).status_code == 404
+    console.post("/quarantine/events/retry-all", who="stranger")
+    console.post("/quarantine/letters/redrive", who="stranger", letter=str(number))
+    console.post("/quarantine/letters/dismiss", who="stranger", every="yes")
     with installation.engine.connect() as connection:
         assert count_quarantined(connection, TENANT) == 1
     assert installation.value(DeadLetter.state, id=number) == "open"
@@ -75,36 +75,36 @@ def test_i8_nothing_of_another_tenant_is_shown_or_tried(console: Console, instal
 def test_i8_a_letter_of_nobody_is_for_who_may_see_every_tenant(console: Console, installation: Installation) -> None:
     number = installation.letter(TASK, {"agent": ["Maya"]}, "agent: no text", tenant=None)
     installation.agent("atlas", tenant=TENANT)
-    assert "no text" in console.get("/set-aside").text, "there is no other tenant whose it could be"
+    assert "no text" in console.get("/quarantine").text, "there is no other tenant whose it could be"
     installation.agent("atlas", tenant="globex")
-    for path in ("/set-aside", "/set-aside/letters"):
+    for path in ("/quarantine", "/quarantine/letters"):
         assert "no text" not in console.get(path).text
-    assert console.get(f"/set-aside/letters/{number}").status_code == 404
-    console.post("/set-aside/letters/dismiss", letter=str(number))
-    console.post("/set-aside/letters/dismiss", every="yes")
+    assert console.get(f"/quarantine/letters/{number}").status_code == 404
+    console.post("/quarantine/letters/dismiss", letter=str(number))
+    console.post("/quarantine/letters/dismiss", every="yes")
     assert installation.value(DeadLetter.state, id=number) == "open"
 
 
 def test_letters_are_dismissed_and_stay_readable(console: Console, installation: Installation) -> None:
     numbers = [installation.letter(TASK, TURN, f"refusal {n}", tenant=TENANT) for n in range(30)]
-    first = console.get("/set-aside/letters").text
+    first = console.get("/quarantine/letters").text
     assert ("refusal 29" in first, "refusal 4<" in first) == (True, False)
-    (older,) = [part for part in first.split('"') if part.startswith("/set-aside/letters?before=")]
+    (older,) = [part for part in first.split('"') if part.startswith("/quarantine/letters?before=")]
     assert "refusal 4<" in console.get(older).text
-    assert "All 30 open letters" in console.get("/set-aside").text
-    refused = console.post("/set-aside/letters/dismiss")
+    assert "All 30 open letters" in console.get("/quarantine").text
+    refused = console.post("/quarantine/letters/dismiss")
     assert (refused.status_code, "No letter was chosen" in refused.text) == (400, True)
-    assert console.post("/set-aside/letters/dismiss", letter="-1").status_code == 400
-    console.post("/set-aside/letters/dismiss", letter=str(numbers[0]))
-    assert "1 letter dismissed." in console.get("/set-aside/letters", who="operator").text
-    console.post("/set-aside/letters/redrive", letter=str(numbers[0]))
-    assert "there is no such open letter" in console.get("/set-aside/letters", who="operator").text
-    shown = console.get(f"/set-aside/letters/{numbers[0]}", who="operator").text
+    assert console.post("/quarantine/letters/dismiss", letter="-1").status_code == 400
+    console.post("/quarantine/letters/dismiss", letter=str(numbers[0]))
+    assert "1 letter dismissed." in console.get("/quarantine/letters", who="operator").text
+    console.post("/quarantine/letters/redrive", letter=str(numbers[0]))
+    assert "there is no such open letter" in console.get("/quarantine/letters", who="operator").text
+    shown = console.get(f"/quarantine/letters/{numbers[0]}", who="operator").text
     assert "dismissed" in shown
     assert "I moved to Lisbon last week." in shown
     assert "Redrive" not in shown
-    assert "refusal 0<" in console.get("/set-aside/letters?state=dismissed").text
-    assert console.get("/set-aside/letters?state=lost").status_code == 404
+    assert "refusal 0<" in console.get("/quarantine/letters?state=dismissed").text
+    assert console.get("/quarantine/letters?state=lost").status_code == 404
 
 
 @pytest.mark.long
@@ -113,7 +113,7 @@ def test_a_letter_redriven_in_the_browser_does_its_work(
 ) -> None:
     number = installation.letter(TASK, TURN, "Postgres refused it", tenant=TENANT)
     log_in(page, "operator")
-    page.goto("/set-aside")
+    page.goto("/quarantine")
     page.get_by_role("checkbox", name=f"Letter {number}").check()
     page.get_by_role("button", name="Redrive the ticked").click()
     page.get_by_text("1 letter redriven.").wait_for()

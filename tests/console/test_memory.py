@@ -8,8 +8,8 @@ from playwright.sync_api import Page
 from sqlalchemy import Engine
 
 from tests.console.conftest import TENANT, Console, log_in
-from tests.support.installation import NOW, ago
-from tests.support.reviewing import DAY, Dispute
+from tests.installation import NOW, ago
+from tests.reviewing import DAY, Dispute
 
 pytestmark = pytest.mark.servers
 

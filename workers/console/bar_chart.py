@@ -1,0 +1,62 @@
+"""A plot of bars beside each other, as numbers that an SVG takes: one bar a day, and a line for a limit.
+
+Must not know: what is plotted, how it is drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 640.0, 180.0
+TOP, BOTTOM = 16.0, 24.0
+GAP = 0.25
+"""Of the room of a bar, so much is left empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar. height 0: nothing is drawn. label: below it, "" for most."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    words: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """A plot within WIDTH and HEIGHT. limit_y: where the line of the limit is; None without one. most: of the scale."""
+
+    bars: tuple[Bar, ...]
+    base_y: float
+    limit_y: float | None
+    most: int
+
+
+def draw_bar_chart(values: Sequence[tuple[int, str, str]], *, limit: int | None) -> BarChart:
+    """BarChart for (value, words, label) from left to right. values: not negative.
+
+    A limit far above all values is no part of the scale: else every bar would be a line on the ground.
+    """
+    largest = max((value for value, _, _ in values), default=0)
+    shown = limit is not None and limit <= max(1, largest) * 4
+    most = max(1, largest, limit if shown and limit is not None else 0)
+    base = HEIGHT - BOTTOM
+    room = WIDTH / max(1, len(values))
+
+    def y_of(value: int) -> float:
+        return round(base - (base - TOP) * value / most, 1)
+
+    bars = tuple(
+        Bar(
+            x=round(room * place + room * GAP / 2, 1),
+            y=y_of(value),
+            width=round(room * (1 - GAP), 1),
+            height=round(base - y_of(value), 1),
+            words=words,
+            label=label,
+        )
+        for place, (value, words, label) in enumerate(values)
+    )
+    return BarChart(bars, base, y_of(limit) if shown and limit is not None else None, most)

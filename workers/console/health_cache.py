@@ -1,0 +1,83 @@
+"""The doctor's findings, kept for a few seconds: asking all workers takes one, and no page should.
+
+Must not know: how findings are shown.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from slowwave_server.services.reports.check import Check
+from slowwave_server.services.reports.doctor import Patient, examine
+
+FRESH_SECONDS = 15.0
+"""What is older is looked at again, beside the page that asked."""
+OLD_SECONDS = 120.0
+"""What is older is not shown any more: the page waits."""
+
+Workers = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthSnapshot:
+    """One look. workers: the queues of each that answered; None where nobody could be asked."""
+
+    at: datetime
+    checks: tuple[Check, ...]
+    workers: Workers | None
+
+
+class HealthCache:
+    """Looks when it is asked, one look at a time whoever asks. steady: a clock that only goes forward, in seconds."""
+
+    def __init__(self, patient: Patient, steady: Callable[[], float] = time.monotonic) -> None:
+        self._patient = patient
+        self._steady = steady
+        self._lock = threading.Lock()
+        self._seen: tuple[float, HealthSnapshot] | None = None
+        self._looking: threading.Thread | None = None
+        self._failed: Exception | None = None
+
+    def latest(self, *, again: bool = False) -> HealthSnapshot:
+        """What was seen last; again: a look that begins now, or has begun. Raises what a look raised."""
+        with self._lock:
+            seen, now = self._seen, self._steady()
+            age = float("inf") if seen is None else now - seen[0]
+            if (again or age > FRESH_SECONDS) and self._looking is None:
+                self._looking = threading.Thread(target=self._look, name="console-watch", daemon=True)
+                self._looking.start()
+            looking = self._looking
+        if seen is not None and age <= OLD_SECONDS and not again:
+            return seen[1]
+        if looking is not None:
+            looking.join()
+        with self._lock:
+            if self._failed is not None:
+                raise self._failed
+            if self._seen is None:
+                raise RuntimeError("a look ended without a finding")
+            return self._seen[1]
+
+    def _look(self) -> None:
+        asked: list[Workers | None] = []
+
+        def listening() -> Workers | None:
+            asked.append(self._patient.listening())
+            return asked[-1]
+
+        patient = Patient(
+            self._patient.settings, self._patient.engine, self._patient.redis, listening, self._patient.clock
+        )
+        failed: Exception | None = None
+        checks: tuple[Check, ...] = ()
+        try:
+            checks = tuple(examine(patient))
+        except Exception as error:  # noqa: BLE001 (it is raised where somebody waits for it)
+            failed = error
+        with self._lock:
+            self._failed, self._looking = failed, None
+            if failed is None:
+                seen = HealthSnapshot(self._patient.clock(), checks, asked[-1] if asked else None)
+                self._seen = (self._steady(), seen)

@@ -1,0 +1,76 @@
+"""Values that followed each other as numbers that an SVG takes: a row each, a bar for the time in which it held.
+
+Must not know: what the values are, how it is drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+WIDTH = 760.0
+LABELS = 190.0
+"""On the left, for the values."""
+RIGHT = 20.0
+TOP, ROW, BAR = 8.0, 30.0, 14.0
+BOTTOM = 26.0
+TICKS = 4
+LEAST_BAR = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One value. key: how others name it as what replaced them; until: None while it holds; next: what replaced it."""
+
+    key: str
+    words: str
+    since: datetime
+    until: datetime | None
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One row. y: its middle; x, width: of its bar; arrow: the path to what replaced it, or ""."""
+
+    held: Held
+    y: float
+    x: float
+    width: float
+    arrow: str
+
+    @property
+    def holds(self) -> bool:
+        return self.held.until is None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A picture of WIDTH and `height`. ticks: (x, words) of moments below it."""
+
+    height: float
+    spans: tuple[Span, ...]
+    ticks: tuple[tuple[float, str], ...]
+
+
+def draw_timeline(values: Sequence[Held], now: datetime) -> Timeline:
+    """Rows in the order of `values`. Those that hold end at `now`, or a day after the last beginning."""
+    begin = min(value.since for value in values)
+    end = max(now, *(value.since + timedelta(days=1) for value in values))
+    whole = (end - begin).total_seconds()
+
+    def x_of(moment: datetime) -> float:
+        share = (moment - begin).total_seconds() / whole
+        return round(LABELS + (WIDTH - LABELS - RIGHT) * min(1.0, max(0.0, share)), 1)
+
+    rows = {value.key: TOP + ROW * place + ROW / 2 for place, value in enumerate(values)}
+    spans = []
+    for value in values:
+        left, right, y = x_of(value.since), x_of(value.until or end), rows[value.key]
+        arrow = ""
+        if value.next in rows and value.next is not None and (below := rows[value.next]) != y:
+            edge = below - BAR / 2 if below > y else below + BAR / 2
+            arrow = f"M {right} {y + (BAR / 2 if below > y else -BAR / 2)} L {right} {edge}"
+        spans.append(Span(value, y, left, max(LEAST_BAR, round(right - left, 1)), arrow))
+    step = (end - begin) / TICKS
+    ticks = tuple((x_of(begin + step * place), f"{begin + step * place:%Y-%m-%d}") for place in range(TICKS + 1))
+    return Timeline(TOP + ROW * len(values) + BOTTOM, tuple(spans), ticks)
