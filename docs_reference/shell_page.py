@@ -14,7 +14,7 @@ from slowwave_server.workers.cli.main import app
 
 HEAD = """# The shell, as the code has it
 
-What the commands are good for, and what to do about what they find, stands in [operation](../operate.md).
+What the commands are good for, and what to do about what they find, stands in [operation](../operate/README.md).
 
 """
 

@@ -35,7 +35,7 @@ PARTLY = {
     "import", "import-from", "ingest", "undo", "files sync", "mem0 sync", "forget", "maintenance tick",
     "maintenance run",
 }  # fmt: skip
-"""What may have done its part when it tells of a problem with another part: exit 1. See docs/operate.md."""
+"""What may have done its part when it tells of a problem with another part: exit 1. See docs/operate/README.md."""
 
 words = odd.odd_text.map(lambda text: os.fsdecode(text.replace("\0", "").encode("utf-8", "ignore")[:100_000]))
 argument_words = st.one_of(words, words, st.binary(max_size=6).map(lambda raw: os.fsdecode(raw.replace(b"\0", b""))))

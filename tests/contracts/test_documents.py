@@ -263,18 +263,17 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     assert {"make setup", "make demo", "make test", "make long"} <= ci <= named
 
 
-def test_the_page_on_operation_has_every_reason_and_every_check() -> None:
-    text = (DOCS / "operate.md").read_text(encoding="utf-8")
+def test_operate_pages_have_every_reason_and_check() -> None:
+    looking, checking = ((DOCS / "operate" / page).read_text("utf-8") for page in ("status.md", "doctor.md"))
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in (ROOT / "services" / "reports").glob("*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     made = {"fine", "unknown", "problem"}
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) in made]
     checks = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
     assert len(checks) > 10
-    looking, rest = text.split("## Acting")
     rows = re.compile(r"^\| `([a-z ]+)` \|", re.MULTILINE)
     assert {reason.value for reason in Reason} == set(rows.findall(looking))
-    assert checks == set(rows.findall(rest.split("## What the doctor finds")[1]))
+    assert checks == set(rows.findall(checking))
 
 
 def test_the_page_on_the_client_has_every_method_every_error_and_every_limit() -> None:

@@ -35,6 +35,6 @@ def test_every_command_that_a_page_names_exists(first: str, second: str) -> None
 
 
 def test_every_reason_that_why_gives_is_described() -> None:
-    page = (ROOT / "docs" / "operate.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "status.md").read_text(encoding="utf-8")
     described = set(re.findall(r"^\| `([a-z ]+)` \|", page, re.MULTILINE))
     assert {reason.value for reason in Reason} <= described

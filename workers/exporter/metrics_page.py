@@ -11,7 +11,7 @@ from slowwave_server.workers.exporter.catalogue import Metric
 _HEAD = """# Metrics
 
 `slowwave exporter` serves these at `http://127.0.0.1:9187/metrics`
-([how to run it](operate.md#figures-for-prometheus)). It reads Postgres and the broker at each scrape and keeps nothing
+([how to run it](operate/prometheus.md)). It reads Postgres and the broker at each scrape and keeps nothing
 itself: figures are right for any number of hosts and any pool, and right after every restart. They are of the whole
 installation, all tenants.
 
