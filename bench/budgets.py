@@ -30,7 +30,7 @@ from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import BudgetReached, ModelFailed, Prompt, Spender
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from slowwave_server.services.llm.budget import Budget, Wanted
+from slowwave_server.services.llm.budget import Budget, ReservationRequest
 from slowwave_server.services.llm.build import build_model
 
 WORKERS = 8
@@ -94,7 +94,9 @@ def round_trips(engine: Engine) -> tuple[float, float]:
     reserved, settled = [], []
     for _ in range(300):
         start = time.perf_counter()
-        reservation = budget.reserve(Spender("alone", "maya"), Wanted("extract", "fake", "extract/1", 100, 60))
+        reservation = budget.reserve(
+            Spender("alone", "maya"), ReservationRequest("extract", "fake", "extract/1", 100, 60)
+        )
         middle = time.perf_counter()
         budget.settle(reservation, "answered", 50)
         reserved.append(middle - start)

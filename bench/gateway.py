@@ -30,7 +30,7 @@ from bench.context import take_turns
 from bench.report import Row, note
 from slowwave import Memory, Settings
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.access.api_keys import Wanted, make_key
+from slowwave_server.services.access.api_keys import NewKey, make_key
 from slowwave_server.services.access.grants import apply_grants
 from slowwave_server.services.access.logins import add_login
 from slowwave_server.workers.stack.ports import settle_ports
@@ -124,7 +124,7 @@ def sides(settings: Settings) -> Iterator[Sides]:
     with engine.begin() as connection:
         apply_grants(connection)
         add_login(connection, "bench_gateway", "gateway", None)
-        wanted = Wanted("bench", ("record", "read"), scopes=("room:*", "team:*"))
+        wanted = NewKey("bench", ("record", "read"), scopes=("room:*", "team:*"))
         _, secret = make_key(connection, settings.tenant, wanted, by="bench", now=datetime.now(UTC))
     engine.dispose()
     with psycopg.connect(settings.database_url, autocommit=True) as connection:

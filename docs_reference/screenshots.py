@@ -31,7 +31,7 @@ from slowwave_server.services.access.console_users import Passwords, add_user
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.days.book import find_days
 from slowwave_server.services.days.summarize import summarize_day
-from slowwave_server.services.dead_letters.store import bury
+from slowwave_server.services.dead_letters.store import store_dead_letter
 from slowwave_server.workers.console.app import make_app
 from slowwave_server.workers.listening_sockets import listen_on
 from slowwave_server.workers.stack.stack import Stack, StackOptions
@@ -135,7 +135,7 @@ def _tell(memory: Memory, engine: Engine) -> None:
             summarize_day(engine, ref, settings=Days(), now=now, final=True)
     with engine.begin() as connection:
         payload = {"agent": "concierge", "session": "trip", "messages": "none"}
-        bury(
+        store_dead_letter(
             connection,
             task="slowwave.capture",
             tenant=memory.tenant,

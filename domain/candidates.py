@@ -83,7 +83,7 @@ Fallback = Literal["budget", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ExtractionOrigin:
     """How an extraction came about, where more is to be told than its extractor's name.
 
     extractor, version: who made it in the end. fallback: why that was not the one who was asked, "budget" (a cap is
@@ -110,7 +110,7 @@ class Extraction:
     noise: int = 0
     redactions: int = 0
     notes: tuple[str, ...] = field(default_factory=tuple)
-    made: Made | None = None
+    made: ExtractionOrigin | None = None
 
 
 class Extractor(Protocol):

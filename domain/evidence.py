@@ -15,7 +15,7 @@ DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EvidenceItem:
     """One event, note or line of a file that says a memory. key: which one, said once however it comes; witness: in
     which session, or from where.
 
@@ -46,15 +46,15 @@ class Weighed:
     reaffirmed_at: datetime
 
 
-def gathered(own: Iterable[Said], parts: Iterable[Iterable[Said]]) -> list[Said]:
+def gathered(own: Iterable[EvidenceItem], parts: Iterable[Iterable[EvidenceItem]]) -> list[EvidenceItem]:
     """A memory's own evidence and that of what was merged into it, each event once: in its own words, if it has any."""
-    found: dict[tuple[object, ...], Said] = {}
+    found: dict[tuple[object, ...], EvidenceItem] = {}
     for said in (*own, *(replace(said, part=place) for place, part in enumerate(parts) for said in part)):
         found.setdefault(said.key, said)
     return list(found.values())
 
 
-def weighed(evidence: Sequence[Said]) -> Weighed | None:
+def weighed(evidence: Sequence[EvidenceItem]) -> Weighed | None:
     """Weigh it; None where there is none. A session that says it five times is one witness."""
     if not evidence:
         return None
@@ -72,7 +72,7 @@ def weighed(evidence: Sequence[Said]) -> Weighed | None:
     )
 
 
-def _trust(evidence: Sequence[Said]) -> str:
+def _trust(evidence: Sequence[EvidenceItem]) -> str:
     """That of the best witness to the memory's own words; if none is left, the lowest."""
     own = [TRUSTS.index(said.trust) for said in evidence if said.part is None]
     return TRUSTS[min(own)] if own else max((said.trust for said in evidence), key=TRUSTS.index)

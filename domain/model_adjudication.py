@@ -18,7 +18,7 @@ from slowwave.recall.rendering import Block, fenced, one_line, one_name, shorten
 from slowwave_server.domain.model_calls import Answer, Prompt
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.domain.redaction import redact
-from slowwave_server.domain.review import TESTIMONY, Statement
+from slowwave_server.domain.review import TESTIMONY, ReviewedMemory
 
 VERSION = "adjudicate/1"
 EVENT_CHARACTERS = 600
@@ -60,19 +60,19 @@ class Verdict:
     sources: tuple[int, ...]
 
 
-def may_replace(older: Statement, newer: Statement) -> bool:
+def may_replace(older: ReviewedMemory, newer: ReviewedMemory) -> bool:
     """Whether a model may let `newer` end `older`: it was said later, by no worse a witness, and not against a hand."""
     later = newer.reaffirmed_at > older.reaffirmed_at
     claim = older.trust in TESTIMONY and newer.trust not in TESTIMONY
     return later and not claim and older.trust != "hand" and newer.status not in _UNREADABLE
 
 
-def may_stand_together(older: Statement, newer: Statement) -> bool:
+def may_stand_together(older: ReviewedMemory, newer: ReviewedMemory) -> bool:
     """Whether a model may find that both hold: both are in answers already."""
     return older.status not in _UNREADABLE and newer.status not in _UNREADABLE
 
 
-def state_of(older: Statement, newer: Statement) -> str:
+def state_of(older: ReviewedMemory, newer: ReviewedMemory) -> str:
     """A digest of all that a verdict depends on: while it is the same, nothing is asked again."""
     sides = [
         [str(side.id), side.content, side.status, side.trust, side.valid_from.isoformat(),
@@ -82,7 +82,7 @@ def state_of(older: Statement, newer: Statement) -> str:
     return hashlib.sha256(json.dumps([VERSION, sides]).encode()).hexdigest()
 
 
-def question(older: Statement, newer: Statement, evidence: Sequence[Evidence]) -> Prompt:
+def question(older: ReviewedMemory, newer: ReviewedMemory, evidence: Sequence[Evidence]) -> Prompt:
     """Ask which holds. `evidence` is numbered from 1 in its order. All that was said stands fenced, as data."""
     blocks = []
     for name, statement, of_newer in (("first", older, False), ("second", newer, True)):
@@ -105,7 +105,7 @@ def verdict_of(answer: Answer) -> Verdict:
     return Verdict(answer.data["holds"], why, tuple(dict.fromkeys(answer.data["sources"])))
 
 
-def ruling(verdict: Verdict, older: Statement, newer: Statement, evidence: Sequence[Evidence]) -> Ruling:
+def ruling(verdict: Verdict, older: ReviewedMemory, newer: ReviewedMemory, evidence: Sequence[Evidence]) -> Ruling:
     """What follows from a verdict: no more than the cited events and their order bear out."""
     if not verdict.sources or not all(1 <= number <= len(evidence) for number in verdict.sources):
         return "open"

@@ -28,7 +28,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExistingMemory:
     """A memory that rests on events of the windows. keys: its words, and those that it had before a pass made one
     sentence of it and others. witnesses: of these windows alone.
     """
@@ -40,7 +40,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class RebuiltStatement:
     """What the other extractor says, with all the events of the windows that it names for it."""
 
     key: Key
@@ -64,14 +64,14 @@ class Plan:
     (none: it loses all of these windows); same: memories that rest on the very same.
     """
 
-    create: tuple[Statement, ...]
+    create: tuple[RebuiltStatement, ...]
     rest: Mapping[UUID, frozenset[Witness]]
     same: frozenset[UUID]
 
 
-def together(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+def together(statements: Iterable[RebuiltStatement]) -> tuple[RebuiltStatement, ...]:
     """The same statement of several windows is one, in the order of keys; of one event the stronger word counts."""
-    found: dict[Key, Statement] = {}
+    found: dict[Key, RebuiltStatement] = {}
     for one in statements:
         known = found.get(one.key)
         if known is None:
@@ -87,12 +87,14 @@ def together(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     return tuple(found[key] for key in sorted(found))
 
 
-def compare(standing: Sequence[Standing], statements: Sequence[Statement], known: Mapping[Key, UUID]) -> Plan:
+def compare(
+    standing: Sequence[ExistingMemory], statements: Sequence[RebuiltStatement], known: Mapping[Key, UUID]
+) -> Plan:
     """Plan the switch. known: memories that say a statement and rest on nothing of these windows so far."""
     # A live memory before one that was merged or rejected: what is said again is heard by it.
     by_key = {key: one.id for one in sorted(standing, key=lambda one: one.live) for key in one.keys}
     heard: dict[UUID, list[Witness]] = {}
-    create: list[Statement] = []
+    create: list[RebuiltStatement] = []
     for statement in statements:
         memory = by_key.get(statement.key) or known.get(statement.key)
         if memory is None:

@@ -63,7 +63,7 @@ AnyDated = TypeVar("AnyDated", bound=Dated)
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ReviewedMemory:
     """A memory as a question sees it. importance: 0..1; times are aware.
 
     before_review: the status that it had when it was put in review, and goes back to. revision: as it was read.
@@ -159,10 +159,10 @@ class Answer:
     conflict: ConflictStatus
     resolution: str
     changes: tuple[Change, ...] = ()
-    merge: tuple[Statement, Statement] | None = None
+    merge: tuple[ReviewedMemory, ReviewedMemory] | None = None
 
 
-def keep_one(a: Statement, b: Statement, keep: UUID) -> Answer:
+def keep_one(a: ReviewedMemory, b: ReviewedMemory, keep: UUID) -> Answer:
     """One of the two holds. The later one replaces the other from its own time on; where the earlier one is kept, the
     later one was never right: it is archived as rejected. What is archived already stays as it is.
 
@@ -177,7 +177,7 @@ def keep_one(a: Statement, b: Statement, keep: UUID) -> Answer:
     return Answer("accepted", "resolved", resolution, (*_back(older), *_rejected(newer, resolution)))
 
 
-def survivor_of(a: Statement, b: Statement) -> UUID:
+def survivor_of(a: ReviewedMemory, b: ReviewedMemory) -> UUID:
     """Which of two that say the same stays unless someone chose: one in answers, of the better witness, the later."""
     newer, older = newer_first(a, b)
     worse = (newer.status == "review", newer.trust not in TESTIMONY) > (
@@ -187,18 +187,18 @@ def survivor_of(a: Statement, b: Statement) -> UUID:
     return older.id if worse else newer.id
 
 
-def keep_both(a: Statement, b: Statement) -> Answer:
+def keep_both(a: ReviewedMemory, b: ReviewedMemory) -> Answer:
     """There is no contradiction: both hold, and both are in answers again."""
     return Answer("rejected", "dismissed", "both hold", (*_back(a), *_back(b)))
 
 
-def keep_none(a: Statement, b: Statement) -> Answer:
+def keep_none(a: ReviewedMemory, b: ReviewedMemory) -> Answer:
     """Neither of the two holds, nor ever did: both are archived as rejected."""
     resolution = f"neither {a.quoted} nor {b.quoted} holds: both were rejected"
     return Answer("rejected", "resolved", resolution, (*_rejected(a, resolution), *_rejected(b, resolution)))
 
 
-def merge_pair(a: Statement, b: Statement, survivor: UUID) -> Answer:
+def merge_pair(a: ReviewedMemory, b: ReviewedMemory, survivor: UUID) -> Answer:
     """Both say the same: one stays, in its own words, with the sources of both. Raises ValueError as keep_one."""
     stays, part = _require(a, b, survivor)
     if part.archived:
@@ -207,20 +207,20 @@ def merge_pair(a: Statement, b: Statement, survivor: UUID) -> Answer:
     return Answer("merged", "resolved", resolution, _back(stays), (stays, part))
 
 
-def accept(memory: Statement) -> Answer:
+def accept(memory: ReviewedMemory) -> Answer:
     """The memory may stand in answers; what contradicts it holds beside it."""
     return Answer(
         "accepted", "dismissed", f"{memory.quoted} was accepted, and holds beside what contradicts it", _back(memory)
     )
 
 
-def reject(memory: Statement) -> Answer:
+def reject(memory: ReviewedMemory) -> Answer:
     """The memory is archived, and stays so however often it is said."""
     resolution = f"{memory.quoted} was rejected"
     return Answer("rejected", "resolved", resolution, _rejected(memory, resolution))
 
 
-def lapse(memory: Statement | None) -> Answer:
+def lapse(memory: ReviewedMemory | None) -> Answer:
     """Nobody answered in time. A memory in review is archived, which can be undone; None, a conflict alone: it stays
     open and both sides stay readable, but nobody is asked any more.
     """
@@ -233,7 +233,7 @@ def lapse(memory: Statement | None) -> Answer:
     )
 
 
-def _require(a: Statement, b: Statement, chosen: UUID) -> tuple[Statement, Statement]:
+def _require(a: ReviewedMemory, b: ReviewedMemory, chosen: UUID) -> tuple[ReviewedMemory, ReviewedMemory]:
     """The chosen one, then the other."""
     if chosen not in {a.id, b.id}:
         raise ValueError(f"{chosen} is neither {a.id} nor {b.id}")
@@ -243,7 +243,7 @@ def _require(a: Statement, b: Statement, chosen: UUID) -> tuple[Statement, State
     return one, other
 
 
-def _rejected(memory: Statement, reason: str) -> tuple[Change, ...]:
+def _rejected(memory: ReviewedMemory, reason: str) -> tuple[Change, ...]:
     """Archive as rejected, unless archived already."""
     if memory.archived:
         return ()
@@ -251,7 +251,7 @@ def _rejected(memory: Statement, reason: str) -> tuple[Change, ...]:
     return (Change(memory.id, memory.revision, "rejected", fields, reason),)
 
 
-def _superseded(older: Statement, newer: Statement) -> tuple[Change, ...]:
+def _superseded(older: ReviewedMemory, newer: ReviewedMemory) -> tuple[Change, ...]:
     if older.archived or older.superseded_by is not None:
         return ()
     ended = ends_at(older, newer)
@@ -263,7 +263,7 @@ def _superseded(older: Statement, newer: Statement) -> tuple[Change, ...]:
     return (Change(older.id, older.revision, "superseded", fields, f"replaced by {newer.quoted}", newer.id),)
 
 
-def _back(memory: Statement) -> tuple[Change, ...]:
+def _back(memory: ReviewedMemory) -> tuple[Change, ...]:
     if memory.status != "review":
         return ()
     return (Change(memory.id, memory.revision, "accepted", {"status": memory.before_review}, "decided in review"),)

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from rapidfuzz.distance import Jaro
 
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.similarity import Judgement, Reading, Thresholds, judge, read
 from slowwave_server.domain.statements import normal_form
 
@@ -143,7 +143,7 @@ class Sieve:
         )
 
 
-def memory_as_other(known: Known) -> Other:
+def memory_as_other(known: MemoryRevision) -> Other:
     """A memory, read for comparisons."""
     current = known.live and known.valid_to is None
     return Other(known.id, False, known.type, known.content, read(known.content), known.reaffirmed_at, current)

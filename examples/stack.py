@@ -20,7 +20,7 @@ from pathlib import Path
 from slowwave import Memory
 from slowwave.settings import PREFIX, Settings
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.access.api_keys import Wanted, make_key
+from slowwave_server.services.access.api_keys import NewKey, make_key
 from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 DEADLINE_SECONDS = 60.0
@@ -51,7 +51,7 @@ def own_gateway() -> Iterator[Mapping[str, str]]:
     """The same with `slowwave serve`; answers variables with its address and a key."""
     with _started({}, gateway=True) as (stack, _folder):
         engine = make_engine(stack.settings.database_url)
-        wanted = Wanted("example", ["record", "read"])
+        wanted = NewKey("example", ["record", "read"])
         with engine.begin() as connection:
             _, key = make_key(connection, stack.settings.tenant, wanted, by="example", now=datetime.now(UTC))
         engine.dispose()

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 
 _NONE: Mapping[str, str] = MappingProxyType({})
-_bound: ContextVar[Mapping[str, str]] = ContextVar("slowwave_work_ids", default=_NONE)
+_bound: ContextVar[Mapping[str, str]] = ContextVar("slowwave_log_context", default=_NONE)
 
 
 def bind(**ids: str | int | None) -> None:

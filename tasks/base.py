@@ -26,8 +26,8 @@ from slowwave.plain_errors import plain_problems
 from slowwave.settings import Settings
 from slowwave.tracing import name_session
 from slowwave_server.domain.model_calls import AskModel
-from slowwave_server.services.dead_letters.store import bury
-from slowwave_server.services.flush.batch import FlushTurn
+from slowwave_server.services.dead_letters.store import store_dead_letter
+from slowwave_server.services.flush.batch import FlushBatch
 from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.llm.build import build_model
 from slowwave_server.services.log_context import bind, clear
@@ -55,7 +55,7 @@ class Runtime:
     redis: Redis
     queue: FlushQueue
     flusher: Flusher
-    turn: FlushTurn
+    batch: FlushBatch
     memory: Memory
     clock: Callable[[], datetime]
     runners: Mapping[str, JobRunner]
@@ -125,15 +125,17 @@ class SlowwaveTask(Task[..., Any]):
         names = list(model.model_fields)
         raw: dict[str, Any] = dict(zip(names, args, strict=False)) | dict(kwargs)
         if len(args) > len(names):
-            self.bury(raw | {"args": list(args)}, f"{len(args)} arguments, at most {len(names)} are known: {names}")
+            self.store_dead_letter(
+                raw | {"args": list(args)}, f"{len(args)} arguments, at most {len(names)} are known: {names}"
+            )
             return None
         try:
             payload = model.model_validate(raw)
         except ValidationError as error:
             problems = "; ".join(f"{place or 'payload'}: {told}" for place, told in plain_problems(model, error))
-            self.bury(raw, problems)
+            self.store_dead_letter(raw, problems)
         except SlowwaveError as error:
-            self.bury(raw, str(error))
+            self.store_dead_letter(raw, str(error))
         else:
             self._say_whose(payload)
             return payload
@@ -146,7 +148,7 @@ class SlowwaveTask(Task[..., Any]):
         bind(tenant=tenant, agent=agent, session=session)
         name_session(tenant, agent, session)
 
-    def bury(self, payload: Mapping[str, Any], error: str, *, task: str | None = None) -> None:
+    def store_dead_letter(self, payload: Mapping[str, Any], error: str, *, task: str | None = None) -> None:
         """Put a payload into `dead_letters`. While Postgres is away the message goes back to its queue instead.
 
         task: whose payload it is; this task's own unless given.
@@ -157,7 +159,7 @@ class SlowwaveTask(Task[..., Any]):
         tenant = payload.get("tenant")
         try:
             with runtime.engine.connect() as connection:
-                letter = bury(
+                letter = store_dead_letter(
                     connection,
                     task=task or self.name,
                     tenant=tenant if isinstance(tenant, str) else runtime.settings.tenant,

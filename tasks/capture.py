@@ -29,7 +29,7 @@ def record_turn(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
     try:
         record(self.runtime.memory.for_tenant(turn.tenant), turn, key=self.request.id or "", taken=taken)
     except SlowwaveError as error:
-        self.bury(turn.model_dump(mode="json"), str(error))
+        self.store_dead_letter(turn.model_dump(mode="json"), str(error))
 
 
 @shared_task(name=PROMPT_ARRIVED, base=SlowwaveTask, bind=True)
@@ -45,4 +45,6 @@ def refused_message(self: SlowwaveTask, task: str, args: list[Any], kwargs: dict
     """Keep a message whose task `capture` does not carry. One of another queue gets a name that is never sent again."""
     known = task in self.app.tasks
     error = f"the queue capture does not carry the task {task!r}" if known else f"this version has no task {task!r}"
-    self.bury(kwargs | ({"args": args} if args else {}), error, task=f"{task} on capture" if known else task)
+    self.store_dead_letter(
+        kwargs | ({"args": args} if args else {}), error, task=f"{task} on capture" if known else task
+    )

@@ -44,7 +44,7 @@ def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
         self.runtime.flusher.pause(REST_SECONDS)
         raise Reject(str(error), requeue=True) from error
     except SlowwaveError as error:
-        self.bury(note.model_dump(mode="json"), str(error))
+        self.store_dead_letter(note.model_dump(mode="json"), str(error))
 
 
 @shared_task(name=CONSOLIDATE_SCOPE, base=SlowwaveTask, bind=True)

@@ -20,8 +20,8 @@ from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.flush.sweep import request_flush
 from slowwave_server.tasks import days, files
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
-from slowwave_server.tasks.chain import continue_sweep
 from slowwave_server.tasks.maintenance import tick_after_write
+from slowwave_server.tasks.sweep_chain import continue_sweep
 
 log = logging.getLogger(__name__)
 
@@ -40,13 +40,13 @@ def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | Mappin
     if payload.ticket is None:
         request_flush(runtime.engine, runtime.queue, [ref], by="request", priority="normal", now=runtime.clock())
         return "requested"
-    return _take_turn(runtime, ref, goes_on=self.came_from(NORMAL_QUEUE))
+    return _flush_batch(runtime, ref, goes_on=self.came_from(NORMAL_QUEUE))
 
 
-def _take_turn(runtime: Runtime, ref: SessionRef, *, goes_on: bool) -> str | Mapping[str, int]:
+def _flush_batch(runtime: Runtime, ref: SessionRef, *, goes_on: bool) -> str | Mapping[str, int]:
     flushed: list[tuple[SessionRef, FlushResult]] = []
     try:
-        for session, result in runtime.turn.flush(ref, goes_on=goes_on):
+        for session, result in runtime.batch.flush(ref, goes_on=goes_on):
             flushed.append((session, result))
             log.info("flush %s/%s: %s %s", session.agent, session.session, result.outcome, result.window or "")
     finally:

@@ -26,7 +26,7 @@ from slowwave_server.services.retention.sessions import bound_sessions
 from slowwave_server.services.search.passages import cut_whole_events
 from slowwave_server.services.search.statistics import refresh_grown_scopes
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
-from slowwave_server.tasks.chain import continue_sweep, is_next_link
+from slowwave_server.tasks.sweep_chain import continue_sweep, is_next_link
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ def run_maintenance(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None
     report = scheduler.run_if_due(payload.job)
     if report is None:
         if not scheduler.knows(payload.job):
-            self.bury(payload.model_dump(mode="json"), f"there is no job {payload.job!r}")
+            self.store_dead_letter(payload.model_dump(mode="json"), f"there is no job {payload.job!r}")
         return None
     level = logging.WARNING if report.status in {"failed", "lost"} else logging.INFO
     log.log(level, "maintenance job %s, run %s: %s: %s", report.job, report.run, report.status, report.summary)

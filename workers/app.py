@@ -32,7 +32,7 @@ from slowwave_server.domain.candidates import Extractor
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import WrongSchema, require_current
 from slowwave_server.services.extraction.build import build_extractor
-from slowwave_server.services.flush.batch import FlushTurn
+from slowwave_server.services.flush.batch import FlushBatch
 from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.maintenance.due_check import DueCheck
 from slowwave_server.services.maintenance.scheduler import JobRunner
@@ -123,10 +123,10 @@ def build_runtime(
         jitter=random.random,
         pause=_pause,
     )
-    turn = FlushTurn(flusher, seconds=flushing.turn_seconds, monotonic=time.monotonic)
+    batch = FlushBatch(flusher, seconds=flushing.batch_seconds, monotonic=time.monotonic)
     due_check = DueCheck(engine, monotonic=time.monotonic)
     source = build_source(settings.memory)
-    return Runtime(settings, engine, redis, queue, flusher, turn, Memory(settings), clock, runners, due_check, source)
+    return Runtime(settings, engine, redis, queue, flusher, batch, Memory(settings), clock, runners, due_check, source)
 
 
 def utc_now() -> datetime:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from slowwave.errors import SlowwaveError
 from slowwave.memory_types import MemoryType
 from slowwave_server.models.schema import WrongSchema
-from slowwave_server.workers.mcp_tools import Told, Tools
+from slowwave_server.workers.mcp_tools import ToolAnswer, Tools
 
 P = ParamSpec("P")
 
@@ -73,7 +73,7 @@ def _add_reading(server: MCPServer, tools: Tools) -> None:
     def search(
         query: Annotated[str, Field(description="What is looked for, in plain words.")],
         limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10,
-    ) -> Told:
+    ) -> ToolAnswer:
         """Find what this agent knows: memories and what was said, each with date and origin, the best first."""
         return tools.search(query, limit)
 
@@ -81,15 +81,15 @@ def _add_reading(server: MCPServer, tools: Tools) -> None:
         query: Annotated[str | None, Field(description="What the conversation is about, where known.")] = None,
         session: Annotated[str | None, Field(description="The session that asks: its own tail is left out.")] = None,
         max_tokens: Annotated[int, Field(ge=50, le=20_000, description="Keep to so many tokens, by estimate.")] = 2000,
-    ) -> Told:
+    ) -> ToolAnswer:
         """Read what this agent should know as a conversation begins: days, memories, what is said elsewhere."""
         return tools.context(query, session, max_tokens)
 
-    def explain(memory_id: Annotated[str, Field(description="A memory's id, as search tells it.")]) -> Told:
+    def explain(memory_id: Annotated[str, Field(description="A memory's id, as search tells it.")]) -> ToolAnswer:
         """Say why a memory is there: which events say it, what changed it and why."""
         return tools.explain(memory_id)
 
-    reading: tuple[Callable[..., Told], ...] = (search, context, explain)
+    reading: tuple[Callable[..., ToolAnswer], ...] = (search, context, explain)
     for tool in reading:
         server.add_tool(_told(tool), annotations=_READS, structured_output=False)
 
@@ -100,15 +100,15 @@ def _add_writing(server: MCPServer, tools: Tools) -> None:
         importance: Annotated[float, Field(ge=0, le=1, description="How much it will matter.")] = 0.5,
         type: Annotated[MemoryType, Field(description="What kind of statement it is.")] = "fact",  # noqa: A002 (the word that memories have)
         scope: Annotated[str | None, Field(description=f"Not the agent's own, but one of: {_names(tools)}.")] = None,
-    ) -> Told:
+    ) -> ToolAnswer:
         """Note something in working memory; the next cycle makes a memory of it, or lets it expire."""
         return tools.remember(content, importance, type, scope)
 
-    def consolidate_now() -> Told:
+    def consolidate_now() -> ToolAnswer:
         """Ask the workers to make memories of what was said and noted so far, without waiting for quiet."""
         return tools.consolidate_now()
 
-    writing: tuple[Callable[..., Told], ...] = (remember, consolidate_now)
+    writing: tuple[Callable[..., ToolAnswer], ...] = (remember, consolidate_now)
     for tool in writing:
         server.add_tool(_told(tool), annotations=_WRITES, structured_output=False)
 
@@ -121,7 +121,7 @@ def _names(tools: Tools) -> str:
     return ", ".join(tools.scopes) or "none on this server"
 
 
-def _told(tool: Callable[P, Told]) -> Callable[P, CallToolResult]:
+def _told(tool: Callable[P, ToolAnswer]) -> Callable[P, CallToolResult]:
     """Make a result of the protocol of what a tool tells, and a sentence of a failure that is to be expected."""
 
     @wraps(tool)

@@ -25,7 +25,7 @@ SOURCES_TOLD = 20
 CHANGES_TOLD = 20
 
 
-class Told(NamedTuple):
+class ToolAnswer(NamedTuple):
     """A result: text for a model, and the same as JSON data."""
 
     text: str
@@ -38,15 +38,15 @@ class Tools(Protocol):
     @property
     def scopes(self) -> tuple[str, ...]: ...
 
-    def search(self, query: str, limit: int) -> Told: ...
+    def search(self, query: str, limit: int) -> ToolAnswer: ...
 
-    def context(self, query: str | None, session: str | None, max_tokens: int) -> Told: ...
+    def context(self, query: str | None, session: str | None, max_tokens: int) -> ToolAnswer: ...
 
-    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> Told: ...
+    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> ToolAnswer: ...
 
-    def consolidate_now(self) -> Told: ...
+    def consolidate_now(self) -> ToolAnswer: ...
 
-    def explain(self, memory_id: str) -> Told: ...
+    def explain(self, memory_id: str) -> ToolAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +63,26 @@ class AgentTools:
     explain_memory: Callable[[str], Explanation]
     flush_sessions: Callable[[], int]
 
-    def search(self, query: str, limit: int) -> Told:
+    def search(self, query: str, limit: int) -> ToolAnswer:
         """Search memories and events, best first; oldest first for a question about order or duration."""
         hits = self.memory.search(self.agent, query, limit, scopes=self.scopes)
         heading = "Found, the oldest first" if asks_order(query) else "Found, the best first"
         text = fenced([Block(heading, [_hit_line(hit) for hit in hits])])
-        return Told(text or "Nothing known.", {"hits": [hit.to_json() for hit in hits]})
+        return ToolAnswer(text or "Nothing known.", {"hits": [hit.to_json() for hit in hits]})
 
-    def context(self, query: str | None, session: str | None, max_tokens: int) -> Told:
+    def context(self, query: str | None, session: str | None, max_tokens: int) -> ToolAnswer:
         """Read the context for the agent's next prompt."""
         found = self.memory.context(self.agent, session, query, scopes=self.scopes, max_tokens=max_tokens)
-        return Told(found.to_text() or "Nothing is known yet.", found.to_json() | {"left_out": found.left_out})
+        return ToolAnswer(found.to_text() or "Nothing is known yet.", found.to_json() | {"left_out": found.left_out})
 
-    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> Told:
+    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> ToolAnswer:
         """Store a note in working memory."""
         noted = self.memory.remember(self.agent, content, importance, type=kind, scope=self._allowed(scope), key=None)
         where = scope or "the agent's own memory"
         text = f"Noted in {where} as {noted.id}; the next cycle keeps it if it is important enough."
-        return Told(text, {"id": str(noted.id), "expires_at": noted.expires_at.isoformat(), "scope": scope})
+        return ToolAnswer(text, {"id": str(noted.id), "expires_at": noted.expires_at.isoformat(), "scope": scope})
 
-    def consolidate_now(self) -> Told:
+    def consolidate_now(self) -> ToolAnswer:
         """Ask the workers to flush dirty sessions and to run a cycle over each working memory."""
         sessions = self.flush_sessions()
         asked = {scope or "own": self.memory.consolidate_now(self.agent, scope) for scope in (None, *self.scopes)}
@@ -91,9 +91,9 @@ class AgentTools:
             f"Asked for: {pluralize(sessions, 'flush', 'flushes')}, and {pluralize(new, 'cycle')} over working"
             f" memory ({len(asked) - new} on the way already)."
         )
-        return Told(text, {"flushes": sessions, "cycles": asked})
+        return ToolAnswer(text, {"flushes": sessions, "cycles": asked})
 
-    def explain(self, memory_id: str) -> Told:
+    def explain(self, memory_id: str) -> ToolAnswer:
         """Explain a memory by its sources and its changes. Raises InvalidQuery, UnknownName."""
         nothing = UnknownName(f"there is no memory {shown(memory_id)} that this agent may read")
         try:
@@ -103,7 +103,7 @@ class AgentTools:
         # The answer for a memory of another scope equals the answer for one that does not exist.
         if found.scope not in {f"agent:{self.agent}", *self.scopes}:
             raise nothing
-        return Told(_explained(found), _explanation(found))
+        return ToolAnswer(_explained(found), _explanation(found))
 
     def _allowed(self, scope: str | None) -> str | None:
         if scope is None or scope in self.scopes:

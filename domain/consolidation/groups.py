@@ -6,20 +6,20 @@ Must not know: how alike two statements are, where memories are stored.
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
-from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.similarity import read
 
-Mergeable = Callable[[Known, Known], bool]
-Group = tuple[Known, ...]
+Mergeable = Callable[[MemoryRevision, MemoryRevision], bool]
+Group = tuple[MemoryRevision, ...]
 
 
-def groups(members: Iterable[Known], mergeable: Mergeable) -> list[Group]:
+def groups(members: Iterable[MemoryRevision], mergeable: Mergeable) -> list[Group]:
     """Divide members into groups in which every pair may merge (complete link: a chain of likenesses is no group).
 
     The oldest statement begins the first group; each further one joins the first group that takes it. Given all that is
     connected, the answer depends on the set alone (I9).
     """
-    found: list[list[Known]] = []
+    found: list[list[MemoryRevision]] = []
     for member in sorted(members, key=lambda memory: memory.order):
         home = next((group for group in found if all(mergeable(member, other) for other in group)), None)
         if home is None:
@@ -29,7 +29,7 @@ def groups(members: Iterable[Known], mergeable: Mergeable) -> list[Group]:
     return [tuple(group) for group in found]
 
 
-def survivor(group: Group) -> Known:
+def survivor(group: Group) -> MemoryRevision:
     """Whose words stay: the most trusted witness's, then those that say most, then the oldest."""
     return min(
         group,

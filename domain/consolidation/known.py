@@ -13,7 +13,7 @@ LIVE = frozenset({"inbox", "episode", "active"})
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MemoryRevision:
     """One memory, at one revision. confidence, importance: 0..1; times are aware.
 
     own_from, own_trust: as valid_from and trust, of its own sources alone. What was merged into it lends it sources,

@@ -12,7 +12,7 @@ Must not know: where memories are stored.
 
 from dataclasses import dataclass
 
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 
 WITNESSES = 2
 """Conversations, notes or files that say it, each independent of the others."""
@@ -29,7 +29,7 @@ class Bounds:
     importance: float
 
 
-def evidence_for(memory: Known, witnesses: int, bounds: Bounds) -> str | None:
+def evidence_for(memory: MemoryRevision, witnesses: int, bounds: Bounds) -> str | None:
     """What speaks for making a memory active, in words, or None. witnesses: independent ones."""
     if memory.confidence < bounds.confidence:
         return None

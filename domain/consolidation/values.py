@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.review import ends_at
 from slowwave_server.domain.similarity import Claim, read
 
@@ -19,7 +19,7 @@ Pinned = Callable[[UUID, UUID], bool]
 class Valued:
     """A memory that says nothing but one value of one attribute that has one value at a time."""
 
-    memory: Known
+    memory: MemoryRevision
     claim: Claim
 
 
@@ -27,8 +27,8 @@ class Valued:
 class Ended:
     """`older` holds until `valid_to`, when `newer` said another value. Where newer is None it holds on."""
 
-    older: Known
-    newer: Known | None = None
+    older: MemoryRevision
+    newer: MemoryRevision | None = None
     valid_to: datetime | None = None
     reason: str = ""
 
@@ -37,12 +37,12 @@ class Ended:
 class Unclear:
     """Two values of one attribute of which no rule says which holds."""
 
-    newer: Known
-    older: Known
+    newer: MemoryRevision
+    older: MemoryRevision
     reason: str
 
 
-def valued(memory: Known) -> Valued | None:
+def valued(memory: MemoryRevision) -> Valued | None:
     """The memory as a value, where that is all it says: ending it then takes nothing else with it."""
     claims = read(memory.content).claims
     return Valued(memory, claims[0]) if len(claims) == 1 and claims[0].single else None
@@ -84,12 +84,12 @@ def settle_values(group: Sequence[Valued], pinned: Pinned, now: datetime) -> tup
     return ended, unclear
 
 
-def _ended(older: Known, newer: Known | None, claim: Claim) -> Ended:
+def _ended(older: MemoryRevision, newer: MemoryRevision | None, claim: Claim) -> Ended:
     if newer is None:
         return Ended(older)
     reason = f"said later: another value of {claim.attribute} of {claim.subject_text}"
     return Ended(older, newer, ends_at(older, newer), reason)
 
 
-def _rank(memory: Known) -> int:
+def _rank(memory: MemoryRevision) -> int:
     return TRUSTS.index(memory.trust)

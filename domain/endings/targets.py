@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.endings import tongues
 from slowwave_server.domain.endings.instructions import prohibits, replaces
 from slowwave_server.domain.endings.recognise import Ending
@@ -50,7 +50,7 @@ _FOR_WEAK = 2
 class Sourced:
     """A memory with the events (session, seq) that say it."""
 
-    memory: Known
+    memory: MemoryRevision
     events: frozenset[tuple[int, int]] = frozenset()
 
 
@@ -58,7 +58,7 @@ class Sourced:
 class End:
     """A memory that a newer one ends. reason: without words of either, since a forget would have to find them."""
 
-    older: Known
+    older: MemoryRevision
     reason: str
 
 
@@ -90,7 +90,7 @@ def ends(newer: Sourced, pool: Iterable[Sourced]) -> list[End]:
     return _settled(memory, older) if memory.type in OUTCOMES else []
 
 
-def _can_end(newer: Known, older: Known) -> bool:
+def _can_end(newer: MemoryRevision, older: MemoryRevision) -> bool:
     return (
         newer.id != older.id
         and older.live
@@ -169,7 +169,7 @@ def _holding(value: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-]){re.escape(value)}(?![\w-])", re.IGNORECASE)
 
 
-def _replaced(newer: Known, older: Sequence[Sourced]) -> list[End]:
+def _replaced(newer: MemoryRevision, older: Sequence[Sourced]) -> list[End]:
     said, who = instruction_of(newer.content), speaker_of(newer.content)
     if said is None:
         return []
@@ -185,7 +185,7 @@ def _replaced(newer: Known, older: Sequence[Sourced]) -> list[End]:
     return found
 
 
-def _settled(newer: Known, older: Sequence[Sourced]) -> list[End]:
+def _settled(newer: MemoryRevision, older: Sequence[Sourced]) -> list[End]:
     """The work that an outcome settles, if it is one matter: all of the same words, or none."""
     found = [
         (one.memory, work.object)
@@ -221,7 +221,7 @@ def _exactly(words: frozenset[str], about: frozenset[str]) -> int:
     return int(words == about)
 
 
-def _about(memory: Known) -> frozenset[str]:
+def _about(memory: MemoryRevision) -> frozenset[str]:
     """The words of what a memory is about: of an outline its title, of an instruction its own words."""
     titled = _TITLED.match(memory.content)
     said = titled["title"] if titled is not None else instruction_of(memory.content) or memory.content

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from itertools import islice
 
-from slowwave_server.domain.extraction.making import Statement
+from slowwave_server.domain.extraction.making import ScoredSentence
 from slowwave_server.domain.extraction.outcomes import is_outcome
 from slowwave_server.domain.extraction.outline import clean, outline
 from slowwave_server.domain.extraction.person import third_person
@@ -31,7 +31,7 @@ MAX_OUTCOMES = 4
 """Of a turn of ordinary length."""
 
 
-def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[Statement]:
+def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[ScoredSentence]:
     """The outcomes of an agent's turn, and its outline if it handed something over.
 
     matters: whether the turn is worth remembering. It is asked only about a turn that hands something over.
@@ -42,7 +42,7 @@ def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[S
     if handed is not None and handed.is_specific and _REVIEW.search(handed.told()) is None and matters():
         fired = ("delivered", "act_deliver")
         found.append(
-            Statement(
+            ScoredSentence(
                 f"{speech.speaker.name} delivered {handed.told()}.",
                 fired,
                 keep_score(fired),
@@ -53,11 +53,11 @@ def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[S
     return found
 
 
-def _outcome(speech: Speech, sentence: str) -> Statement | None:
+def _outcome(speech: Speech, sentence: str) -> ScoredSentence | None:
     fired = (*signals(sentence, Seen()), "outcome")
     worded = third_person(sentence, speech.speaker)
     if _EXPLAINS.search(sentence) is not None or " and others" in worded:
         return None
     if flaw(worded, names=(speech.speaker.name,)) is not None:
         return None
-    return Statement(sentence, fired, keep_score(fired), type="result")
+    return ScoredSentence(sentence, fired, keep_score(fired), type="result")

@@ -12,7 +12,7 @@ from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.answers import statement
 from slowwave_server.domain.extraction.edges import with_subject, without_vocative
 from slowwave_server.domain.extraction.flaws import PERSON
-from slowwave_server.domain.extraction.making import Statement, without_wish
+from slowwave_server.domain.extraction.making import ScoredSentence, without_wish
 from slowwave_server.domain.extraction.outline import listed, without_marks
 from slowwave_server.domain.extraction.pasted import PASTED, own_words
 from slowwave_server.domain.extraction.person import UNNAMED, third_person
@@ -66,7 +66,7 @@ _QUESTION_TAIL = 200
 """Characters at the end of a turn in which its question stands."""
 
 
-def among_people(speech: Speech, text: str) -> list[Statement]:
+def among_people(speech: Speech, text: str) -> list[ScoredSentence]:
     """The sentences of a turn between people that are worth keeping."""
     parts = [without_vocative(part, speech.speaker.addressee) for part in sentences(text)]
     return _best(
@@ -77,7 +77,7 @@ def among_people(speech: Speech, text: str) -> list[Statement]:
     )
 
 
-def to_agent(speech: Speech, text: str) -> list[Statement]:
+def to_agent(speech: Speech, text: str) -> list[ScoredSentence]:
     """The sentences of a person's turn to an agent that are worth keeping, and what the turn agrees to."""
     parts = [
         bare
@@ -92,7 +92,7 @@ def to_agent(speech: Speech, text: str) -> list[Statement]:
     return [*kept, *(one for one in further if one is not None)]
 
 
-def is_of_self(passed: Statement) -> bool:
+def is_of_self(passed: ScoredSentence) -> bool:
     """Whether a sentence tells a lasting fact about its speaker: health, food, home, work, family, taste."""
     fired = frozenset(passed.fired)
     return (
@@ -104,13 +104,13 @@ def is_of_self(passed: Statement) -> bool:
     )
 
 
-def _best(found: Iterable[Statement]) -> list[Statement]:
+def _best(found: Iterable[ScoredSentence]) -> list[ScoredSentence]:
     kept = list(found)
     best = max((one.score for one in kept), default=0.0)
     return [one for one in kept if one.score >= FURTHER_THRESHOLD or one.score == best]
 
 
-def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> Statement | None:
+def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> ScoredSentence | None:
     if (ended := taken_back(speech, sentence)) is not None:
         return ended
     if standing.is_instruction(sentence):
@@ -122,7 +122,7 @@ def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> State
     return _of_speakers(speech, sentence, first=first)
 
 
-def _of_speakers(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
+def _of_speakers(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | None:
     """What a sentence tells of its speaker; an attribute of their profile is kept in any case."""
     stated = _stated(speech, sentence, first=first)
     if not _gives_profile(speech, sentence):
@@ -130,7 +130,7 @@ def _of_speakers(speech: Speech, sentence: str, *, first: bool) -> Statement | N
     return _of_profile(speech, sentence) if stated is None else replace(stated, fired=(*stated.fired, "profile"))
 
 
-def _stated(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
+def _stated(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | None:
     """A sentence that tells something of its speaker or their work."""
     act = act_of(sentence, by_agent=False)
     if act in {"ask", "instruct"} and "remember" not in signals(sentence, Seen()):
@@ -139,7 +139,7 @@ def _stated(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
             return None
         sentence = match["fact"].rstrip(" ,") + "."
     fired = (*signals(sentence, Seen.after(speech.before) if first else Seen()), f"act_{act}")
-    passed = Statement(sentence, fired, keep_score(fired))
+    passed = ScoredSentence(sentence, fired, keep_score(fired))
     return _kept(speech, passed, at_work=True) if _of_speaker(sentence, fired, speech) else None
 
 
@@ -152,24 +152,24 @@ def _gives_profile(speech: Speech, sentence: str) -> bool:
     return any(trait.person == name and trait.attribute != "likes" for trait in found)
 
 
-def _of_profile(speech: Speech, sentence: str) -> Statement:
+def _of_profile(speech: Speech, sentence: str) -> ScoredSentence:
     """A sentence that gives an attribute of its speaker is kept, however short it is: "My name is Maya"."""
     fired = (*signals(sentence, Seen()), "profile")
     worded = third_person(sentence, speech.speaker)
-    return Statement(worded, fired, max(keep_score(fired), THRESHOLD) + PROFILE, type="fact", worded=True)
+    return ScoredSentence(worded, fired, max(keep_score(fired), THRESHOLD) + PROFILE, type="fact", worded=True)
 
 
 PROFILE = 2.0
 """Log-odds above the threshold of a sentence that gives an attribute of its speaker."""
 
 
-def _told(speech: Speech, sentence: str, *, first: bool) -> Statement | None:
+def _told(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | None:
     fired = signals(sentence, Seen.after(speech.before) if first else Seen())
     if _ANSWERS.isdisjoint(fired) and _is_of_others(speech, sentence):
         return None
     if speech.in_group:
         fired = (*fired, "group")
-    return _kept(speech, Statement(sentence, fired, keep_score(fired)), at_work=False)
+    return _kept(speech, ScoredSentence(sentence, fired, keep_score(fired)), at_work=False)
 
 
 def _is_of_others(speech: Speech, sentence: str) -> bool:
@@ -182,7 +182,7 @@ def _is_of_others(speech: Speech, sentence: str) -> bool:
     )
 
 
-def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> Statement | None:
+def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> ScoredSentence | None:
     """A short answer as the statement that it makes of its question."""
     if not first or speech.before is None or "?" not in speech.before[-60:]:
         return None
@@ -191,19 +191,19 @@ def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> S
     if told is None:
         return None
     fired = (*signals(told, Seen()), "completed")
-    return _kept(speech, Statement(told, fired, keep_score(fired)), at_work=at_work)
+    return _kept(speech, ScoredSentence(told, fired, keep_score(fired)), at_work=at_work)
 
 
-def _instruction(speech: Speech, sentence: str) -> Statement | None:
+def _instruction(speech: Speech, sentence: str) -> ScoredSentence | None:
     occasion = sentence.split(",", maxsplit=1)[0] if standing.is_routine(sentence) else sentence
     if len(set(content_words(sentence))) < 2 or is_dangling(occasion):
         return None
     fired = (*signals(sentence, Seen()), "standing")
     told = standing.told(sentence, speech.speaker.name)
-    return Statement(told, fired, keep_score(fired) + 4.0, type="instruction", worded=True)
+    return ScoredSentence(told, fired, keep_score(fired) + 4.0, type="instruction", worded=True)
 
 
-def _kept(speech: Speech, passed: Statement, *, at_work: bool) -> Statement | None:
+def _kept(speech: Speech, passed: ScoredSentence, *, at_work: bool) -> ScoredSentence | None:
     least = THRESHOLD if at_work or speech.in_group else OF_PAIR
     if passed.score < least or passed.said.rstrip().endswith(":"):
         return None
@@ -226,7 +226,7 @@ def _of_speaker(sentence: str, fired: tuple[str, ...], speech: Speech) -> bool:
     return speech.before is not None and "?" in speech.before[-_QUESTION_TAIL:]
 
 
-def _chosen(speech: Speech, sentence: str, heard: str) -> Statement | None:
+def _chosen(speech: Speech, sentence: str, heard: str) -> ScoredSentence | None:
     what = decisions.lets(sentence)
     option = decisions.chosen_option(sentence, heard)
     if what is None and option is None:
@@ -241,7 +241,7 @@ def _chosen(speech: Speech, sentence: str, heard: str) -> Statement | None:
         or flaw(worded, names=(speech.speaker.name,)) is not None
     ):
         return None
-    return Statement(worded, fired, keep_score(fired) + 2.0, type="decision", worded=True)
+    return ScoredSentence(worded, fired, keep_score(fired) + 2.0, type="decision", worded=True)
 
 
 def _is_vague(chosen: str) -> bool:
@@ -254,7 +254,7 @@ def _heard(speech: Speech) -> str:
     return without_machinery(redact(speech.before or "").text)
 
 
-def _listed(speech: Speech, text: str) -> Statement | None:
+def _listed(speech: Speech, text: str) -> ScoredSentence | None:
     """A list of the person's own, with the line that introduces it ("My deal-breakers are: …")."""
     found = listed(text)
     if found is None or len(text) > PASTED or act_of(found[0], by_agent=False) in {"ask", "instruct"}:
@@ -264,10 +264,10 @@ def _listed(speech: Speech, text: str) -> Statement | None:
     fired = (*signals(found[0], Seen()), "listed")
     if flaw(told, names=(speech.speaker.name,)) is not None:
         return None
-    return Statement(told, fired, keep_score(fired) + 1.0, type="fact", worded=True)
+    return ScoredSentence(told, fired, keep_score(fired) + 1.0, type="fact", worded=True)
 
 
-def _settled(speech: Speech, parts: Sequence[str], heard: str) -> Statement | None:
+def _settled(speech: Speech, parts: Sequence[str], heard: str) -> ScoredSentence | None:
     if not heard or not decisions.accepts(list(parts)):
         return None
     agreed = decisions.agreed(heard)
@@ -276,4 +276,4 @@ def _settled(speech: Speech, parts: Sequence[str], heard: str) -> Statement | No
     fired = ("decision", "act_accept", "settled")
     sources = (speech.before_seq,) if speech.before_seq is not None else ()
     told = f"{speech.speaker.name} {agreed}."
-    return Statement(told, fired, keep_score(fired), type="decision", worded=True, sources=sources)
+    return ScoredSentence(told, fired, keep_score(fired), type="decision", worded=True, sources=sources)

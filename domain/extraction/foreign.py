@@ -57,7 +57,7 @@ _PRECISE = frozenset(("digit", "identifier", "name", "quoted"))
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptSentence:
     """A sentence as it was said, with its signals. asked: the question that it answers."""
 
     said: str
@@ -66,7 +66,7 @@ class Kept:
     asked: str | None = None
 
 
-def kept(speech: Speech, text: str, language: Language, *, to_agent: bool) -> list[Kept]:
+def kept(speech: Speech, text: str, language: Language, *, to_agent: bool) -> list[KeptSentence]:
     """The sentences of a turn that are worth keeping, in order."""
     parts = list(sentences(text, language))
     if to_agent and speech.is_agent:
@@ -79,7 +79,7 @@ def kept(speech: Speech, text: str, language: Language, *, to_agent: bool) -> li
     return [one for one in found if not to_agent or _is_worth(one, len(text))]
 
 
-def _is_worth(one: Kept, length_of_turn: int) -> bool:
+def _is_worth(one: KeptSentence, length_of_turn: int) -> bool:
     """Whether a person tells an agent something of themselves or their work, and not what is so in general."""
     if _CODE.search(one.said) is not None or (length_of_turn > DOCUMENT and _WISHED.isdisjoint(one.fired)):
         return False
@@ -103,8 +103,8 @@ class _Reader:
     to_agent: bool
     pasted: bool
 
-    def person(self, parts: Sequence[str], asked: str | None) -> list[Kept]:
-        found: list[Kept] = []
+    def person(self, parts: Sequence[str], asked: str | None) -> list[KeptSentence]:
+        found: list[KeptSentence] = []
         before: tuple[str, bool] | None = None
         for at, part in enumerate(parts):
             one = self.read(part, answers=at == 0 and asked is not None)
@@ -127,7 +127,7 @@ class _Reader:
             before = None if "question" in one.fired else (part, passes)
         return found
 
-    def read(self, part: str, *, answers: bool = False) -> Kept:
+    def read(self, part: str, *, answers: bool = False) -> KeptSentence:
         fired = signals(part, self.language, to_agent=self.to_agent, implied=not self.pasted)
         fired = (*fired, "answers") if answers else fired
         odds = score(fired)
@@ -135,31 +135,31 @@ class _Reader:
             fired, odds = (*fired, "profile"), max(odds, weights().threshold)
         if self.pasted and not {"first_person", "standing", "remember"} & set(fired):
             odds = min(odds, 0.0)
-        return Kept(part, fired, odds)
+        return KeptSentence(part, fired, odds)
 
-    def continues(self, kept_before: Kept, one: Kept) -> bool:
+    def continues(self, kept_before: KeptSentence, one: KeptSentence) -> bool:
         """Whether a sentence adds a figure or a name to the one before it."""
         if {"question", "request", "reaction", "hedge"} & set(one.fired):
             return False
         return bool(_PRECISE & set(one.fired)) and len(kept_before.said) + len(one.said) < MAX_JOINED
 
-    def joined(self, first: Kept, second: Kept) -> Kept:
+    def joined(self, first: KeptSentence, second: KeptSentence) -> KeptSentence:
         """One memory of two neighbours of which the second needs the first; a reaction adds nothing."""
         if {"question", "request", "reaction"} & set(second.fired):
             return first
         fired = tuple(dict.fromkeys((*first.fired, *(name for name in second.fired if name != "dangling"))))
         return replace(first, said=_beside(first.said, second.said, self.language), fired=fired)
 
-    def after(self, before: str, one: Kept) -> Kept:
+    def after(self, before: str, one: KeptSentence) -> KeptSentence:
         """A sentence together with the one before it, which was not kept by itself."""
         fired = tuple(name for name in one.fired if name != "dangling")
         first = signals(before, self.language, to_agent=self.to_agent, implied=False)
         if len(before) + len(one.said) > MAX_JOINED or {"question", "request"} & set(first):
             return one
         both = tuple(dict.fromkeys((*fired, *(name for name in first if name not in {"short", "long", "dangling"}))))
-        return Kept(_beside(before, one.said, self.language), both, score(both))
+        return KeptSentence(_beside(before, one.said, self.language), both, score(both))
 
-    def answer(self, one: Kept, asked: str) -> Kept:
+    def answer(self, one: KeptSentence, asked: str) -> KeptSentence:
         """A short answer with its question, if the answer alone would not say what it is about."""
         most = ANSWER_WORDS if self.language.spaced else ANSWER_LETTERS
         if {"question", "request", "reaction", "hedge"} & set(one.fired) or length(one.said, self.language) > most:
@@ -175,9 +175,9 @@ class _Reader:
         if not topics and "digit" not in one.fired:
             return one
         both = tuple(dict.fromkeys((*(name for name in one.fired if name != "short"), *topics, "answered")))
-        return Kept(one.said, both, score(both), asked=asked)
+        return KeptSentence(one.said, both, score(both), asked=asked)
 
-    def own_clauses(self, sentence: str) -> Kept:
+    def own_clauses(self, sentence: str) -> KeptSentence:
         """What a sentence says before or after its question or request: "Ich bin Veganerin, kannst du …?"."""
         whole = self.read(sentence)
         if not {"question", "request"} & set(whole.fired):
@@ -237,7 +237,7 @@ _NUMBER_OF_THING = re.compile(r"(?=[^\d]*\d)[\w-]+")
 """An identifier with a figure, such as an order's; the name of a file or a branch reports nothing."""
 
 
-def _outcome(sentence: str, language: Language, heard: str) -> Kept | None:
+def _outcome(sentence: str, language: Language, heard: str) -> KeptSentence | None:
     """What an agent says that was done: with a figure, or with an identifier that was not named to it just before."""
     low = sentence.lower()
     if is_question(sentence, language) or language.has("pending", low) or COMMAND.search(sentence):
@@ -251,7 +251,7 @@ def _outcome(sentence: str, language: Language, heard: str) -> Kept | None:
     if not (done or reports):
         return None
     fired = ("outcome", *sorted(shape - {"short", "long"}))
-    return Kept(sentence, fired, score(fired))
+    return KeptSentence(sentence, fired, score(fired))
 
 
 def _question(speech: Speech, language: Language) -> str | None:

@@ -14,7 +14,7 @@ from typing import Literal
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
-from slowwave_server.domain.extraction.making import SAID, Made, Statement
+from slowwave_server.domain.extraction.making import SAID, ScoredCandidate, ScoredSentence
 from slowwave_server.domain.extraction.standalone import content_words, is_named
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
@@ -75,7 +75,7 @@ class Turn:
         weigh: how much the turn is worth remembering by its signals; asked if that decides.
     """
 
-    made: Sequence[Made]
+    made: Sequence[ScoredCandidate]
     role: str
     to_agent: bool
     weigh: Callable[[], float]
@@ -121,7 +121,7 @@ def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
     return len(words & other) >= SAME_WORDS * min(len(words), len(other))
 
 
-def _least_worth(turn: Turn, statement: Statement, *, is_best: bool) -> float:
+def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> float:
     if by_people.is_of_self(statement) or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired)):
         return SURELY_WORTHY
     if "group" in statement.fired:
@@ -132,7 +132,7 @@ def _least_worth(turn: Turn, statement: Statement, *, is_best: bool) -> float:
     return first if is_best else WORTHY
 
 
-def _by_signals(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:
+def _by_signals(made: Sequence[ScoredCandidate], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:
     best = max((one.candidate.importance for one in made), default=0.0)
     first = _least_of_first(weigh, best) if to_agent else FIRST_IN_PAIR
     further = USEFUL if to_agent else FURTHER_IN_PAIR
@@ -144,7 +144,7 @@ def _by_signals(made: Sequence[Made], weigh: Callable[[], float], *, to_agent: b
             yield one
 
 
-def _is_kept(statement: Statement, one: Candidate, least: float, *, to_agent: bool) -> bool:
+def _is_kept(statement: ScoredSentence, one: Candidate, least: float, *, to_agent: bool) -> bool:
     if to_agent and not ALWAYS.isdisjoint(statement.fired):
         return True
     if "group" in statement.fired:
@@ -157,12 +157,12 @@ def _least_of_first(weigh: Callable[[], float], best: float) -> float:
     return FAIR if FAIR <= best < USEFUL and weigh() >= WORTH_SURELY else USEFUL
 
 
-def _is_work(statement: Statement, one: Candidate) -> bool:
+def _is_work(statement: ScoredSentence, one: Candidate) -> bool:
     """Whether a statement says what was done, promised or chosen, or names open work: its end is found by it."""
     return not SETTLED.isdisjoint(statement.fired) or (one.type == "task" and is_named(statement.said))
 
 
-def _is_of_group(one: Statement, importance: float) -> bool:
+def _is_of_group(one: ScoredSentence, importance: float) -> bool:
     """Whether a statement of a group's talk chooses or promises something, or is useful and no part of a discussion."""
     if not UNSURE.isdisjoint(one.fired) or DISFLUENT.search(one.said) is not None:
         return False

@@ -28,7 +28,7 @@ _REMEMBER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ScoredSentence:
     """A sentence that passed: as it was said, with its signals and its log-odds.
 
     type: where it is known already; None: by the signals. worded: it is a statement in the third person already.
@@ -45,10 +45,10 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ScoredCandidate:
     """A statement with the candidate that it makes."""
 
-    statement: Statement
+    statement: ScoredSentence
     candidate: Candidate
 
 
@@ -58,7 +58,7 @@ def without_wish(said: str) -> str:
     return f"I asked to remember {told}" if told.lower().startswith("to ") else told
 
 
-def made(passed: Statement, speech: Speech, context: ExtractionContext) -> Made:
+def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> ScoredCandidate:
     """Make a statement a candidate."""
     event, speaker = speech.event, speech.speaker
     of_document = passed.worded and passed.type in {"result", "decision"}  # a document's own words keep their dates
@@ -85,9 +85,9 @@ def made(passed: Statement, speech: Speech, context: ExtractionContext) -> Made:
         trust="assistant" if event.kind == "assistant" else "user",
         signals=fired,
     )
-    return Made(passed, one)
+    return ScoredCandidate(passed, one)
 
 
-def _is_told(passed: Statement, said: str, speaker: Speaker) -> bool:
+def _is_told(passed: ScoredSentence, said: str, speaker: Speaker) -> bool:
     """Whether a statement stands in the third person; passages stand word for word, as it has no words for many."""
     return passed.worded or (SAID not in passed.fired and is_clear(said, speaker))

@@ -20,7 +20,7 @@ from slowwave_server.domain.dates import Mention, annotate, local_day
 from slowwave_server.domain.endings.recognise import recognise_lift
 from slowwave_server.domain.endings.wording import told
 from slowwave_server.domain.extraction.entities import MAX_ENTITIES, entities
-from slowwave_server.domain.extraction.foreign import Kept, kept, without_lead
+from slowwave_server.domain.extraction.foreign import KeptSentence, kept, without_lead
 from slowwave_server.domain.extraction.languages import Language, weights
 from slowwave_server.domain.extraction.languages.dating import mentions
 from slowwave_server.domain.extraction.languages.splitting import sentences
@@ -78,7 +78,7 @@ def _lifted(speech: Speech, text: str, language: Language) -> dict[str, Candidat
     return found
 
 
-def _candidate(one: Kept, speech: Speech, language: Language, context: ExtractionContext) -> Candidate:
+def _candidate(one: KeptSentence, speech: Speech, language: Language, context: ExtractionContext) -> Candidate:
     event, name = speech.event, speech.speaker.name
     named = mentions(one.said, local_day(event.happened_at, context.time_zone), language.code, _tense(one.fired))
     over = [mention.first for mention in named if mention.past]
@@ -106,7 +106,7 @@ def _candidate(one: Kept, speech: Speech, language: Language, context: Extractio
     )
 
 
-def _content(one: Kept, name: str, named: tuple[Mention, ...]) -> str:
+def _content(one: KeptSentence, name: str, named: tuple[Mention, ...]) -> str:
     said = annotate(one.said, named).replace('"', "'")
     if one.asked is None:
         return f'{name}: "{said}"'

@@ -19,7 +19,7 @@ from slowwave_server.domain.extraction import by_agents, by_people, by_tools, qu
 from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn, kept
 from slowwave_server.domain.extraction.languages import language
-from slowwave_server.domain.extraction.making import Statement, made
+from slowwave_server.domain.extraction.making import ScoredSentence, made
 from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
 from slowwave_server.domain.extraction.speech import Speech, speeches
@@ -118,7 +118,7 @@ def _quoted(speech: Speech, text: str, code: str, context: ExtractionContext, *,
     return () if known is None else quoting.candidates(speech, text, known, context, to_agent=to_agent)
 
 
-def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[Statement]:
+def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[ScoredSentence]:
     if not to_agent:
         return by_people.among_people(speech, text)
     if speech.is_agent:
@@ -128,7 +128,7 @@ def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_age
 
 def _further(
     talk: list[Speech], at: int, text: str, weigh: Callable[[], float], known: set[str], *, to_agent: bool
-) -> list[Statement]:
+) -> list[ScoredSentence]:
     """Passages of a turn for the judge to choose from; with an agent, of one that is worth remembering."""
     speech = talk[at]
     if not to_agent:
@@ -158,7 +158,7 @@ def _milestone(event: Event, text: str) -> Candidate:
     )
 
 
-def _best(passed: list[Statement], room: int) -> list[Statement]:
+def _best(passed: list[ScoredSentence], room: int) -> list[ScoredSentence]:
     """At most `room` of them, in the order in which they were said."""
     if len(passed) <= room:
         return passed

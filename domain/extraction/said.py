@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE
-from slowwave_server.domain.extraction.making import SAID, Statement
+from slowwave_server.domain.extraction.making import SAID, ScoredSentence
 from slowwave_server.domain.extraction.outcomes import has_specifics
 from slowwave_server.domain.extraction.outline import clean, without_marks
 from slowwave_server.domain.extraction.pasted import own_words
@@ -47,20 +47,20 @@ _DEMANDS = re.compile(
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
 
-def of_person(speech: Speech, text: str, known: Collection[str]) -> list[Statement]:
+def of_person(speech: Speech, text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Passages of a person's turn to an agent. known: sentences that are candidates already."""
     parts = [without_marks(part) for part in own_words(text) if part[0] not in ">&"]
     return _best(_with_question(speech, _passages(parts, by_agent=False), known))
 
 
-def of_agent(text: str, known: Collection[str]) -> list[Statement]:
+def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Passages of an agent's turn that contain a name or a figure. known: sentences that are candidates already."""
     parts = [clean(part) for line in normalise(text).split("\n") for part in sentences(line) if part[0] not in ">&|"]
     found = _passages([part for part in parts if part], by_agent=True)
     return _best(_statement(one) for one, _ in found if _is_specific(one) and one not in known)
 
 
-def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[str]) -> list[Statement]:
+def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Passages of a turn among people that contain a name, a figure or many content words."""
     found = [
         (one, first)
@@ -108,7 +108,9 @@ def _states(part: str, *, by_agent: bool) -> bool:
     )
 
 
-def _with_question(speech: Speech, found: Iterable[tuple[str, bool]], known: Collection[str]) -> Iterator[Statement]:
+def _with_question(
+    speech: Speech, found: Iterable[tuple[str, bool]], known: Collection[str]
+) -> Iterator[ScoredSentence]:
     """Each new passage; the first passage of the turn also with the question that it may answer."""
     asked = _asked(speech)
     for said, first in found:
@@ -131,12 +133,12 @@ def _asked(speech: Speech) -> str | None:
     return without_marks(last[-1]) if last and len(last[-1]) <= MAX_QUESTION else None
 
 
-def _statement(said: str, *, asked: str | None = None, source: int | None = None) -> Statement:
+def _statement(said: str, *, asked: str | None = None, source: int | None = None) -> ScoredSentence:
     fired = (*signals(said, Seen()), SAID)
-    return Statement(said, fired, keep_score(fired), sources=() if source is None else (source,), asked=asked)
+    return ScoredSentence(said, fired, keep_score(fired), sources=() if source is None else (source,), asked=asked)
 
 
-def _best(found: Iterable[Statement]) -> list[Statement]:
+def _best(found: Iterable[ScoredSentence]) -> list[ScoredSentence]:
     """The passages with the most content, in the order of the turn."""
     kept = list(dict.fromkeys(found))
     ranked = sorted(range(len(kept)), key=lambda at: (-_weight(kept[at].said), at))

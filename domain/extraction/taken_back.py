@@ -6,13 +6,13 @@ Must not know: which memory is meant; `domain.endings` finds it among those of t
 from slowwave_server.domain.endings.recognise import recognise
 from slowwave_server.domain.endings.wording import told
 from slowwave_server.domain.extraction import standing
-from slowwave_server.domain.extraction.making import Statement
+from slowwave_server.domain.extraction.making import ScoredSentence
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.weights import keep_score
 
 
-def taken_back(speech: Speech, sentence: str) -> Statement | None:
+def taken_back(speech: Speech, sentence: str) -> ScoredSentence | None:
     """The memory that says what a sentence ends, or None. A correction of the turn before has that as a source."""
     ending = recognise(sentence)
     # "From now on use Postgres instead of MySQL" stays an instruction, which replaces the older one by itself.
@@ -20,7 +20,7 @@ def taken_back(speech: Speech, sentence: str) -> Statement | None:
         return None
     fired = (*signals(sentence, Seen()), "ends")
     before = (speech.before_seq,) if ending.act == "corrected" and speech.before_seq is not None else ()
-    return Statement(
+    return ScoredSentence(
         told(ending, speech.speaker.name),
         fired,
         keep_score(fired) + ENDS,

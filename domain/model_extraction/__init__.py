@@ -4,16 +4,16 @@ Must not know: which model answers, how it is reached, what it costs, and where 
 """
 
 from slowwave_server.domain.model_extraction.answers import Checked, UnusableAnswer, read_answer
-from slowwave_server.domain.model_extraction.asking import PROMPT, Asked, Said, prompt_of, read_window
-from slowwave_server.domain.model_extraction.known import Known, KnownMemory, is_presentable
+from slowwave_server.domain.model_extraction.asking import PROMPT, Asked, ShownEvent, prompt_of, read_window
+from slowwave_server.domain.model_extraction.known import KnownContext, KnownMemory, is_presentable
 
 __all__ = [
     "PROMPT",
     "Asked",
     "Checked",
-    "Known",
+    "KnownContext",
     "KnownMemory",
-    "Said",
+    "ShownEvent",
     "UnusableAnswer",
     "is_presentable",
     "prompt_of",

@@ -22,10 +22,17 @@ from uuid import UUID
 from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import Candidate, ExtractionContext
 from slowwave_server.domain.dates import annotate, local_day, mentions
-from slowwave_server.domain.model_extraction.asking import CERTAINTY, IMPORTANCE, MOST_MEMORIES, TYPES, Asked, Said
+from slowwave_server.domain.model_extraction.asking import (
+    CERTAINTY,
+    IMPORTANCE,
+    MOST_MEMORIES,
+    TYPES,
+    Asked,
+    ShownEvent,
+)
 from slowwave_server.domain.model_extraction.denial import is_flipped
 from slowwave_server.domain.model_extraction.grounding import Evidence, adds, repeats, says
-from slowwave_server.domain.model_extraction.known import Known
+from slowwave_server.domain.model_extraction.known import KnownContext
 from slowwave_server.domain.model_extraction.since import Since, loose_days, since
 from slowwave_server.domain.model_extraction.wording import (
     MAX_CONTENT,
@@ -61,7 +68,7 @@ class Checked:
     redactions: int = 0
 
 
-def read_answer(data: Any, asked: Asked, context: ExtractionContext, known: Known) -> Checked:
+def read_answer(data: Any, asked: Asked, context: ExtractionContext, known: KnownContext) -> Checked:
     """Check an answer's data (None: nothing to keep). Raises UnusableAnswer where it is of another shape.
 
     The same statement twice is one, with the sources of both.
@@ -101,7 +108,7 @@ def _items(data: Any) -> list[Any]:
 class _Borne:
     """The events that a memory rests on, and whether only the agent says it."""
 
-    sources: tuple[Said, ...]
+    sources: tuple[ShownEvent, ...]
     by_agent: bool
 
 
@@ -109,7 +116,7 @@ class _Borne:
 class _Reader:
     asked: Asked
     context: ExtractionContext
-    known: Known
+    known: KnownContext
 
     def candidate(self, item: Any) -> tuple[Candidate, int]:
         """One memory as a candidate, and how many secrets were taken out of it. Raises Dropped."""
@@ -151,7 +158,7 @@ class _Reader:
         """The names of all speakers, as forms and stems: they say nothing about a statement."""
         return Evidence.of((*(said.name for said in self.asked.said.values()), "The user", self.context.agent)).forms
 
-    def _cited(self, item: Mapping[str, Any]) -> tuple[Said, ...]:
+    def _cited(self, item: Mapping[str, Any]) -> tuple[ShownEvent, ...]:
         """The events it cites, in order. One that was not shown spoils it: who mixes these up guesses."""
         cited = item.get("sources")
         if not isinstance(cited, list) or not cited:
@@ -160,7 +167,7 @@ class _Reader:
             raise Dropped("outside")
         return tuple(self.asked.said[seq] for seq in sorted(set(cited)))
 
-    def _ended(self, item: Mapping[str, Any], content: str, cited: tuple[Said, ...]) -> str:
+    def _ended(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...]) -> str:
         """The known memory that a person corrects; "" if none. What still holds of it may be said again with the new.
 
         That counts only if the window adds something to it.
@@ -169,7 +176,7 @@ class _Reader:
         people = Evidence.of(asserted(said.text) for said in cited if said.event.kind != "assistant")
         return memory.content if memory is not None and adds(people, content, memory.content) else ""
 
-    def _borne(self, item: Mapping[str, Any], content: str, cited: tuple[Said, ...], ended: str) -> _Borne:
+    def _borne(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...], ended: str) -> _Borne:
         """What it rests on: the words of people alone if these say it, since an agent repeats what it hears.
 
         A question says nothing. An answer and an acceptance hold what they answer, so that all cited events count as a
@@ -187,7 +194,7 @@ class _Reader:
             return _Borne(people, by_agent=False)
         return _Borne(cited, by_agent and not self._evidence(people, day, ended, heard=True).bears(content))
 
-    def _is_agents_own(self, item: Mapping[str, Any], content: str, cited: tuple[Said, ...]) -> bool:
+    def _is_agents_own(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...]) -> bool:
         """Whether it is what the agent did or says of itself: a request for it is no evidence that it was done."""
         if _word(item, "kind") == "instruction":
             return False
@@ -195,7 +202,7 @@ class _Reader:
         is_last = cited[-1].event.kind == "assistant"
         return content.casefold().startswith(tuple(names)) or (_word(item, "kind") == "result" and is_last)
 
-    def _evidence(self, sources: tuple[Said, ...], day: date | None, ended: str, *, heard: bool) -> Evidence:
+    def _evidence(self, sources: tuple[ShownEvent, ...], day: date | None, ended: str, *, heard: bool) -> Evidence:
         days: set[date] = set() if day is None else {day}
         texts = [ended, *(said.name for said in self.asked.said.values())]
         texts.extend(f"{one:%Y-%m}" for one in days)
@@ -209,20 +216,20 @@ class _Reader:
             days.add(today)
         return Evidence.of((*texts, self.context.agent, "user"), days)
 
-    def _only_known(self, content: str, line: str, sources: tuple[Said, ...]) -> bool:
+    def _only_known(self, content: str, line: str, sources: tuple[ShownEvent, ...]) -> bool:
         """Whether it is a known thing that its sources don't say: recalled, and no new evidence.
 
         What the agent says of it doesn't count either: it was told what is known.
         """
         return repeats(content, line, self._people) and not self._say(sources, content)
 
-    def _say(self, sources: tuple[Said, ...], content: str) -> bool:
+    def _say(self, sources: tuple[ShownEvent, ...], content: str) -> bool:
         """Whether the words of people among the sources say it."""
         people = [said for said in sources if said.event.kind != "assistant"]
         words = Evidence.of((*(said.text for said in people), *(heard_by(said) for said in people)))
         return bool(people) and says(words, content, self._people)
 
-    def _repeated(self, item: Mapping[str, Any], content: str, sources: tuple[Said, ...]) -> UUID | None:
+    def _repeated(self, item: Mapping[str, Any], content: str, sources: tuple[ShownEvent, ...]) -> UUID | None:
         """The known memory that it says again: by its own field, and only if it says nothing that the memory lacks."""
         memory = self.known.named(item.get("repeats"))
         if memory is None or memory.id is None or not self._say(sources, content):

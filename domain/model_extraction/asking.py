@@ -17,7 +17,7 @@ from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
 from slowwave_server.domain.long_text import ends
 from slowwave_server.domain.model_calls import Prompt
 from slowwave_server.domain.model_extraction.images import captioned
-from slowwave_server.domain.model_extraction.known import Known, KnownMemory
+from slowwave_server.domain.model_extraction.known import KnownContext, KnownMemory
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.domain.redaction import redact
@@ -74,7 +74,7 @@ ACCEPTED: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ShownEvent:
     """One event that is shown. text: redacted, without machinery, lines kept; name: the speaker's, on one line."""
 
     speech: Speech
@@ -94,7 +94,7 @@ class Asked:
     are too long to be shown whole, each with its middle alone.
     """
 
-    said: dict[int, Said]
+    said: dict[int, ShownEvent]
     tasks: tuple[Event, ...]
     noise: int
     redactions: int
@@ -118,7 +118,7 @@ def read_window(window: Window, context: ExtractionContext, max_chars: int | Non
     """
     events = [captioned(event) for event in window.events]
     talk = {speech.event.seq: speech for speech in speeches(events, map(captioned, context.preceding), context.agent)}
-    said: dict[int, Said] = {}
+    said: dict[int, ShownEvent] = {}
     tasks: list[Event] = []
     left_out: list[Event] = []
     noise = redactions = 0
@@ -136,11 +136,11 @@ def read_window(window: Window, context: ExtractionContext, max_chars: int | Non
         text, middle = ends(text, len(text) if max_chars is None else max_chars)
         if middle:
             left_out.append(replace(event, content=middle))
-        said[event.seq] = Said(talk[event.seq], _name(event, context), text)
+        said[event.seq] = ShownEvent(talk[event.seq], _name(event, context), text)
     return Asked(said, tuple(tasks), noise, redactions, tuple(left_out))
 
 
-def prompt_of(asked: Asked, context: ExtractionContext, known: Known, *, no_reply: str) -> Prompt:
+def prompt_of(asked: Asked, context: ExtractionContext, known: KnownContext, *, no_reply: str) -> Prompt:
     """Ask for the memories of a window. no_reply: what an endpoint without schemas answers where there are none."""
     zone = ZoneInfo(context.time_zone)
     blocks = (
@@ -177,7 +177,7 @@ def _before(context: ExtractionContext, zone: ZoneInfo) -> Iterable[str]:
             yield f"{_time(event, zone)} {_name(event, context)} ({event.kind}): {shorten(one_line(text), MAX_BEFORE)}"
 
 
-def _line(said: Said, zone: ZoneInfo) -> str:
+def _line(said: ShownEvent, zone: ZoneInfo) -> str:
     return f"#{said.event.seq} {_time(said.event, zone)} {said.name} ({said.event.kind}): {one_line(said.text)}"
 
 

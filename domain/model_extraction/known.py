@@ -38,7 +38,7 @@ class KnownMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownContext:
     """What is known from before a window: helps to understand, is no evidence.
 
     memories: in the order of their names, [K1] first; notes: lines of the day, each with its time.

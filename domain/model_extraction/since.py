@@ -14,7 +14,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from slowwave_server.domain.dates import local_day, mentions
-from slowwave_server.domain.model_extraction.asking import PRECISIONS, Precision, Said
+from slowwave_server.domain.model_extraction.asking import PRECISIONS, Precision, ShownEvent
 
 _GIVEN = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 _MOST_YEARS = 120
@@ -38,7 +38,7 @@ class Since:
     precision: Precision = "unknown"
 
 
-def since(item: Mapping[str, Any], sources: Iterable[Said], heard: Iterable[str], time_zone: str) -> Since:
+def since(item: Mapping[str, Any], sources: Iterable[ShownEvent], heard: Iterable[str], time_zone: str) -> Since:
     """Since when a memory of an answer holds. heard: what the sources answer, which counts as theirs."""
     said = tuple(sources)
     last = max(event.event.happened_at for event in said)
@@ -71,7 +71,9 @@ def loose_days(text: str, today: date) -> set[date]:
     return found
 
 
-def _is_borne(begins: date, precision: Precision, said: tuple[Said, ...], heard: Iterable[str], zone: str) -> bool:
+def _is_borne(
+    begins: date, precision: Precision, said: tuple[ShownEvent, ...], heard: Iterable[str], zone: str
+) -> bool:
     """Whether a text names a day of the period, or hints at a time that only a reader understands."""
     texts = [(one.text, local_day(one.event.happened_at, zone)) for one in said]
     texts += [(text, texts[-1][1]) for text in heard]

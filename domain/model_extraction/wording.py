@@ -12,7 +12,7 @@ from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.dates import Mention, local_day, mentions
 from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.person import Speaker, third_person
-from slowwave_server.domain.model_extraction.asking import Said
+from slowwave_server.domain.model_extraction.asking import ShownEvent
 from slowwave_server.domain.redaction import redact
 
 MAX_CONTENT = 500
@@ -50,7 +50,7 @@ def clean_content(item: Any) -> tuple[str, int]:
     return clean.text, len(clean.kinds)
 
 
-def resolved(content: str, sources: tuple[Said, ...], context: ExtractionContext) -> tuple[Mention, ...]:
+def resolved(content: str, sources: tuple[ShownEvent, ...], context: ExtractionContext) -> tuple[Mention, ...]:
     """The dates that it names, as said by the source that names them so, else by the last one."""
     low = content.lower()
     today = local_day(sources[-1].event.happened_at, context.time_zone)
@@ -63,7 +63,7 @@ def resolved(content: str, sources: tuple[Said, ...], context: ExtractionContext
     return mentions(content, today)
 
 
-def heard_by(said: Said) -> str:
+def heard_by(said: ShownEvent) -> str:
     """What the event answers or accepts, if it does: those words are its own, too."""
     before = said.speech.before
     if before is None:
@@ -85,7 +85,7 @@ def in_third_person(content: str, speaker: Speaker) -> str:
     return third_person(content, speaker) if words & _FIRST_PERSON else content
 
 
-def attributed(content: str, sources: tuple[Said, ...]) -> str:
+def attributed(content: str, sources: tuple[ShownEvent, ...]) -> str:
     """With a speaker's name at its beginning: what somebody said stays what somebody said."""
     begins = _OPENS_OTHERWISE.split(content[:_BEGINNING], maxsplit=1)[0].casefold()
     if any(name.casefold() in begins for said in sources for name in (said.name, said.name.split()[0])):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from slowwave.hosts import claude_code, codex
-from slowwave_server.domain.moving_in.records import Broken, Entries, LeftOut, Piece, Said, clean_name, id_of
+from slowwave_server.domain.moving_in.records import Broken, Entries, ImportedMessage, LeftOut, Piece, clean_name, id_of
 
 Host = Literal["claude-code", "codex"]
 _MESSAGES: Mapping[Host, Callable[[Mapping[str, Any], int, str], dict[str, Any] | None]] = {
@@ -41,7 +41,7 @@ class LogReader:
             yield LeftOut("line that holds nothing that was said or done")
             return
         provenance = {"from": self._host, "conversation": self._session}
-        yield Said(self._session, message | {"metadata": provenance}, None, self._folder)
+        yield ImportedMessage(self._session, message | {"metadata": provenance}, None, self._folder)
 
     def _notice(self, line: Mapping[str, Any]) -> None:
         payload = line.get("payload")

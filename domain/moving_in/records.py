@@ -56,7 +56,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ImportedMessage:
     """A message of a conversation. message: as the client takes it, with its key; origin: the conversation's id there;
     owner: as in Moved; folder: of a coding agent, where it worked.
     """
@@ -82,7 +82,7 @@ class Broken:
     what: str
 
 
-Entry = Moved | Said | LeftOut | Broken
+Entry = Moved | ImportedMessage | LeftOut | Broken
 Entries = Iterator[Entry]
 
 
@@ -138,14 +138,14 @@ def memory_or_broken(piece: Piece, moved: Moved) -> Entry:
 
 def said(
     system: str, conversation: str, key: str, role: str, content: Any, *, at: datetime | None, **more: Any
-) -> Said:
+) -> ImportedMessage:
     """A message with its provenance: metadata says which system it came from, and under which ids."""
     owner = more.pop("owner", None)
     message: dict[str, Any] = {"role": role, "content": content, "key": f"{system}:{key}", **more}
     if at is not None:
         message["at"] = at.isoformat()
     message["metadata"] = {"from": system, "conversation": conversation, "id": key}
-    return Said(conversation, message, owner)
+    return ImportedMessage(conversation, message, owner)
 
 
 def clean_name(name: str | None) -> str:

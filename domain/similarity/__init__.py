@@ -6,6 +6,6 @@ Must not know: where statements are stored.
 from slowwave_server.domain.similarity.claims import is_occupation
 from slowwave_server.domain.similarity.judge import judge
 from slowwave_server.domain.similarity.reading import Reading, read
-from slowwave_server.domain.similarity.verdicts import Claim, Judgement, Thresholds, Verdict
+from slowwave_server.domain.similarity.verdicts import AttributeClaim, Judgement, Thresholds, Verdict
 
-__all__ = ["Claim", "Judgement", "Reading", "Thresholds", "Verdict", "is_occupation", "judge", "read"]
+__all__ = ["AttributeClaim", "Judgement", "Reading", "Thresholds", "Verdict", "is_occupation", "judge", "read"]

@@ -10,7 +10,7 @@ from slowwave_server.domain.similarity.frames import SECTIONS, Frame
 from slowwave_server.domain.similarity.lexicon import is_kind_of, kind_of_name, lemma, stem, wider_words
 from slowwave_server.domain.similarity.stopwords import NEGATORS
 from slowwave_server.domain.similarity.tokens import tokenise
-from slowwave_server.domain.similarity.verdicts import Claim
+from slowwave_server.domain.similarity.verdicts import AttributeClaim
 
 MAX_CLAIMS = 8
 MAX_CLAUSE = 300
@@ -58,9 +58,9 @@ _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def claims_of(text: str) -> tuple[tuple[Claim, ...], bool]:
+def claims_of(text: str) -> tuple[tuple[AttributeClaim, ...], bool]:
     """The claims of `text`, in its order, each once, and whether they are all that it says."""
-    found: dict[tuple[str, str, str], Claim] = {}
+    found: dict[tuple[str, str, str], AttributeClaim] = {}
     clauses = [clause.strip().rstrip(".!?; ") for clause in _CLAUSES.split(text)]
     whole = sum(map(bool, clauses)) == 1
     for clause in clauses:
@@ -73,7 +73,7 @@ def claims_of(text: str) -> tuple[tuple[Claim, ...], bool]:
     return tuple(found.values())[:MAX_CLAIMS], whole and bool(found)
 
 
-def excludes(one: Claim, other: Claim) -> bool:
+def excludes(one: AttributeClaim, other: AttributeClaim) -> bool:
     """Whether two claims give one attribute of one subject values that can't both hold.
 
     A value that only says more than the other ("Berlin", "Berlin, Germany") excludes nothing.
@@ -102,7 +102,7 @@ def normal(text: str) -> str:
     )
 
 
-def _of_clause(clause: str) -> Iterable[Claim]:
+def _of_clause(clause: str) -> Iterable[AttributeClaim]:
     lower = clause.lower()
     for frame in (frame for section in SECTIONS if section.may_fit(lower) for frame in section.frames):
         found = frame.pattern.match(clause)
@@ -115,7 +115,7 @@ def _of_clause(clause: str) -> Iterable[Claim]:
                 return
 
 
-def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> Claim | None:
+def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> AttributeClaim | None:
     parts = found.groupdict()
     subject, topic = normal(_of_turned(parts["s"])), normal(_of_turned(parts.get("n") or ""))
     words = (parts.get("v") or parts.get("n") or "").strip()
@@ -139,7 +139,7 @@ def _claim(frame: Frame, found: re.Match[str], *, negated: bool) -> Claim | None
         value = "no" if negated != frame.hostile else "yes"
     if negated and value not in {"yes", "no"}:
         attribute, value = f"{attribute}:{value}", "no"
-    return Claim(
+    return AttributeClaim(
         subject,
         attribute,
         value,

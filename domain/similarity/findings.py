@@ -6,7 +6,7 @@ Must not know: how it was found, and what follows from it.
 from dataclasses import dataclass
 from typing import Literal
 
-from slowwave_server.domain.similarity.verdicts import Claim
+from slowwave_server.domain.similarity.verdicts import AttributeClaim
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +17,4 @@ class Finding:
 
     kind: Literal["conflict", "distinct", "apart", "differs"]
     reason: str
-    claim: Claim | None = None
+    claim: AttributeClaim | None = None

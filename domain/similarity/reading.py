@@ -12,7 +12,7 @@ from slowwave_server.domain.similarity.clause import AUXILIARIES, Clause, parse
 from slowwave_server.domain.similarity.lexicon import parts_of_speech
 from slowwave_server.domain.similarity.polarity import Polarity, plainly, polarity
 from slowwave_server.domain.similarity.tokens import Token, tokenise
-from slowwave_server.domain.similarity.verdicts import Claim
+from slowwave_server.domain.similarity.verdicts import AttributeClaim
 from slowwave_server.domain.statements import normal_form
 
 MAX_LENGTH = 4000
@@ -56,7 +56,7 @@ class Reading:
     quantities: frozenset[str]
     dates: frozenset[str]
     negated: bool
-    claims: tuple[Claim, ...]
+    claims: tuple[AttributeClaim, ...]
     claimed: frozenset[tuple[str, str, str]]
     normal: str
     content: tuple[Token, ...]

@@ -13,7 +13,7 @@ distinct: two facts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class AttributeClaim:
     """What a statement says of one attribute of one subject.
 
     subject, attribute, value: normal forms ("maya", "employer", "google"; a polarity has the values "yes" and "no").
@@ -52,4 +52,4 @@ class Judgement:
     verdict: Verdict
     score: float
     reasons: tuple[str, ...]
-    attribute: Claim | None = None
+    attribute: AttributeClaim | None = None

@@ -60,7 +60,7 @@ _VAGUE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DraftLine:
     """One thing that a turn tells, worded as a line. fired: what the weights know it by."""
 
     facet: Facet
@@ -68,27 +68,27 @@ class Told:
     fired: tuple[str, ...]
 
 
-def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[Told]:
+def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[DraftLine]:
     """What a person's turn chose or agreed to. decided_by_tool: a tool did it right after, and its line says it."""
     name, heard = speech.speaker.name, speech.before or ""
     parts = plain(speech.event.content)
     for part in parts:
         option = chosen_option(part, heard)
         if option is not None and not set(content_words(option)) <= set(content_words(part)):
-            yield Told("decided", f"{name} chose: {option.rstrip('.')}.", ("accepted",))
+            yield DraftLine("decided", f"{name} chose: {option.rstrip('.')}.", ("accepted",))
             return
     stance = stance_of(parts)
     if decided_by_tool or not heard or stance is None or stance.verb == "answered":
         return
     handed = titled(heard) if stance.verb == "agreed" else None
     if handed is not None:
-        yield Told("decided", f"{name} agreed on {shown(handed)}.", ("accepted",))
+        yield DraftLine("decided", f"{name} agreed on {shown(handed)}.", ("accepted",))
         return
     about = asked_before(heard, stance.quote)
     if asks_for(heard):
         return
     if about or (weight_of_words(stance.quote) > 1 and not is_dangling(stance.quote)):
-        yield Told("decided", f"{name} {stance.verb}{about}: {quoted(stance.quote)}", ("taken",))
+        yield DraftLine("decided", f"{name} {stance.verb}{about}: {quoted(stance.quote)}", ("taken",))
 
 
 def asks_for(heard: str) -> bool:
@@ -107,19 +107,19 @@ def outcomes(text: str, *, with_tools: bool) -> list[str]:
     return [part for part in found if with_tools or _OF_US.search(part)]
 
 
-def of_agent(speech: Speech, *, accepted: bool, with_tools: bool) -> Iterator[Told]:
+def of_agent(speech: Speech, *, accepted: bool, with_tools: bool) -> Iterator[DraftLine]:
     """What an agent's turn did, delivered and refused. accepted: the next turn agrees, which is a decision by itself;
     with_tools: the talk has calls of tools.
     """
     name, text = speech.speaker.name, speech.event.content
     done = outcomes(text, with_tools=with_tools)
     for part in done[:MAX_OUTCOMES]:
-        yield Told("executed", with_name(third_person(part, speech.speaker), name), ("achieved",))
+        yield DraftLine("executed", with_name(third_person(part, speech.speaker), name), ("achieved",))
     if (refused := next(_refused(speech), None)) is not None:
-        yield Told("state", f"{name} refused: {quoted(refused)}", ("refused",))
+        yield DraftLine("state", f"{name} refused: {quoted(refused)}", ("refused",))
     handed = titled(text)
     if handed is not None and handed.is_specific and not accepted and not done:
-        yield Told("executed", f"{name} delivered {shown(handed)}.", ("delivered",))
+        yield DraftLine("executed", f"{name} delivered {shown(handed)}.", ("delivered",))
 
 
 def is_empty(text: str, names: Sequence[str], *, least: int = 1) -> bool:

@@ -28,7 +28,7 @@ import psycopg
 from proof.feed.readers import Seen, read_iterator, read_stream, receiving
 from slowwave.changes import position
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.access.api_keys import Wanted, make_key
+from slowwave_server.services.access.api_keys import NewKey, make_key
 from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 TENANT = "default"
@@ -163,7 +163,7 @@ class Proof:
             memories = [row[0] for row in connection.execute(_MAKE, (scope and scope[0], MEMORIES)).fetchall()]
         engine = make_engine(self.url)
         with engine.begin() as transaction:
-            asked = Wanted(name="proof", rights=["read", "administer"], agents=(), scopes=(), expires_at=None)
+            asked = NewKey(name="proof", rights=["read", "administer"], agents=(), scopes=(), expires_at=None)
             _, key = make_key(transaction, TENANT, asked, by="proof", now=datetime.now(UTC))
         engine.dispose()
         return memories, key

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import psycopg
 
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.access.api_keys import Wanted, make_key
+from slowwave_server.services.access.api_keys import NewKey, make_key
 from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 AT_ONCE = 100
@@ -116,7 +116,7 @@ def main() -> int:
                 row = connection.execute(_MAKE).fetchone()
             engine = make_engine(url)
             with engine.begin() as transaction:
-                asked = Wanted(name="crowd", rights=["read"], agents=(), scopes=(), expires_at=None)
+                asked = NewKey(name="crowd", rights=["read"], agents=(), scopes=(), expires_at=None)
                 _, key = make_key(transaction, "default", asked, by="proof", now=datetime.now(UTC))
             engine.dispose()
             pid = stack.children["gateway"].pid or 0

@@ -34,7 +34,7 @@ ON_REQUEST: Mapping[str, object] = {
 }
 """Nothing is flushed that was not asked for."""
 ALONE, LONGEST = 0.0, 10.0
-"""How long a worker goes on with what waits behind its message, as `memory.auto_flush.turn_seconds`."""
+"""How long a worker goes on with what waits behind its message, as `memory.auto_flush.batch_seconds`."""
 _LSN = "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"
 _EMIT = b"SELECT pg_logical_emit_message(true, 'slowwave', 'sizing')"
 _TIMES = b"""
@@ -100,7 +100,7 @@ def measure(flushes: int) -> Costs:
 
 
 def _of_flushes_alone(flushes: int) -> Costs:
-    with Site(**ON_REQUEST, **{"memory.auto_flush.turn_seconds": ALONE}) as site:
+    with Site(**ON_REQUEST, **{"memory.auto_flush.batch_seconds": ALONE}) as site:
         short = [SessionRef("default", f"agent{n}", f"short{n}") for n in range(flushes)]
         long = [SessionRef("default", f"agent{n}", f"long{n}") for n in range(flushes // 2)]
         began = site.value(_LSN)
@@ -116,7 +116,7 @@ def _of_flushes_alone(flushes: int) -> Costs:
 
 def _taken(flushes: int) -> Cost:
     """Of a window that a worker goes on with: few messages, each with a long row of sessions behind it."""
-    with Site(**ON_REQUEST, **{"memory.auto_flush.turn_seconds": LONGEST}) as site:
+    with Site(**ON_REQUEST, **{"memory.auto_flush.batch_seconds": LONGEST}) as site:
         refs = [SessionRef("default", f"agent{n}", f"taken{n}") for n in range(flushes)]
         _captures(site, refs, [])
         _ask(site, refs)

@@ -190,7 +190,7 @@ class Pipeline:
         """A flush, and for a moment those that wait behind it, as in `services.flush.batch`."""
         began, goes_on = self._env.now, session.queue == NORMAL
         read = yield from self._flush(session, ticket, sent_at, self.costs.flush)
-        while goes_on and self._env.now - began < self.plan.rules.turn_seconds and (message := self._behind()):
+        while goes_on and self._env.now - began < self.plan.rules.batch_seconds and (message := self._behind()):
             session, ticket, sent_at = message
             read |= yield from self._flush(session, ticket, sent_at, self.costs.flush_taken)
         if read:

@@ -74,7 +74,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NewKey:
     """What a key is asked to be. No agents: all of its tenant. No scopes: only the agents' own."""
 
     name: str
@@ -84,7 +84,7 @@ class Wanted:
     expires_at: datetime | None = None
 
 
-def make_key(connection: Connection, tenant: str, wanted: Wanted, *, by: str, now: datetime) -> tuple[Key, str]:
+def make_key(connection: Connection, tenant: str, wanted: NewKey, *, by: str, now: datetime) -> tuple[Key, str]:
     """Make a key in the transaction of `connection`; answer it with its secret, which nobody can look up later.
 
     by: who makes it. Raises InvalidKey, InvalidName.
@@ -143,7 +143,7 @@ def _named(which: str | UUID) -> ColumnElement[bool]:
         return ApiKey.prefix == "_".join(str(which).split("_")[:2])
 
 
-def _checked(wanted: Wanted, now: datetime) -> dict[str, object]:
+def _checked(wanted: NewKey, now: datetime) -> dict[str, object]:
     if wrong := [right for right in wanted.rights if right not in RIGHTS]:
         raise InvalidKey(f"a right must be one of {', '.join(RIGHTS)}, got {shown(wrong[0])}")
     if not wanted.rights:

@@ -20,7 +20,7 @@ AUDIT_DAYS = 365
 BATCH = 5000
 
 
-class Noted(TypedDict):
+class ActDetails(TypedDict):
     """What `note_act` takes besides the act itself."""
 
     tenant: str | None

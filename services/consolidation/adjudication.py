@@ -37,7 +37,7 @@ from slowwave_server.domain.model_adjudication import (
     state_of,
     verdict_of,
 )
-from slowwave_server.domain.review import Answer, Statement, keep_both, keep_one, newer_first
+from slowwave_server.domain.review import Answer, ReviewedMemory, keep_both, keep_one, newer_first
 from slowwave_server.services.consolidation.asking import Asking, ModelUse, spender_of
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.changes import Author, Stale
@@ -99,8 +99,8 @@ class Docket:
     """One conflict to be asked about: its number, and its two sides as they were read."""
 
     conflict: int
-    older: Statement
-    newer: Statement
+    older: ReviewedMemory
+    newer: ReviewedMemory
 
     @property
     def state(self) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from slowwave.settings import Consolidation
 from slowwave_server.domain.blocking import claim_keys
 from slowwave_server.domain.consolidation.groups import Group, groups, survivor
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.consolidation.promotion import Bounds, evidence_for
 from slowwave_server.domain.consolidation.values import Valued, settle_values, valued
 from slowwave_server.domain.similarity import Thresholds, read
@@ -74,7 +74,7 @@ def thresholds_of(settings: Consolidation) -> Thresholds:
     )
 
 
-def settle(batch: Batch, memories: Sequence[Known]) -> Effects:
+def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
     """Consolidate these memories of one scope with all that they may have to do with. Raises Stale."""
     effects = Effects(batch.connection, batch.scope_id, batch.author, batch.now, batch.may_ask)
     index_blocks(batch.connection, batch.scope_id, memories)
@@ -103,7 +103,7 @@ def settle(batch: Batch, memories: Sequence[Known]) -> Effects:
     return effects
 
 
-def _make_one(effects: Effects, world: World, component: list[Known]) -> None:
+def _make_one(effects: Effects, world: World, component: list[MemoryRevision]) -> None:
     """Bring what is connected into its canonical groups: merge, and take back merges that no longer hold."""
     if len(component) > MAX_COMPONENT:
         effects.ask(
@@ -127,7 +127,7 @@ def _gather(effects: Effects, world: World, group: Group) -> None:
             effects.merge(part, kept, "; ".join(judgement.reasons) or judgement.verdict, judgement.score)
 
 
-def _settle_values(batch: Batch, effects: Effects, world: World, standing: Sequence[Known]) -> None:
+def _settle_values(batch: Batch, effects: Effects, world: World, standing: Sequence[MemoryRevision]) -> None:
     """Let the statements of one attribute end each other by event time."""
     done: set[tuple[str, str]] = set()
     for memory in standing:
@@ -154,7 +154,7 @@ def _same_attribute(batch: Batch, one: Valued) -> list[Valued]:
     return sorted(same, key=lambda value: value.memory.order)
 
 
-def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Known]) -> None:
+def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[MemoryRevision]) -> None:
     """Register contradictions, link what is related."""
     settled = {memory.id: valued(memory) for memory in standing}
     for memory in standing:

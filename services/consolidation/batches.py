@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, func, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from slowwave.settings import Consolidation
-from slowwave_server.domain.consolidation.known import LIVE, Known
+from slowwave_server.domain.consolidation.known import LIVE, MemoryRevision
 from slowwave_server.domain.similarity import judge, read
 from slowwave_server.models import Memory
 from slowwave_server.services.consolidation.asking import Asking
@@ -219,7 +219,7 @@ class Pass:
         now = self.clock()
         if not renew_run(connection, self.run, now):
             raise LeaseLost(f"run {self.run.id} was taken over by another worker")
-        known: dict[UUID, Known] = load(connection, self.scope_id, ids)
+        known: dict[UUID, MemoryRevision] = load(connection, self.scope_id, ids)
         memories = [known[memory] for memory in ids if memory in known and known[memory].live]
         effects = settle(self._batch_in(connection, now), memories)
         self._check_share(connection, effects.counts["merged"])

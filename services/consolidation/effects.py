@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 
 from slowwave_server.domain.candidates import first_status
 from slowwave_server.domain.consolidation.forms import shared_form
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.review import Tier, doubtful, tier_of
 from slowwave_server.services.consolidation.neighbours import load
@@ -52,7 +52,7 @@ class Effects:
     # Pairs about the same of which a model may make one.
     middle: set[frozenset[UUID]] = field(default_factory=set)
 
-    def merge(self, part: Known, into: Known, reason: str, score: float) -> None:
+    def merge(self, part: MemoryRevision, into: MemoryRevision, reason: str, score: float) -> None:
         """Archive `part` with what was merged into it, and let `into` know what they knew.
 
         Nothing happens where it came along with a part that was merged before it.
@@ -76,7 +76,7 @@ class Effects:
         for along in moved:
             self._did("moved", along)
 
-    def part(self, part: Known, reason: str) -> None:
+    def part(self, part: MemoryRevision, reason: str) -> None:
         """Take a merge back."""
         part = self._fresh(part)
         part_again(
@@ -117,12 +117,12 @@ class Effects:
         if newer is not None:
             add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
 
-    def _corrected(self, older: Known) -> bool:
+    def _corrected(self, older: MemoryRevision) -> bool:
         """Whether a conversation itself said that it ended: then no rival value is needed."""
         by = {"id": older.id, "by": str(older.superseded_by)}
         return bool(self.connection.execute(_CORRECTED, by).scalar())
 
-    def dispute(self, newer: Known, older: Known, reason: str) -> None:
+    def dispute(self, newer: MemoryRevision, older: MemoryRevision, reason: str) -> None:
         """Register an open conflict, once, and ask about it, unless its group is asked about or the run asked enough.
 
         Of people's statements that differ in numbers alone, as the lines of a list do, one pair stands for all.
@@ -140,7 +140,7 @@ class Effects:
         if conflict is not None and (is_claim or not is_asked(self.connection, (newer.id, older.id))):
             self.put(conflict, newer, older, reason)
 
-    def put(self, conflict: int, newer: Known, older: Known, reason: str) -> None:
+    def put(self, conflict: int, newer: MemoryRevision, older: MemoryRevision, reason: str) -> None:
         """Ask about a conflict, if the run may ask more; else it waits for the next run, and both stay in answers.
 
         A claim against a person's own words waits in review, out of answers; else both stay where they are.
@@ -196,11 +196,11 @@ class Effects:
             )
             self.counts["linked"] += 1
 
-    def promote(self, memory: Known, evidence: str) -> None:
+    def promote(self, memory: MemoryRevision, evidence: str) -> None:
         """Make it an active memory. evidence: what speaks for it, in words."""
         self._change(memory, {"status": "active"}, "promoted", f"confidence {memory.confidence:.2f}, {evidence}")
 
-    def demote(self, memory: Known) -> None:
+    def demote(self, memory: MemoryRevision) -> None:
         """Take a promotion back."""
         self._change(
             memory,
@@ -210,7 +210,13 @@ class Effects:
         )
 
     def _register(
-        self, newer: Known, older: Known, reason: str, resolution: str | None, *, form: str | None = None
+        self,
+        newer: MemoryRevision,
+        older: MemoryRevision,
+        reason: str,
+        resolution: str | None,
+        *,
+        form: str | None = None,
     ) -> int | None:
         """Answer the number of the conflict; None where the pair was decided before. form: what the two share."""
         return register_conflict(
@@ -225,7 +231,7 @@ class Effects:
             resolution=resolution,
         )
 
-    def _change(self, memory: Known, fields: Mapping[str, object], action: str, reason: str) -> None:
+    def _change(self, memory: MemoryRevision, fields: Mapping[str, object], action: str, reason: str) -> None:
         change_memory(
             self.connection,
             memory.id,
@@ -238,7 +244,7 @@ class Effects:
         )
         self._did(action, memory.id)
 
-    def _fresh(self, memory: Known) -> Known:
+    def _fresh(self, memory: MemoryRevision) -> MemoryRevision:
         """What was read; what this batch itself has touched is read again (its row is locked by now)."""
         if memory.id not in self.touched:
             return memory

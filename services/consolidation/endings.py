@@ -16,7 +16,7 @@ from uuid import UUID
 import psycopg
 from sqlalchemy import Connection, TextClause, text
 
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.endings.targets import (
     CALLED_OFF,
@@ -82,7 +82,7 @@ class Endings:
         self._pin = pin
         self._pinned = pinned
 
-    def plan(self, memories: Sequence[Known]) -> list[Ended]:
+    def plan(self, memories: Sequence[MemoryRevision]) -> list[Ended]:
         """What becomes of others through these, and of these through others, in the order of event time."""
         newer = {memory.id: memory for memory in memories if memory.live and may_end(memory.content, memory.type)}
         newer |= {memory.id: memory for memory in self._enders(memories)}
@@ -92,7 +92,7 @@ class Endings:
                 planned[ended.older.id] = ended
         return list(planned.values())
 
-    def _ended_by(self, memory: Known, planned: Collection[UUID]) -> list[Ended]:
+    def _ended_by(self, memory: MemoryRevision, planned: Collection[UUID]) -> list[Ended]:
         pool = [one for one in self._pool(memory) if one.id not in planned and _holds_until(one, memory)]
         if not pool:
             return []
@@ -107,7 +107,7 @@ class Endings:
         again = [Ended(one) for one in pool if one.superseded_by == memory.id and one.id not in found]
         return [*new, *(one for one in again if self._ended_here(one.older))]
 
-    def _pool(self, memory: Known) -> list[Known]:
+    def _pool(self, memory: MemoryRevision) -> list[MemoryRevision]:
         """The memories that one may end, and those that it has ended."""
         ending = ending_of(memory.content)
         if ending is not None and ending.act == "called_off":
@@ -120,7 +120,7 @@ class Endings:
             ids = self._ids(_OPEN_OF_TYPE, ["task"], by=memory.id)
         return self._load(ids, besides=memory.id)
 
-    def _enders(self, memories: Sequence[Known]) -> list[Known]:
+    def _enders(self, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
         """Memories that may end one of these."""
         older = [memory for memory in memories if memory.live and may_be_ended(memory.content, memory.type)]
         if not older:
@@ -142,7 +142,7 @@ class Endings:
             if (one.reaffirmed_at >= oldest or one.id in ended_by) and may_end(one.content, one.type)
         ]
 
-    def _ended_here(self, older: Known) -> bool:
+    def _ended_here(self, older: MemoryRevision) -> bool:
         """Whether a memory ended by such words, and not by another value or on the word of a model."""
         values = {"id": older.id, "ended": f"{ENDED}%", "by": str(older.superseded_by)}
         return bool(self._connection.execute(_ENDED_HERE, values).scalar())
@@ -154,18 +154,18 @@ class Endings:
     def _with_words(self, words: str, types: Iterable[str]) -> list[UUID]:
         return self._ids(_WITH_WORDS, types, words=words) if words else []
 
-    def _load(self, ids: Iterable[UUID], besides: UUID | None = None) -> list[Known]:
+    def _load(self, ids: Iterable[UUID], besides: UUID | None = None) -> list[MemoryRevision]:
         known = load(self._connection, self._scope_id, set(ids) - {besides})
         return sorted((one for one in known.values() if one.live), key=lambda one: one.order)
 
-    def _sourced(self, memories: Sequence[Known]) -> list[Sourced]:
+    def _sourced(self, memories: Sequence[MemoryRevision]) -> list[Sourced]:
         events: dict[UUID, set[tuple[int, int]]] = {memory.id: set() for memory in memories}
         for row in self._connection.execute(_EVENTS, {"ids": list(events)}):
             events[row.memory_id].add((row.session_id, row.seq))
         return [Sourced(memory, frozenset(events[memory.id])) for memory in memories]
 
 
-def _holds_until(one: Known, memory: Known) -> bool:
+def _holds_until(one: MemoryRevision, memory: MemoryRevision) -> bool:
     """Whether a memory still held when another was said, or ended by that one."""
     return one.superseded_by == memory.id or one.valid_to is None or one.valid_to > memory.reaffirmed_at
 
@@ -176,7 +176,7 @@ def holds_any(connection: psycopg.Connection[Any], scope_id: int, types: Iterabl
     return bool(found)
 
 
-def settle_endings(effects: Effects, endings: Endings, memories: Sequence[Known]) -> bool:
+def settle_endings(effects: Effects, endings: Endings, memories: Sequence[MemoryRevision]) -> bool:
     """Carry out what these memories end and what ends them. Answers whether anything changed."""
     planned = endings.plan(memories)
     for ended in planned:
@@ -184,7 +184,7 @@ def settle_endings(effects: Effects, endings: Endings, memories: Sequence[Known]
     return bool(planned)
 
 
-def expired(connection: Connection, memories: Sequence[Known]) -> list[Known]:
+def expired(connection: Connection, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
     """Those of these memories that are open work and ended by its days alone: said again, it holds again."""
     ended = [
         one.id for one in memories if one.type == "task" and one.valid_to is not None and one.superseded_by is None

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from slowwave_server.domain.blocking import block_keys
-from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.similarity import Reading, read
 from slowwave_server.models import Memory
 
@@ -87,12 +87,12 @@ _OWN = text(
 )
 
 
-def load(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, Known]:
+def load(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, MemoryRevision]:
     """These memories of the scope, archived ones too; what is not of the scope is not there (I8)."""
     return _load(connection, scope_id, Memory.id == any_(_IDS), {"ids": list(ids)})
 
 
-def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> dict[UUID, Known]:
+def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> dict[UUID, MemoryRevision]:
     """These memories, what was merged into them, and what they were merged into with all that was."""
     found = load(connection, scope_id, ids)
     heads = {known.merged_into or known.id for known in found.values()}
@@ -100,7 +100,7 @@ def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID])
     return found | _load(connection, scope_id, condition, {"ids": list(heads)})
 
 
-def index_blocks(connection: Connection, scope_id: int, memories: Iterable[Known]) -> None:
+def index_blocks(connection: Connection, scope_id: int, memories: Iterable[MemoryRevision]) -> None:
     """Write the keys by which these memories will be found. Writing them again changes nothing."""
     # In one order everywhere: two passes that write the same keys never wait for each other crosswise.
     pairs = sorted((key, memory.id) for memory in memories for key in block_keys(read(memory.content)))
@@ -111,7 +111,7 @@ def index_blocks(connection: Connection, scope_id: int, memories: Iterable[Known
 
 def candidates(
     connection: Connection, scope_id: int, readings: Sequence[Reading], *, limit: int = MAX_CANDIDATES
-) -> list[list[Known]]:
+) -> list[list[MemoryRevision]]:
     """For each reading the memories that share keys with it, those that share most first, at most `limit`.
 
     Live ones and merged ones (whose survivor is then among them where it is not archived). A memory with the very
@@ -132,13 +132,13 @@ def candidates(
     return [[known[memory] for memory in ids if memory in known and _counts(known[memory])] for ids in chosen]
 
 
-def _counts(memory: Known) -> bool:
+def _counts(memory: MemoryRevision) -> bool:
     return memory.status != "archived" or memory.merged_into is not None
 
 
 def _load(
     connection: Connection, scope_id: int, condition: ColumnElement[bool], parameters: Mapping[str, object]
-) -> dict[UUID, Known]:
+) -> dict[UUID, MemoryRevision]:
     query = select(*_COLUMNS, _HAS_PARTS.label("has_parts")).where(Memory.scope_id == scope_id, condition)
     rows = connection.execute(query, parameters).mappings().all()
     # Few have parts; for the others all that they know is their own.
@@ -150,9 +150,9 @@ def _load(
     return {row["id"]: _known(row, own.get(row["id"])) for row in rows}
 
 
-def _known(row: RowMapping, own: "Row[*tuple[Any, ...]] | None") -> Known:
+def _known(row: RowMapping, own: "Row[*tuple[Any, ...]] | None") -> MemoryRevision:
     fields = {name: value for name, value in row.items() if name != "has_parts"}
     fields["entities"] = tuple(fields["entities"])
     fields["own_from"] = row["valid_from"] if own is None else own.own_from
     fields["own_trust"] = row["trust"] if own is None else TRUSTS[own.own_trust]
-    return Known(**fields)
+    return MemoryRevision(**fields)

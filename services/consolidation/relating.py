@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.model_triples import AT_ONCE, VERSION, question, relations_of
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.triples import Relation, triples
@@ -63,7 +63,7 @@ def relate(
 
 
 def _unchanged(
-    connection: Connection, scope_id: int, found: Mapping[Known, Sequence[Relation]]
+    connection: Connection, scope_id: int, found: Mapping[MemoryRevision, Sequence[Relation]]
 ) -> dict[UUID, Sequence[Relation]]:
     """What was found of memories that still say what they said, without what the rules read there too."""
     now = load(connection, scope_id, [memory.id for memory in found])

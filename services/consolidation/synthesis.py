@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 from slowwave_server.domain.consolidation.groups import survivor
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.model_synthesis import may_stand_for, question, sentence_of
 from slowwave_server.services.consolidation.asking import Asking
 from slowwave_server.services.consolidation.neighbours import index_blocks
@@ -31,8 +31,8 @@ Outcome = Literal["synthesised", "refused"]
 class Pair:
     """Two memories in the middle band, at the revisions at which they were read."""
 
-    first: Known
-    second: Known
+    first: MemoryRevision
+    second: MemoryRevision
     score: float
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Connection, text
 
 from slowwave_server.domain.consolidation.groups import connected
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.similarity import Judgement, Thresholds, judge, read
 from slowwave_server.services.consolidation.neighbours import candidates, load_with_merged
 from slowwave_server.services.consolidation.synthesis import REASON
@@ -80,7 +80,7 @@ class World:
         self._scope_id = scope_id
         self._again = again
         self._thresholds = thresholds
-        self.known: dict[UUID, Known] = {}
+        self.known: dict[UUID, MemoryRevision] = {}
         self.near: dict[UUID, list[UUID]] = {}
         self._judged: dict[tuple[UUID, UUID], Judgement] = {}
         self._pinned: set[frozenset[UUID]] = set()
@@ -88,7 +88,7 @@ class World:
         self._by_hand: set[UUID] = set()
         self._read: set[UUID] = set()
 
-    def look(self, memories: Sequence[Known]) -> None:
+    def look(self, memories: Sequence[MemoryRevision]) -> None:
         """Find the neighbours of these, and what was merged with either."""
         self.known |= {memory.id: memory for memory in memories}
         found = candidates(self._connection, self._scope_id, [read(memory.content) for memory in memories])
@@ -115,12 +115,12 @@ class World:
             )
         return self._judged[pair]
 
-    def mergeable(self, a: Known, b: Known) -> bool:
+    def mergeable(self, a: MemoryRevision, b: MemoryRevision) -> bool:
         if frozenset((a.id, b.id)) in self._joined:
             return True
         return not self.pinned(a.id, b.id) and self.judged(a.id, b.id).verdict in ONE
 
-    def groupable(self, memory: Known) -> bool:
+    def groupable(self, memory: MemoryRevision) -> bool:
         """Whether a pass decides with what this is one: not where a person did."""
         return memory.groupable and not (memory.merged_into is not None and memory.id in self._by_hand)
 
@@ -145,7 +145,7 @@ class World:
         """What stands for a memory in answers: what it was merged into, or itself."""
         return self.known[memory].merged_into or memory
 
-    def components(self, batch: Sequence[Known]) -> list[list[Known]]:
+    def components(self, batch: Sequence[MemoryRevision]) -> list[list[MemoryRevision]]:
         """All that is connected with the batch by likeness or by an earlier merge, read to its end or to the bound."""
         start = [memory.id for memory in batch]
         while True:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, text
 
 from slowwave.settings import Consolidation, Curation
 from slowwave_server.domain.changes import ChangeLine
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.curation import LEAST_WORTH, Note, by_worth, worth
 from slowwave_server.domain.local_days import bounds_of, local_day
 from slowwave_server.domain.similarity import judge, read
@@ -145,7 +145,7 @@ class _Pass:
         self._rules = rules
         self._thresholds = thresholds_of(rules.consolidation)
         self._now = now
-        self._chosen: dict[UUID, tuple[Note, Known]] = {}
+        self._chosen: dict[UUID, tuple[Note, MemoryRevision]] = {}
         self._known = self._contested = 0
         self._more = False
 
@@ -212,7 +212,7 @@ class _Pass:
             self._chosen[note.id] = note, memory
             index_blocks(self._connection, self._scope_id, [memory])
 
-    def _counts(self, other: Known) -> bool:
+    def _counts(self, other: MemoryRevision) -> bool:
         """Whether it is, or is about to be, a line of the curated memory that holds."""
         holds = other.superseded_by is None and (other.valid_to is None or other.valid_to > self._now)
         return holds and (other.status == "active" or other.id in self._chosen)

@@ -12,7 +12,7 @@ from slowwave_server.domain.model_calls import AskModel, ModelFailed, Spender
 from slowwave_server.domain.model_summaries import VERSION, SegmentText
 from slowwave_server.domain.summaries import DaySummary, merge_lines
 from slowwave_server.services.days.book import DayRef
-from slowwave_server.services.days.summarizers import FAULTS, RULES, Lines, Summarizer, Told
+from slowwave_server.services.days.summarizers import FAULTS, RULES, Lines, SegmentContext, Summarizer
 
 ChooseSummarizer = Callable[[DayRef], Summarizer]
 
@@ -28,7 +28,7 @@ class ModelSummarizer:
     def name(self) -> str:
         return f"model {VERSION} {self.model.name}"
 
-    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
+    def segment(self, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]) -> Lines:
         """The lines that the events bear out; () where nothing was said. Raises what models raise, and nothing else:
         a fault of ours must not have the same events asked about again, half by half.
         """

@@ -23,7 +23,15 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.summaries import MAX_SEGMENT_EVENTS, Line, Segment, cut_segments
 from slowwave_server.services.days.book import DayRef
 from slowwave_server.services.days.store import SessionCount, fenced, key_of
-from slowwave_server.services.days.summarizers import RULES, Lines, Made, Summarizer, Told, instead_of, make_lines
+from slowwave_server.services.days.summarizers import (
+    RULES,
+    Lines,
+    SegmentContext,
+    SummarizedLines,
+    Summarizer,
+    instead_of,
+    make_lines,
+)
 
 PAGE_EVENTS = 100
 AT_ONCE = 20
@@ -77,7 +85,7 @@ ON CONFLICT (agent_id, scope_id, day, session_id, from_seq) DO UPDATE SET
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredSegment:
     """A stored segment. lines: only where it is its session's one, else they are read when they are needed. thinned:
     some of its events are gone.
     """
@@ -102,18 +110,18 @@ class Part:
     by: str
 
 
-def kept_segments(engine: Engine, day: DayRef, sessions: Sequence[SessionCount]) -> dict[int, list[Kept]]:
+def kept_segments(engine: Engine, day: DayRef, sessions: Sequence[SessionCount]) -> dict[int, list[StoredSegment]]:
     """The stored segments of these sessions, by session id, in the order of their events."""
     values = {
         **key_of(day),
         "ids": [session.session_id for session in sessions],
         "thinned": [session.session_id for session in sessions if session.removed],
     }
-    kept: dict[int, list[Kept]] = {}
+    kept: dict[int, list[StoredSegment]] = {}
     with engine.connect() as connection:
         for row in connection.execute(_KEPT, values).mappings():
             columns = dict(row)
-            kept.setdefault(columns.pop("session_id"), []).append(Kept(**columns))
+            kept.setdefault(columns.pop("session_id"), []).append(StoredSegment(**columns))
     return kept
 
 
@@ -124,12 +132,12 @@ class SessionParts:
     engine: Engine
     day: DayRef
     session: SessionCount
-    told: Told
+    told: SegmentContext
     epoch: int
     summarizer: Summarizer
     anew: bool
 
-    def parts(self, stored: Sequence[Kept]) -> Iterator[Part]:
+    def parts(self, stored: Sequence[StoredSegment]) -> Iterator[Part]:
         """Kept lines, and new ones for what is not kept, which are saved. Raises Forgotten."""
         keep = self._still_good(stored)
         yield from self._read_kept(keep)
@@ -137,7 +145,7 @@ class SessionParts:
             for first, last in self._between(keep):
                 yield from self._make(first, last)
 
-    def _still_good(self, stored: Sequence[Kept]) -> list[Kept]:
+    def _still_good(self, stored: Sequence[StoredSegment]) -> list[StoredSegment]:
         complete = sum(kept.messages for kept in stored) == self.session.total
         last_is_closed = complete or (stored and stored[-1].messages >= MAX_SEGMENT_EVENTS)
         closed = len(stored) if last_is_closed else len(stored) - 1
@@ -148,7 +156,7 @@ class SessionParts:
             if kept.thinned or (place < closed and kept.summarizer in good and not self.anew)
         ]
 
-    def _between(self, keep: Sequence[Kept]) -> Iterator[tuple[int, int]]:
+    def _between(self, keep: Sequence[StoredSegment]) -> Iterator[tuple[int, int]]:
         """The runs of seq [first, last] that no kept segment covers."""
         at = self.session.from_seq
         for kept in keep:
@@ -158,7 +166,7 @@ class SessionParts:
         if at <= self.session.to_seq:
             yield at, self.session.to_seq
 
-    def _read_kept(self, keep: Sequence[Kept]) -> Iterator[Part]:
+    def _read_kept(self, keep: Sequence[StoredSegment]) -> Iterator[Part]:
         for at in range(0, len(keep), AT_ONCE):
             some = keep[at : at + AT_ONCE]
             values = self._key() | {"from_seqs": [kept.from_seq for kept in some if kept.lines is None]}
@@ -176,7 +184,7 @@ class SessionParts:
         segments = cut_segments(self._read_events(first, last))
         at_once = AT_ONCE if self.summarizer.name == RULES.name else 1
         while batch := list(islice(segments, at_once)):
-            made: list[tuple[Segment, Made]] = []
+            made: list[tuple[Segment, SummarizedLines]] = []
             for segment in batch:
                 made.append((segment, make_lines(self.summarizer, segment.events, self.told, preceding)))
                 preceding = segment.events[-1:]
@@ -203,7 +211,7 @@ class SessionParts:
             row = connection.execute(_PRECEDING, values).mappings().first()
         return () if row is None else (_event(row),)
 
-    def _save(self, made: Sequence[tuple[Segment, Made]]) -> None:
+    def _save(self, made: Sequence[tuple[Segment, SummarizedLines]]) -> None:
         rows = [
             {
                 "from_seq": segment.from_seq,
@@ -224,7 +232,7 @@ class SessionParts:
         return key_of(self.day) | {"session_id": self.session.session_id}
 
 
-def _kept_part(kept: Kept, lines: Sequence[dict[str, Any]]) -> Part:
+def _kept_part(kept: StoredSegment, lines: Sequence[dict[str, Any]]) -> Part:
     return Part(tuple(map(Line.from_json, lines)), kept.messages, read=False, by=kept.summarizer)
 
 

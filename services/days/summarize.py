@@ -39,7 +39,7 @@ from slowwave_server.services.days.store import (
     read_day,
     settle_empty,
 )
-from slowwave_server.services.days.summarizers import RULES, Folded, Summarizer, Told, waiting_for
+from slowwave_server.services.days.summarizers import RULES, Folded, SegmentContext, Summarizer, waiting_for
 
 log = logging.getLogger(__name__)
 
@@ -194,7 +194,7 @@ def _parts(engine: Engine, day: DayRef, reading: Reading, summarizer: Summarizer
         some = reading.sessions[at : at + _SESSIONS_AT_ONCE]
         stored = kept_segments(engine, day, some)
         for session in some:
-            told = Told(day.agent, session.name, reading.time_zone)
+            told = SegmentContext(day.agent, session.name, reading.time_zone)
             maker = SessionParts(engine, day, session, told, reading.epoch, summarizer, anew)
             messages = 0
             for part in maker.parts(stored.get(session.session_id, ())):

@@ -30,7 +30,7 @@ FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeE
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SegmentContext:
     """Whose events they are. time_zone: the agent's, an IANA name."""
 
     agent: str
@@ -48,7 +48,7 @@ class Summarizer(Protocol):
     @property
     def name(self) -> str: ...
 
-    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines: ...
+    def segment(self, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]) -> Lines: ...
 
     def merge(self, parts: Sequence[Lines], *, max_words: int) -> DaySummary: ...
 
@@ -58,7 +58,7 @@ class Rules:
 
     name = SUMMARIZER
 
-    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
+    def segment(self, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]) -> Lines:
         return summarize_segment(
             events, session=told.session, agent=told.agent, time_zone=told.time_zone, preceding=preceding
         )
@@ -71,24 +71,26 @@ RULES = Rules()
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class SummarizedLines:
     """The lines of a segment, and what made them: the summariser's name, or that of the rules in its place."""
 
     lines: Lines
     by: str
 
 
-def make_lines(summarizer: Summarizer, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Made:
+def make_lines(
+    summarizer: Summarizer, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]
+) -> SummarizedLines:
     """Lines of these events, by the rules where the summariser can't. Raises TransientError."""
     try:
-        return Made(lines_of(summarizer, events, told, preceding), summarizer.name)
+        return SummarizedLines(lines_of(summarizer, events, told, preceding), summarizer.name)
     except BudgetReached as cap:
         log.info("%d events of a day are summarised by the rules: %s", len(events), cap)
         by = waiting_for(summarizer)
     except ModelFailed as error:
         log.warning("%d events of a day are summarised by the rules: %s", len(events), error)
         by = instead_of(summarizer)
-    return Made(lines_of(RULES, events, told, preceding), by)
+    return SummarizedLines(lines_of(RULES, events, told, preceding), by)
 
 
 def instead_of(summarizer: Summarizer) -> str:
@@ -101,7 +103,9 @@ def waiting_for(summarizer: Summarizer) -> str:
     return f"{RULES.name} until {summarizer.name}"
 
 
-def lines_of(summarizer: Summarizer, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
+def lines_of(
+    summarizer: Summarizer, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]
+) -> Lines:
     """What the rules make of these events. Where they raise, each half is tried, until the one event is found that they
     can't read: it stands for itself, and the rest is summarised as ever.
     """

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from slowwave.identity import SessionRef
 from slowwave_server.domain.bare_secrets import without_bare_secrets
-from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Made, Window
+from slowwave_server.domain.candidates import Extraction, ExtractionContext, ExtractionOrigin, Extractor, Window
 from slowwave_server.services.flush.rows import candidates_json, event_of
 
 _READ = """
@@ -54,7 +54,7 @@ def retry_quarantined(engine: Engine, extractor: Extractor, ref: SessionRef, seq
         return RetryResult("failed", error=f"{type(error).__name__}: {error}")
     extraction = without_bare_secrets(found, window, context)
     outcome: Literal["stored", "no_reply"] = "stored" if extraction.candidates else "no_reply"
-    made = extraction.made or Made(extractor.name, extractor.version)
+    made = extraction.made or ExtractionOrigin(extractor.name, extractor.version)
     values = (
         *(row["session_id"], seq, outcome, made.extractor, made.version),
         *(candidates_json(extraction.candidates, (*preceding, event)), extraction.noise, extraction.redactions, now),

@@ -16,7 +16,7 @@ NAMES = ("agent", "session", "scope")
 MAX_NAME = 1000
 
 
-def bury(
+def store_dead_letter(
     connection: Connection, *, task: str, tenant: str | None, payload: Mapping[str, Any], error: str, now: datetime
 ) -> int:
     """Keep a payload that can't be taken; answers the letter's id.

@@ -15,7 +15,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from slowwave_server.domain.candidates import Extraction, ExtractionContext, Extractor, Fallback, Made, Window
+from slowwave_server.domain.candidates import (
+    Extraction,
+    ExtractionContext,
+    ExtractionOrigin,
+    Extractor,
+    Fallback,
+    Window,
+)
 from slowwave_server.domain.model_calls import Answer, AskModel, BudgetReached, ModelFailed, Prompt, Spender
 from slowwave_server.domain.model_extraction import (
     PROMPT,
@@ -134,12 +141,12 @@ class ModelExtractor:
             noise=asked.noise + sum(part.noise for part in by_rules),
             redactions=asked.redactions + sum(part.redactions for part in by_rules) + checked.redactions,
             notes=tuple(note for part in by_rules for note in part.notes),
-            made=Made(self.name, self.version, tokens, dropped=checked.dropped),
+            made=ExtractionOrigin(self.name, self.version, tokens, dropped=checked.dropped),
         )
 
     def _by_rules(
         self, window: Window, context: ExtractionContext, now: datetime, fallback: Fallback, why: str, tokens: int
     ) -> Extraction:
         log.warning("a window was left to the %s: %s (%s)", self.rules.name, fallback, why[:MAX_WHY])
-        made = Made(self.rules.name, self.rules.version, tokens, fallback, why[:MAX_WHY])
+        made = ExtractionOrigin(self.rules.name, self.rules.version, tokens, fallback, why[:MAX_WHY])
         return replace(self.rules.extract(window, context, now), made=made)

@@ -17,7 +17,7 @@ from slowwave_server.services.log_context import bind
 
 
 @dataclass(frozen=True, slots=True)
-class FlushTurn:
+class FlushBatch:
     """The collaborators of a turn. seconds: no other flush begins after them. monotonic: seconds from any beginning."""
 
     flusher: Flusher

@@ -41,7 +41,7 @@ _OF_FLUSH = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Flushed:
+class FlushedMemories:
     """A window that was committed: of which session, from which event on, by which flush, with what for its scope.
 
     repeated: how many of the candidates the scope already had.
@@ -55,7 +55,7 @@ class Flushed:
     repeated: int
 
 
-def end_after_flush(engine: Engine, flushed: Flushed, now: datetime) -> int:
+def end_after_flush(engine: Engine, flushed: FlushedMemories, now: datetime) -> int:
     """End what the memories of a flush end. Answers how many memories changed; never raises what Postgres raises."""
     asked = sought([(one.content, one.type) for one in flushed.candidates])
     if asked is None and not flushed.repeated:
@@ -72,7 +72,7 @@ def end_after_flush(engine: Engine, flushed: Flushed, now: datetime) -> int:
     return 0
 
 
-def _is_there(engine: Engine, flushed: Flushed, asked: Sought | None) -> bool:
+def _is_there(engine: Engine, flushed: FlushedMemories, asked: Sought | None) -> bool:
     """Whether there may be a memory that those of the flush end or are ended by.
 
     It is looked for after the commit: of two flushes at the same time, the one that commits last sees the other.
@@ -83,7 +83,7 @@ def _is_there(engine: Engine, flushed: Flushed, asked: Sought | None) -> bool:
         return holds_any(connection, flushed.scope_id, asked.types, besides=flushed.flush_id)
 
 
-def _end(engine: Engine, flushed: Flushed, now: datetime) -> int:
+def _end(engine: Engine, flushed: FlushedMemories, now: datetime) -> int:
     # Whatever the engine is used for otherwise: here it is all or nothing.
     with (
         engine.connect().execution_options(isolation_level="READ COMMITTED") as connection,

@@ -41,7 +41,7 @@ from slowwave_server.domain.failures import Action, Decision, FailureKind, Trans
 from slowwave_server.domain.noise import ends_a_run
 from slowwave_server.domain.windows import PRECEDING_EVENTS, cut_window
 from slowwave_server.models.engine import driver_connection
-from slowwave_server.services.flush.endings import Flushed, end_after_flush
+from slowwave_server.services.flush.endings import FlushedMemories, end_after_flush
 from slowwave_server.services.flush.store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
 
 T = TypeVar("T")
@@ -199,7 +199,7 @@ class Flusher:
         result = self._commit(begun, window, commit, now)
         if result.flush_id is not None and begun.scope_id is not None:
             made = (result.flush_id, extraction.candidates, result.repeated)
-            flushed = Flushed(begun.session_id, begun.scope_id, window.from_seq, *made)
+            flushed = FlushedMemories(begun.session_id, begun.scope_id, window.from_seq, *made)
             end_after_flush(self.engine, flushed, self.clock())
         return replace(result, ended_run=result.window is not None and any(map(ends_a_run, window.events)))
 

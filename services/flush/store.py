@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
-from slowwave_server.domain.candidates import Extraction, Extractor, Made, Window
+from slowwave_server.domain.candidates import Extraction, ExtractionOrigin, Extractor, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.windows import most_events
 from slowwave_server.services.flush.rows import aliases_json, candidates_json, clean_error, event_of, passages_json
@@ -115,7 +115,7 @@ class Commit:
         )
         return commit if extraction.made is None else commit.made_by(extraction.made)
 
-    def made_by(self, made: Made) -> "Commit":
+    def made_by(self, made: ExtractionOrigin) -> "Commit":
         """With who made it in the end, and what that cost."""
         return replace(
             self,

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from slowwave_server.services.forget.aliases import ALIASES, mark_aliases
+from slowwave_server.services.forget.dead_letters import take_dead_letters
 from slowwave_server.services.forget.evidence import REASON, Remains
 from slowwave_server.services.forget.gather import gather
-from slowwave_server.services.forget.letters import take_letters
 from slowwave_server.services.forget.receipts import sessions_before, was_forgotten, write_receipt
 from slowwave_server.services.forget.rows import CONVERSATIONS, MEMORIES, close_runs, mark_runs, take_away
 from slowwave_server.services.forget.statistics import STATISTICS
@@ -104,7 +104,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     counts += take_away(connection, CONVERSATIONS, values)
     remains.weigh()
     close_runs(connection, values)
-    counts["dead letters"] = take_letters(connection, target)
+    counts["dead letters"] = take_dead_letters(connection, target)
     counts["memories that stand for themselves again"] = len(remains.standing)
     shown = {label: number for label, number in counts.items() if number}
     # Read as late as may be: whatever was taken before this moment is kept out.

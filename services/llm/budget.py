@@ -41,7 +41,7 @@ _QUESTIONS = UUID("6f0d0b9e-6a3e-4b53-9a55-3f1f6c1c2f7b")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReservationRequest:
     """What a call is to be reserved for: its purpose, driver and model, the prompt's name and number, an upper bound of
     its tokens, and the seconds after which it counts as lost.
     """
@@ -78,7 +78,7 @@ class Budget:
         self._caps = caps
         self._clock = clock
 
-    def reserve(self, spender: Spender, wanted: Wanted) -> Reservation:
+    def reserve(self, spender: Spender, wanted: ReservationRequest) -> Reservation:
         """Set tokens aside. Raises BudgetReached, and TransientError where Postgres can't be reached: what can't be
         reserved isn't spent.
         """

@@ -20,7 +20,7 @@ from typing import Protocol
 
 from slowwave.tracing import model_span
 from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt, Spender, Unanswered
-from slowwave_server.services.llm.budget import Budget, Reservation, Wanted
+from slowwave_server.services.llm.budget import Budget, Reservation, ReservationRequest
 from slowwave_server.services.llm.drivers import Driver, RequestRefused, UnfitAnswer, prompt_tokens
 
 log = logging.getLogger(__name__)
@@ -127,8 +127,8 @@ class Caller:
         self.budget.settle(reservation, "answered", answer.tokens)
         return answer
 
-    def _wanted(self, prompt: Prompt) -> Wanted:
-        return Wanted(
+    def _wanted(self, prompt: Prompt) -> ReservationRequest:
+        return ReservationRequest(
             purpose=prompt.purpose,
             model=self.name,
             prompt=prompt.version,

@@ -62,7 +62,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimedJob:
     """A job whose run is ours, from now on until its lease ends."""
 
     job: Job
@@ -184,7 +184,7 @@ def claim_job(
     by: str,
     forced: bool = False,
     plan: bool = True,
-) -> Claim | None:
+) -> ClaimedJob | None:
     """Take a job that is due, plan its next run and start this one, in one transaction with the caller's.
 
     None: it is not due (any more), not enabled, not there, or just in somebody else's hands. forced: whatever its due
@@ -200,10 +200,12 @@ def claim_job(
     run = start_run(connection, kind=kind, now=now, lease_seconds=lease_seconds, job=job.id, by=by)
     if plan:
         _set(connection, job.id, next_due_at=due, updated_at=now)
-    return Claim(job, run, now)
+    return ClaimedJob(job, run, now)
 
 
-def settle_job(connection: Connection, claim: Claim, *, status: str, summary: str, now: datetime, again: bool) -> None:
+def settle_job(
+    connection: Connection, claim: ClaimedJob, *, status: str, summary: str, now: datetime, again: bool
+) -> None:
     """Write on the job how its run ended. again: it was cut short, and the next tick shall run it once more."""
     _set(
         connection,

@@ -23,7 +23,7 @@ from slowwave.storable import clean_text
 from slowwave_server.domain.model_calls import AskModel
 from slowwave_server.domain.schedule import InvalidSchedule
 from slowwave_server.services.maintenance.jobs import (
-    Claim,
+    ClaimedJob,
     Job,
     bury_dead_runs,
     claim_job,
@@ -191,7 +191,7 @@ class Scheduler:
         claim = self._claim(job, forced=True, dry_run=dry_run)
         return None if claim is None else self._run(claim, dry_run=dry_run)
 
-    def _claim(self, job: str, *, forced: bool, dry_run: bool) -> Claim | None:
+    def _claim(self, job: str, *, forced: bool, dry_run: bool) -> ClaimedJob | None:
         with self._engine.begin() as connection:
             return claim_job(
                 connection,
@@ -203,7 +203,7 @@ class Scheduler:
                 plan=not dry_run,
             )
 
-    def _run(self, claim: Claim, *, dry_run: bool) -> JobReport:
+    def _run(self, claim: ClaimedJob, *, dry_run: bool) -> JobReport:
         job = claim.job
         error: str | None = None
         try:
@@ -228,7 +228,7 @@ class Scheduler:
             raise UnknownJobType(f"nothing here runs jobs of the type {job.job_type!r}; known: {known}")
         return runner
 
-    def _context(self, claim: Claim, heartbeat: RunHeartbeat, *, dry_run: bool) -> JobContext:
+    def _context(self, claim: ClaimedJob, heartbeat: RunHeartbeat, *, dry_run: bool) -> JobContext:
         return JobContext(
             engine=self._engine,
             run=claim.run,
@@ -243,7 +243,7 @@ class Scheduler:
 
     def _settle(
         self,
-        claim: Claim,
+        claim: ClaimedJob,
         status: RunEnd,
         outcome: JobOutcome,
         error: str | None,

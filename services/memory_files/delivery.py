@@ -26,10 +26,10 @@ from slowwave_server.services.memory_files.layout import summaries_of
 from slowwave_server.services.memory_files.locks import FilesBusy, HeldLock, file_lock
 from slowwave_server.services.memory_files.outbox import BATCH, HELD, mark_delivered, mark_failed, take_waiting
 from slowwave_server.services.memory_files.ownership import Forgotten, Owner, read_owner
-from slowwave_server.services.memory_files.placement import Standing, daily_path, standing
+from slowwave_server.services.memory_files.placement import PlacedMemory, daily_path, placed_memories
 from slowwave_server.services.memory_files.reading_back import ReadBack, read_back
 from slowwave_server.services.memory_files.sync_state import known_files, let_go, paths_of
-from slowwave_server.services.memory_files.writing import Wanted, Writer
+from slowwave_server.services.memory_files.writing import FileUpdate, Writer
 
 log = logging.getLogger(__name__)
 
@@ -161,7 +161,7 @@ class _Delivery:
         with self.engine.begin() as connection:
             taken = take_waiting(connection, FILE, self.scope_id)
             ids = set(taken) | _concerned(look, places)
-            stands = standing(connection, self.scope_id, owner.header, ids, append_only=self.rules.append_only)
+            stands = placed_memories(connection, self.scope_id, owner.header, ids, append_only=self.rules.append_only)
             before = paths_of(connection, self.scope_id, ids)
             days = look.days
             summaries = summaries_of(connection, self.scope_id, days) if days else {}
@@ -187,17 +187,17 @@ class _Work:
 
     taken: Mapping[UUID, int]
     ids: Collection[UUID]
-    stands: Mapping[UUID, Standing]
+    stands: Mapping[UUID, PlacedMemory]
     by_path: Mapping[str, set[UUID]]
     places: Mapping[str, Mapping[int, UUID]]
     summaries: Mapping[date, Sequence[FileSummary]]
 
-    def wanted(self, view: View, remembered: bytes | None) -> Wanted:
+    def wanted(self, view: View, remembered: bytes | None) -> FileUpdate:
         """What a file is to be changed to."""
         places = self.places.get(view.path, {})
         there = ids_in(view.document.entries) & set(self.ids)
         day = day_of_path(view.path)
-        return Wanted(
+        return FileUpdate(
             self.stands,
             self.by_path[view.path] | set(places.values()) | there,
             places,

@@ -31,7 +31,7 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import Scope
 from slowwave_server.services.lookup import find_agent, find_scope, unknown_name
 from slowwave_server.services.memory_files.disk import CURATED, Disk, FileChanged, day_of_path, leads_out
-from slowwave_server.services.memory_files.layout import Shelf, read_shelf
+from slowwave_server.services.memory_files.layout import FileLayout, read_layout
 from slowwave_server.services.memory_files.locks import file_lock
 from slowwave_server.services.memory_files.manifest import NAME, Manifest, Written, file_digest, written
 from slowwave_server.services.memory_files.ownership import read_owner
@@ -115,7 +115,7 @@ def export_scope(
         owner = read_owner(connection, scope_id)
         if owner is None:
             raise unknown_name(f"{kind} {name!r} is being forgotten", name, [])
-        shelf = read_shelf(connection, scope_id, owner.header, append_only=append_only)
+        shelf = read_layout(connection, scope_id, owner.header, append_only=append_only)
         writer = _Export(connection, shelf, owner.folder(root), disk or Disk())
         writer.refuse_links(root)
         if not force:
@@ -127,7 +127,7 @@ def export_scope(
 
 
 class _Export:
-    def __init__(self, connection: Connection, shelf: Shelf, folder: Path, disk: Disk) -> None:
+    def __init__(self, connection: Connection, shelf: FileLayout, folder: Path, disk: Disk) -> None:
         self._connection = connection
         self._shelf = shelf
         self._folder = folder

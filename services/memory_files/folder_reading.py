@@ -49,7 +49,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FileStatement:
     """One statement of a file. memory: as its mark says, without secrets; marked: whether it has a mark."""
 
     path: str
@@ -87,15 +87,15 @@ class Folder:
         """The head of the first file that has one: whose memory it was, and how its days are counted."""
         return next((document.header for document in self.documents.values() if document.header), None)
 
-    def statements(self, header: FileHeader, now: datetime) -> Iterator[Statement]:
+    def statements(self, header: FileHeader, now: datetime) -> Iterator[FileStatement]:
         """All statements, in the order of files and lines. header: by whose clock unmarked ones are dated."""
         for path, document in self.documents.items():
             for entry in document.entries:
                 if entry.memory is not None:
                     memory = replace(entry.memory, content=redact(entry.memory.content).text)
-                    yield Statement(path, entry.number, memory, marked=True)
+                    yield FileStatement(path, entry.number, memory, marked=True)
                 elif entry.kind == "candidate":
-                    yield Statement(path, entry.number, _unmarked(entry, path, header, now), marked=False)
+                    yield FileStatement(path, entry.number, _unmarked(entry, path, header, now), marked=False)
 
     def summaries(self) -> Iterator[DayPart]:
         """The days' summaries, without secrets."""

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.memory_files import import_rows
-from slowwave_server.services.memory_files.folder_reading import Statement
+from slowwave_server.services.memory_files.folder_reading import FileStatement
 
 
 @dataclass
@@ -21,14 +21,14 @@ class Plan:
     stands for the id of a line; ended: new ones that say what took their place; counts: as in ImportReport.
     """
 
-    new: list[tuple[UUID, Statement]] = field(default_factory=list)
-    evidence: list[tuple[UUID, Statement]] = field(default_factory=list)
+    new: list[tuple[UUID, FileStatement]] = field(default_factory=list)
+    evidence: list[tuple[UUID, FileStatement]] = field(default_factory=list)
     placed: dict[UUID, UUID] = field(default_factory=dict)
-    ended: list[tuple[UUID, Statement]] = field(default_factory=list)
+    ended: list[tuple[UUID, FileStatement]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def once(statements: Iterable[Statement]) -> Iterator[Statement]:
+def once(statements: Iterable[FileStatement]) -> Iterator[FileStatement]:
     """Each line once: a memory that stands in MEMORY.md and in its day's log is one statement."""
     seen: set[tuple[UUID | None, bytes]] = set()
     for said in statements:
@@ -38,7 +38,7 @@ def once(statements: Iterable[Statement]) -> Iterator[Statement]:
             yield said
 
 
-def make_plan(connection: Connection, scope_id: int, statements: Sequence[Statement]) -> Plan:
+def make_plan(connection: Connection, scope_id: int, statements: Sequence[FileStatement]) -> Plan:
     """Compare all statements with what the scope has, and with each other."""
     planner = _Planner(connection, scope_id, statements)
     for said in statements:
@@ -47,7 +47,7 @@ def make_plan(connection: Connection, scope_id: int, statements: Sequence[Statem
 
 
 class _Planner:
-    def __init__(self, connection: Connection, scope_id: int, statements: Sequence[Statement]) -> None:
+    def __init__(self, connection: Connection, scope_id: int, statements: Sequence[FileStatement]) -> None:
         ids = {said.memory.id for said in statements} | {said.memory.superseded_by for said in statements}
         hashes = {content_hash(said.memory.content) for said in statements}
         self._known = import_rows.known_ids(connection, scope_id, {one for one in ids if one is not None})
@@ -56,7 +56,7 @@ class _Planner:
         self._fresh = import_rows.new_ids(connection)
         self.plan = Plan(placed={one: one for one in self._known.here})
 
-    def decide(self, said: Statement) -> None:
+    def decide(self, said: FileStatement) -> None:
         own = said.memory.id
         words = content_hash(said.memory.content)
         if own is not None and self._known.here.get(own) == words:
@@ -68,7 +68,7 @@ class _Planner:
         if own is not None and own not in self._known.here and memory is not None:
             self.plan.placed[own] = memory
 
-    def _settle(self, said: Statement, words: bytes) -> UUID | None:
+    def _settle(self, said: FileStatement, words: bytes) -> UUID | None:
         """The memory that says it from here on; None where nobody may."""
         if said.digest in self._read:
             self.plan.counts["unchanged"] += 1
@@ -83,7 +83,7 @@ class _Planner:
         self.plan.evidence.append((memory, said))
         return memory
 
-    def _add(self, said: Statement, words: bytes) -> UUID:
+    def _add(self, said: FileStatement, words: bytes) -> UUID:
         own = said.memory.id
         is_free = own is not None and own not in self._known.here and own not in self._known.elsewhere
         # An id that two lines claim is the first one's.

@@ -17,7 +17,7 @@ from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.memories.changes import Author, as_json, note_change, weigh
 from slowwave_server.services.memories.merging import sync_copies
-from slowwave_server.services.memory_files.folder_reading import Statement
+from slowwave_server.services.memory_files.folder_reading import FileStatement
 
 CHUNK = 1000
 
@@ -98,7 +98,7 @@ def new_ids(connection: Connection) -> Iterator[UUID]:
 def add_memories(
     connection: Connection,
     scope_id: int,
-    new: Sequence[tuple[UUID, Statement]],
+    new: Sequence[tuple[UUID, FileStatement]],
     *,
     author: Author,
     reason: str,
@@ -121,7 +121,7 @@ def add_evidence(
     connection: Connection,
     scope_id: int,
     memory: UUID,
-    said: Statement,
+    said: FileStatement,
     *,
     author: Author,
     reason: str,
@@ -154,7 +154,7 @@ def supersede(connection: Connection, scope_id: int, pairs: Sequence[tuple[UUID,
         connection.execute(_SUPERSEDE, [{"id": memory, "by": by, "scope": scope_id} for memory, by in pairs])
 
 
-def _row(memory: UUID, said: Statement) -> dict[str, Any]:
+def _row(memory: UUID, said: FileStatement) -> dict[str, Any]:
     m = said.memory
     return {
         "id": memory,

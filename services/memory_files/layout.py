@@ -17,7 +17,7 @@ from sqlalchemy import Connection, text
 from slowwave_server.domain.memory_files import FileHeader, FileMemory, FileSummary
 from slowwave_server.domain.memory_files.rendering import TITLES
 from slowwave_server.services.memory_files.disk import CURATED
-from slowwave_server.services.memory_files.placement import Standing, daily_path, paths_for, standing
+from slowwave_server.services.memory_files.placement import PlacedMemory, daily_path, paths_for, placed_memories
 
 BATCH = 1000
 _LIVE = text(
@@ -39,7 +39,7 @@ _SUMMARIES = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class FileLayout:
     """A scope by its files. ids: of the memories, in the order in which their file shows them; summaries: by day."""
 
     scope_id: int
@@ -71,12 +71,12 @@ class Shelf:
             for row in connection.execute(_STANDS_FOR, {"scope": self.scope_id, "memories": memories}):
                 yield row.id, row.live
 
-    def standing(self, connection: Connection, memories: Iterable[UUID]) -> dict[UUID, Standing]:
+    def placed_memories(self, connection: Connection, memories: Iterable[UUID]) -> dict[UUID, PlacedMemory]:
         """These memories of the scope, by their ids."""
-        return standing(connection, self.scope_id, self.header, memories, append_only=self.append_only)
+        return placed_memories(connection, self.scope_id, self.header, memories, append_only=self.append_only)
 
 
-def read_shelf(connection: Connection, scope_id: int, header: FileHeader, *, append_only: bool) -> Shelf:
+def read_layout(connection: Connection, scope_id: int, header: FileHeader, *, append_only: bool) -> FileLayout:
     """Find out what belongs where."""
     ids: dict[str, list[UUID]] = defaultdict(list)
     curated: dict[str, list[UUID]] = {kind: [] for kind in TITLES}
@@ -85,7 +85,7 @@ def read_shelf(connection: Connection, scope_id: int, header: FileHeader, *, app
         for path in paths_for(row.status, row.day, append_only=append_only):
             (curated[row.type] if path == CURATED else ids[path]).append(row.id)
     ids[CURATED] = [memory for part in curated.values() for memory in part]
-    return Shelf(scope_id, header, append_only, dict(ids), summaries_of(connection, scope_id))
+    return FileLayout(scope_id, header, append_only, dict(ids), summaries_of(connection, scope_id))
 
 
 def summaries_of(

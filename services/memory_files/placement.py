@@ -28,7 +28,7 @@ _READ = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PlacedMemory:
     """A memory of a scope: as a line, at which revision, and the paths below the scope's folder where it stands."""
 
     memory: FileMemory
@@ -50,12 +50,12 @@ def paths_for(status: str, day: date, *, append_only: bool) -> frozenset[str]:
     return frozenset({CURATED, daily_path(day)}) if append_only else frozenset({CURATED})
 
 
-def standing(
+def placed_memories(
     connection: Connection, scope_id: int, header: FileHeader, memories: Iterable[UUID], *, append_only: bool
-) -> dict[UUID, Standing]:
+) -> dict[UUID, PlacedMemory]:
     """These memories of the scope; those that are gone are not in the answer."""
     values = {"scope": scope_id, "zone": header.zone, "cutoff": header.cutoff_hour, "memories": list(memories)}
-    found: dict[UUID, Standing] = {}
+    found: dict[UUID, PlacedMemory] = {}
     for row in connection.execute(_READ, values):
         sources = {(session, seq) for session, seq in row.heard or ()}
         sources |= {(session, seq) for pairs in row.imported or () for session, seq in pairs}
@@ -75,5 +75,5 @@ def standing(
             contradicts=tuple(sorted(row.contradicts or ())),
             sources=tuple(sorted(sources)),
         )
-        found[row.id] = Standing(memory, row.revision, paths_for(row.status, row.day, append_only=append_only))
+        found[row.id] = PlacedMemory(memory, row.revision, paths_for(row.status, row.day, append_only=append_only))
     return found

@@ -25,18 +25,18 @@ from slowwave_server.services.memory_files.changes import View, parse
 from slowwave_server.services.memory_files.disk import Disk, FileChanged, day_of_path, digest_of
 from slowwave_server.services.memory_files.locks import HeldLock
 from slowwave_server.services.memory_files.ownership import Owner
-from slowwave_server.services.memory_files.placement import Standing
+from slowwave_server.services.memory_files.placement import PlacedMemory
 from slowwave_server.services.memory_files.sync_state import drop_file, known_lines, note_file, note_lines, note_writing
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FileUpdate:
     """What a file is to be changed to. standing: memories that may have changed, those that are gone left out of it;
     ids: all that may have changed, gone ones too; places: lines that became a memory's, by number; summaries: of its
     day, None for those that stand there; remembered: the digest that the file is remembered by.
     """
 
-    standing: Mapping[UUID, Standing]
+    standing: Mapping[UUID, PlacedMemory]
     ids: Collection[UUID]
     places: Mapping[int, UUID]
     summaries: Sequence[FileSummary] | None = None
@@ -63,7 +63,7 @@ class Writer:
             lines = known_lines(connection, self._scope_id, path)
         return View(path, content, parse(content), lines, HandEdits())
 
-    def write(self, view: View, wanted: Wanted, now: datetime) -> bool:
+    def write(self, view: View, wanted: FileUpdate, now: datetime) -> bool:
         """Bring the file to what is wanted, and remember it. False: it was so already. Raises FileChanged, OSError."""
         path = view.path
         document, memories, placed = _plan(view, wanted)
@@ -100,7 +100,7 @@ class Writer:
         return False
 
 
-def _plan(view: View, wanted: Wanted) -> tuple[Document, dict[UUID, FileMemory], dict[int, FileMemory]]:
+def _plan(view: View, wanted: FileUpdate) -> tuple[Document, dict[UUID, FileMemory], dict[int, FileMemory]]:
     """The document without lines that belong elsewhere, the memories whose lines it is to have, and those in place."""
     memories: dict[UUID, FileMemory] = {}
     shown: dict[UUID, str] = {}
@@ -136,7 +136,7 @@ def _as_shown(memory: FileMemory, shown: str | None) -> FileMemory:
     return replace(memory, content=shown) if shown is not None and says_the_same(shown, memory.content) else memory
 
 
-def _lines(text: str, view: View, wanted: Wanted) -> dict[UUID, KnownLine]:
+def _lines(text: str, view: View, wanted: FileUpdate) -> dict[UUID, KnownLine]:
     lines: dict[UUID, KnownLine] = {}
     for entry in parse_document(text).entries:
         memory = entry.memory

@@ -21,7 +21,7 @@ from slowwave.ingest import IngestReport, Reject, ingest
 from slowwave.messages import MAX_CONTENT_CHARACTERS, message_events
 from slowwave.settings import Tools
 from slowwave.store import Store
-from slowwave_server.domain.moving_in.records import Broken, LeftOut, Said, System
+from slowwave_server.domain.moving_in.records import Broken, ImportedMessage, LeftOut, System
 from slowwave_server.services.moving_in.reading import Tally
 from slowwave_server.services.moving_in.runs import Context, Runs, transaction
 
@@ -41,7 +41,7 @@ _OWN = text(
 _CLOSE = text("UPDATE slowwave.sessions SET import_seq = last_seq WHERE import_run = :run")
 
 
-def checked(said: Said, tools: Tools) -> Said | LeftOut | Broken:
+def checked(said: ImportedMessage, tools: Tools) -> ImportedMessage | LeftOut | Broken:
     """The message as it can be recorded; LeftOut if nothing of it would be kept."""
     content = said.message.get("content")
     if isinstance(content, str) and len(content) > MAX_CONTENT_CHARACTERS:
@@ -70,13 +70,13 @@ class Recorder:
     sessions: set[tuple[str, str]] = field(default_factory=set)
     _folders: dict[str | None, str] = field(default_factory=dict)
 
-    def preview(self, messages: Iterable[Said]) -> None:
+    def preview(self, messages: Iterable[ImportedMessage]) -> None:
         """Count what recording would come to."""
         for agent, name, group in self._groups(messages):
             _, new = self._new(agent, name, group)
             self._note(agent, name, len(group), len(new))
 
-    def record(self, messages: Iterable[Said], store: Store) -> IngestReport:
+    def record(self, messages: Iterable[ImportedMessage], store: Store) -> IngestReport:
         """Record what is new; answers the report of the client's own ingest. Raises StoreUnavailable."""
         try:
             return ingest(self._lines(messages), store, tenant=self.context.tenant, on_reject=self._rejected)
@@ -85,7 +85,7 @@ class Recorder:
                 for run in self.runs.under_way.values():
                     connection.execute(_CLOSE, {"run": run.id})
 
-    def _lines(self, messages: Iterable[Said]) -> Iterator[str]:
+    def _lines(self, messages: Iterable[ImportedMessage]) -> Iterator[str]:
         for agent, name, group in self._groups(messages):
             found, new = self._new(agent, name, group)
             self._note(agent, name, len(group), len(new))
@@ -96,9 +96,9 @@ class Recorder:
             for said in new:
                 yield json.dumps({"agent": agent, "session": session, **said.message}, ensure_ascii=False, default=str)
 
-    def _groups(self, messages: Iterable[Said]) -> Iterator[tuple[str, str, list[Said]]]:
+    def _groups(self, messages: Iterable[ImportedMessage]) -> Iterator[tuple[str, str, list[ImportedMessage]]]:
         """Messages of one conversation that follow each other, at most _CHUNK together."""
-        group: list[Said] = []
+        group: list[ImportedMessage] = []
         place: tuple[str, str] = ("", "")
         for said in messages:
             at = (self._agent_of(said), said.origin if self.system in _LOGS else f"{self.system}:{said.origin}")
@@ -110,14 +110,14 @@ class Recorder:
         if group:
             yield (*place, group)
 
-    def _agent_of(self, said: Said) -> str:
+    def _agent_of(self, said: ImportedMessage) -> str:
         if self.agent is not None:
             return self.agent
         if said.folder not in self._folders:
             self._folders[said.folder] = repository_of(said.folder).agent(apart=False) if said.folder else "home"
         return self._folders[said.folder]
 
-    def _new(self, agent: str, name: str, group: list[Said]) -> tuple[list[Row[Any]], list[Said]]:
+    def _new(self, agent: str, name: str, group: list[ImportedMessage]) -> tuple[list[Row[Any]], list[ImportedMessage]]:
         """The sessions of a conversation, and what of it stands in none of them."""
         further = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + " (%)"
         with transaction(self.context.engine) as connection:

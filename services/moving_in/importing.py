@@ -16,7 +16,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.identity import check_name
 from slowwave.settings import Tools
 from slowwave.store import Store
-from slowwave_server.domain.moving_in.records import Moved, Said
+from slowwave_server.domain.moving_in.records import ImportedMessage, Moved
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.moving_in.conversations import Recorder, checked
 from slowwave_server.services.moving_in.memories import BATCH, MemoryWriter
@@ -112,9 +112,9 @@ class _Mover:
         """The first look; what is broken is counted by the second one."""
         return _batches(one for one in entries(self.source, Tally()) if isinstance(one, Moved))
 
-    def _messages(self) -> Iterator[Said]:
+    def _messages(self) -> Iterator[ImportedMessage]:
         found = entries(self.source, self.tally, lambda said: checked(said, self.tools))
-        return (one for one in found if isinstance(one, Said))
+        return (one for one in found if isinstance(one, ImportedMessage))
 
     def report(self, done: Counter[str], *, dry_run: bool) -> MovingReport:
         tally = self.tally

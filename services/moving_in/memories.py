@@ -30,7 +30,7 @@ from slowwave_server.services.memory_files.folder_reading import (
     IMPORT_CONFIDENCE,
     IMPORT_IMPORTANCE,
     IMPORT_TRUST,
-    Statement,
+    FileStatement,
 )
 from slowwave_server.services.memory_files.import_plan import Plan, make_plan
 from slowwave_server.services.memory_files.ownership import Forgotten, hold_fence, read_owner
@@ -44,7 +44,7 @@ _UUID_CHARACTERS = 36
 
 
 @dataclass(frozen=True, slots=True)
-class Line(Statement):
+class Line(FileStatement):
     """A statement that stands in no file. key: recognises the entry that it was."""
 
     key: bytes

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from slowwave_server.domain.moving_in.parsers import reader
-from slowwave_server.domain.moving_in.records import Broken, LeftOut, Moved, Piece, Said, System
+from slowwave_server.domain.moving_in.records import Broken, ImportedMessage, LeftOut, Moved, Piece, System
 from slowwave_server.services.moving_in.opening import open_source
 
 BROKEN_KEPT = 1000
@@ -50,14 +50,16 @@ class Tally:
 
 
 def entries(
-    source: Source, tally: Tally, check: Callable[[Said], Said | LeftOut | Broken] = lambda said: said
-) -> Iterator[Moved | Said]:
+    source: Source,
+    tally: Tally,
+    check: Callable[[ImportedMessage], ImportedMessage | LeftOut | Broken] = lambda said: said,
+) -> Iterator[Moved | ImportedMessage]:
     """All memories and messages of a source, in its order. check: whether a message can be recorded."""
     parse = reader(source.system)
     sampled: Counter[str] = Counter()
     for piece in open_source(source.system, source.given, table=source.table):
         for entry in parse(piece) if isinstance(piece, Piece) else (piece,):
-            found = check(entry) if isinstance(entry, Said) else entry
+            found = check(entry) if isinstance(entry, ImportedMessage) else entry
             if isinstance(found, Broken):
                 tally.name_broken(found)
             elif isinstance(found, LeftOut):
@@ -67,7 +69,7 @@ def entries(
                 yield found
 
 
-def _is_meant(source: Source, entry: Moved | Said, tally: Tally) -> bool:
+def _is_meant(source: Source, entry: Moved | ImportedMessage, tally: Tally) -> bool:
     if entry.owner is not None and (entry.owner in tally.owners or len(tally.owners) < OWNERS_KEPT):
         tally.owners[entry.owner] += 1
     if source.owner is None or entry.owner == source.owner:
@@ -76,7 +78,7 @@ def _is_meant(source: Source, entry: Moved | Said, tally: Tally) -> bool:
     return False
 
 
-def _count(entry: Moved | Said, tally: Tally, sampled: Counter[str]) -> None:
+def _count(entry: Moved | ImportedMessage, tally: Tally, sampled: Counter[str]) -> None:
     kind = "memory" if isinstance(entry, Moved) else "message"
     if isinstance(entry, Moved):
         tally.memories += 1

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, text
 
 from slowwave_server.domain.languages import detect
 from slowwave_server.domain.profile import profile_json
-from slowwave_server.domain.rebuilding import Statement, Witness
+from slowwave_server.domain.rebuilding import RebuiltStatement, Witness
 from slowwave_server.services.memories.changes import Author
-from slowwave_server.services.rebuild.standing import IN_WINDOWS
+from slowwave_server.services.rebuild.existing import IN_WINDOWS
 
 _COLUMNS = "memory_id, session_id, seq, confidence, importance, trust, holds_from"
 _NOTE = text(
@@ -65,7 +65,7 @@ def give(connection: Connection, run: int, rebuild: int, rest: Mapping[UUID, Ite
 
 
 def create(
-    connection: Connection, new: Sequence[Statement], *, author: Author, reason: str, now: datetime
+    connection: Connection, new: Sequence[RebuiltStatement], *, author: Author, reason: str, now: datetime
 ) -> dict[UUID, frozenset[Witness]]:
     """Make memories of statements, without sources yet; answers what each is to rest on."""
     made: dict[UUID, frozenset[Witness]] = {}

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, text
 
 from slowwave_server.domain.candidates import Extraction, Extractor, first_status
-from slowwave_server.domain.rebuilding import Statement, Witness
+from slowwave_server.domain.rebuilding import RebuiltStatement, Witness
 from slowwave_server.services.flush.rows import candidates_json
 from slowwave_server.services.rebuild.ledger import Owner, Place
 
@@ -98,18 +98,18 @@ def totals(connection: Connection, rebuild: int) -> Staged:
     return Staged(row.windows, int(row.tokens))
 
 
-def statements(connection: Connection, rebuild: int) -> list[Statement]:
+def statements(connection: Connection, rebuild: int) -> list[RebuiltStatement]:
     """All that the extractor said, window by window."""
-    found: list[Statement] = []
+    found: list[RebuiltStatement] = []
     for row in connection.execute(_STAGED, {"rebuild": rebuild}):
         found.extend(_statement(row.scope_id, row.session_id, said) for said in row.candidates)
     return found
 
 
-def _statement(scope: int, session: int, said: dict[str, Any]) -> Statement:
+def _statement(scope: int, session: int, said: dict[str, Any]) -> RebuiltStatement:
     holds_from = datetime.fromisoformat(said["valid_from"])
     worth = (said["confidence"], said["importance"], said["trust"], holds_from)
-    return Statement(
+    return RebuiltStatement(
         key=(scope, said["type"], bytes.fromhex(said["hash"])),
         content=said["content"],
         status=first_status(said["type"]),

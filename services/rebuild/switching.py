@@ -26,8 +26,8 @@ from slowwave_server.services.consolidation.world import World
 from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
 from slowwave_server.services.memories.merging import EVIDENCE, sync_copies
 from slowwave_server.services.rebuild import evidence
+from slowwave_server.services.rebuild.existing import existing_memories, known_elsewhere, scopes_of
 from slowwave_server.services.rebuild.staging import statements
-from slowwave_server.services.rebuild.standing import known_elsewhere, scopes_of, standing
 from slowwave_server.services.review.closing import close_conflict, close_item
 
 REASON = "another extractor read the same events"
@@ -105,7 +105,7 @@ def switch(connection: Connection, rebuild: int, *, author: Author, now: datetim
     """Switch, within the caller's transaction. Raises CannotSwitch."""
     if connection.execute(_HOLD, {"rebuild": rebuild}).first() is None:
         raise CannotSwitch("the rebuild is gone: its agent was forgotten, or another one took its place; ask again")
-    found, said = standing(connection, rebuild), together(statements(connection, rebuild))
+    found, said = existing_memories(connection, rebuild), together(statements(connection, rebuild))
     for scope in scopes_of(found, said):
         if not lock_scope(connection, scope):
             raise CannotSwitch("a pass is at the same memories: ask again after it, nothing is read twice")

@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
 from slowwave.errors import InvalidQuery
-from slowwave_server.domain.evidence import Said, gathered, weighed
+from slowwave_server.domain.evidence import EvidenceItem, gathered, weighed
 from slowwave_server.models import (
     Flush,
     MaintenanceRun,
@@ -38,7 +38,7 @@ _MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")
 
 
 @dataclass(slots=True)
-class Then:
+class ScopeAsOf:
     """Memories as they were known at a moment. touched: all that changed since, also those not known at that moment."""
 
     touched: set[UUID] = field(default_factory=set)
@@ -46,9 +46,9 @@ class Then:
     sources: dict[UUID, list[tuple[int, int]]] = field(default_factory=dict)
 
 
-def known_then(
+def read_as_of(
     connection: Connection, scope_id: int, moment: datetime, *, with_sources: bool = False, most: int | None = None
-) -> Then:
+) -> ScopeAsOf:
     """What changed since `moment`, as it was then; `sources` are (session id, seq) that had been taken up.
 
     Those of which nothing but decided fields changed rest on what they rest on now: with_sources says whether `sources`
@@ -72,7 +72,7 @@ def known_then(
     heard = {memory: row for memory, row in known.items() if memory not in decided}
     parts = _parts_then(connection, scope_id, heard, known, touched)
     evidence = _evidence_then(connection, {*heard, *(part for ids in parts.values() for part in ids)}, moment)
-    then = Then(touched)
+    then = ScopeAsOf(touched)
     then.rows.extend({name: row[name] for name in _COLUMNS} for memory, row in known.items() if memory in decided)
     for memory, row in heard.items():
         said = gathered(evidence[memory], (evidence[part] for part in parts[memory]))
@@ -189,9 +189,9 @@ def _parts_then(
     return parts
 
 
-def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime) -> dict[UUID, list[Said]]:
+def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime) -> dict[UUID, list[EvidenceItem]]:
     """What each says by itself, of what had been flushed or settled by then."""
-    found: dict[UUID, list[Said]] = defaultdict(list)
+    found: dict[UUID, list[EvidenceItem]] = defaultdict(list)
     flushed = (
         select(Flush.id)
         .where(
@@ -215,7 +215,7 @@ def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime
     return found
 
 
-def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, Said]]:
+def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, EvidenceItem]]:
     """What agents had noted themselves, and was settled by then."""
     noted = (
         select(
@@ -239,7 +239,7 @@ def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -
         yield row["memory_id"], _said(row, ("note", row["working_id"]), witness)
 
 
-def _lines_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, Said]]:
+def _lines_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, EvidenceItem]]:
     """What had been read from files by then."""
     read = (
         select(MemoryImport)
@@ -255,8 +255,8 @@ def _lines_then(connection: Connection, memories: set[UUID], moment: datetime) -
         yield row["memory_id"], replace(line, last_from=row["reaffirmed_at"])
 
 
-def _said(row: Any, key: tuple[object, ...], witness: str, event: tuple[int, int] | None = None) -> Said:
-    return Said(key, witness, row["confidence"], row["importance"], row["trust"], row["holds_from"], event)
+def _said(row: Any, key: tuple[object, ...], witness: str, event: tuple[int, int] | None = None) -> EvidenceItem:
+    return EvidenceItem(key, witness, row["confidence"], row["importance"], row["trust"], row["holds_from"], event)
 
 
 def _among(memories: set[UUID]) -> Any:

@@ -9,8 +9,8 @@ from typing import Literal
 from sqlalchemy import Connection, Select
 from sqlalchemy.exc import DBAPIError
 
+from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.domain.troubles import TROUBLES
 
 TENANTS_NAMED = 10
 
@@ -21,14 +21,14 @@ Verdict = Literal["ok", "problem", "unknown"]
 class Check:
     """One finding. verdict: unknown where the check could not be made. finding: what was seen.
 
-    Of a problem, trouble is its name in the catalogue (`domain.troubles`), title and cure its words there; here: what
+    Of a problem, trouble is its name in the catalogue (`domain.health_issues`), title and cure its words there; here: what
     to run or change in this very case, where more can be said.
     """
 
     name: str
     verdict: Verdict
     finding: str
-    trouble: str | None = None
+    issue: str | None = None
     title: str | None = None
     cure: str | None = None
     here: str | None = None
@@ -44,9 +44,9 @@ def unknown(name: str, finding: str) -> Check:
     return Check(name, "unknown", finding)
 
 
-def problem(name: str, trouble: str, finding: str, here: str | None = None) -> Check:
+def problem(name: str, issue: str, finding: str, here: str | None = None) -> Check:
     """A trouble of the catalogue, by its name there."""
-    known = TROUBLES[trouble]
+    known = HEALTH_ISSUES[issue]
     return Check(name, "problem", finding, known.name, known.title, known.cure, here)
 
 

@@ -19,7 +19,7 @@ SCOPES_READ = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SummaryVersion:
     """One version of a day's summary. messages: how many events it was made from. lines: what the text consists of,
     each with `facet`, `text`, `speaker`, `session`, `seq` and `at`.
     """
@@ -50,7 +50,7 @@ class DayStory:
     finalized_at: datetime | None
     last_error: str | None
     versions: tuple[int, ...]
-    summary: Told | None
+    summary: SummaryVersion | None
 
 
 def read_day(
@@ -95,7 +95,7 @@ def read_day(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LineSource:
     """One event that a line of a summary rests on, in full but for secrets in it."""
 
     session: str
@@ -108,7 +108,7 @@ class Said:
 
 def said_for(
     connection: Connection, tenant: str, agent: str, lines: Iterable[Mapping[str, Any]]
-) -> dict[tuple[str, int], Said]:
+) -> dict[tuple[str, int], LineSource]:
     """The events that these lines of the agent's summaries name, by session and number. What is no longer kept, as
     after retention or a forget, is not among them.
     """
@@ -125,13 +125,15 @@ def said_for(
         .where(Session.name.in_({session for session, _ in places}), Event.seq.in_({seq for _, seq in places}))
     )
     rows = connection.execute(query).mappings()
-    return {(row["session"], row["seq"]): Said(**(dict(row) | {"content": masked(row["content"])})) for row in rows}
+    return {
+        (row["session"], row["seq"]): LineSource(**(dict(row) | {"content": masked(row["content"])})) for row in rows
+    }
 
 
-def _told(connection: Connection, query: Select[DaySummary]) -> Told:
+def _told(connection: Connection, query: Select[DaySummary]) -> SummaryVersion:
     row = connection.execute(query.with_only_columns(*DaySummary.__table__.columns)).mappings().one()
-    plain = {name: row[name] for name in Told.__dataclass_fields__ if name != "made_at"}
-    return Told(**plain, made_at=row["created_at"])
+    plain = {name: row[name] for name in SummaryVersion.__dataclass_fields__ if name != "made_at"}
+    return SummaryVersion(**plain, made_at=row["created_at"])
 
 
 def _entry(connection: Connection, tenant: str, agent: str, day: date, scope: str | None) -> DayEntry:

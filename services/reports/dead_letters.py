@@ -19,7 +19,7 @@ LetterState = Literal["open", "redriven", "dismissed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class ListedDeadLetter:
     """One letter; the payload as it came but for secrets in it."""
 
     id: int
@@ -39,7 +39,7 @@ def of_tenant(tenant: str, *, nobodys: bool = True) -> ColumnElement[bool]:
     return or_(DeadLetter.tenant == tenant, DeadLetter.tenant.is_(None))
 
 
-def list_letters(
+def list_dead_letters(
     connection: Connection,
     tenant: str,
     *,
@@ -47,7 +47,7 @@ def list_letters(
     before: int | None = None,
     nobodys: bool = True,
     limit: int = 100,
-) -> list[Letter]:
+) -> list[ListedDeadLetter]:
     """The newest `limit` letters in `state`, in any where it is None; of those older than number `before`.
 
     nobodys: also those whose tenant could not be read, for somebody who may see what is of any tenant.
@@ -60,7 +60,7 @@ def list_letters(
     return [_letter(row) for row in connection.execute(query.order_by(DeadLetter.id.desc()).limit(limit))]
 
 
-def read_letter(connection: Connection, tenant: str, number: int, *, nobodys: bool = True) -> Letter:
+def read_dead_letter(connection: Connection, tenant: str, number: int, *, nobodys: bool = True) -> ListedDeadLetter:
     """Answer one letter; nobodys as in `list_letters`. Raises UnknownName."""
     row = connection.execute(_letters(tenant, nobodys=nobodys).where(DeadLetter.id == number)).first()
     if row is None:
@@ -75,8 +75,8 @@ def count_open(connection: Connection, tenant: str, *, nobodys: bool = True) -> 
     return connection.execute(query).scalar_one()
 
 
-def _letter(row: Row[*tuple[Any, ...]]) -> Letter:
-    letter = Letter(*row)
+def _letter(row: Row[*tuple[Any, ...]]) -> ListedDeadLetter:
+    letter = ListedDeadLetter(*row)
     return replace(letter, error=masked(letter.error), payload=masked_values(letter.payload))
 
 

@@ -35,7 +35,7 @@ from slowwave_server.services.reports.waiting_for_people import (
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class HealthProbe:
     """What is looked at. listening: answers the queues of each worker, None when nobody can be asked."""
 
     settings: Settings
@@ -45,7 +45,7 @@ class Patient:
     clock: Callable[[], datetime]
 
 
-def examine(patient: Patient, *, quick: bool = False) -> Iterator[Check]:
+def examine(patient: HealthProbe, *, quick: bool = False) -> Iterator[Check]:
     """All checks, one after the other. quick: only whether the servers answer and the schema is right."""
     memory = patient.settings.memory
     postgres = list(check_postgres(patient.engine))

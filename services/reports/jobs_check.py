@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from slowwave.settings import Maintenance
+from slowwave_server.domain.health_limits import FAILED_RUNS, LATE_TICKS
 from slowwave_server.domain.spoken_time import duration_words, pluralize
-from slowwave_server.domain.trouble_limits import FAILED_RUNS, LATE_TICKS
 from slowwave_server.services.reports.check import Check, fine, problem
 from slowwave_server.services.reports.metrics.runs import read_jobs
 from slowwave_server.services.reports.metrics.sessions import age

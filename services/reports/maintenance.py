@@ -32,7 +32,7 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JobStatus:
     """A job, and by how many seconds its run is late (0: not yet due; None: not planned, or disabled)."""
 
     job: Job
@@ -43,7 +43,7 @@ class Standing:
 class MaintenanceStatus:
     """All jobs by name; the runs under way, also those that belong to no job, the oldest first."""
 
-    jobs: tuple[Standing, ...]
+    jobs: tuple[JobStatus, ...]
     running: tuple[Running, ...]
 
 
@@ -56,7 +56,7 @@ def read_maintenance(connection: Connection, now: datetime) -> MaintenanceStatus
         .order_by(MaintenanceRun.id)
         .limit(RUNS_LISTED)
     )
-    jobs = tuple(Standing(job, _late(job, now)) for job in read_jobs(connection))
+    jobs = tuple(JobStatus(job, _late(job, now)) for job in read_jobs(connection))
     return MaintenanceStatus(jobs, tuple(_running(row, now) for row in connection.execute(under_way)))
 
 

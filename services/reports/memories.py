@@ -21,9 +21,9 @@ from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import MemoryStatus
 from slowwave_server.models import Agent, Memory, MemorySource, Session
 from slowwave_server.services.lookup import find_agent, find_scope, find_session
-from slowwave_server.services.reports.as_of import Then, known_then
+from slowwave_server.services.reports.as_of import ScopeAsOf, read_as_of
 from slowwave_server.services.reports.file_lines import files_among
-from slowwave_server.services.reports.text_filter import Wording
+from slowwave_server.services.reports.text_filter import TextFilter
 
 Moment = date | datetime
 SOURCES_SHOWN = 20
@@ -91,13 +91,13 @@ def list_memories(
     if scope_id is None:
         return []
     moment = _instant(known_at, zone)
-    then = Then()
+    then = ScopeAsOf()
     if moment is not None:
-        then = known_then(connection, scope_id, moment, with_sources=session_id is not None, most=most_changes)
+        then = read_as_of(connection, scope_id, moment, with_sources=session_id is not None, most=most_changes)
     changed = [row for row in then.rows if wanted.admits(row) and _comes_from(then, row["id"], session_id)]
     query = _query(scope_id, session_id, wanted)
     if words is not None:
-        wording = Wording.read(connection, scope_id, words)
+        wording = TextFilter.read(connection, scope_id, words)
         saying = wording.holding(connection, changed)
         changed = [row for row in changed if row["id"] in saying]
         query = query.where(wording.condition())
@@ -169,7 +169,7 @@ def _query(scope_id: int, session_id: int | None, wanted: _Wanted) -> Select[*tu
     return query.order_by(Memory.valid_from.desc(), Memory.id.desc())
 
 
-def _comes_from(then: Then, memory: UUID, session_id: int | None) -> bool:
+def _comes_from(then: ScopeAsOf, memory: UUID, session_id: int | None) -> bool:
     return session_id is None or any(source[0] == session_id for source in then.sources.get(memory, ()))
 
 
@@ -189,7 +189,7 @@ def _instant(moment: Moment | None, zone: ZoneInfo) -> datetime | None:
 
 
 def _with_sources(
-    connection: Connection, tenant: str, rows: Sequence[Mapping[str, Any]], then: Then
+    connection: Connection, tenant: str, rows: Sequence[Mapping[str, Any]], then: ScopeAsOf
 ) -> list[ListedMemory]:
     counts, sources = sources_of(connection, tenant, [row["id"] for row in rows])
     events = {row["id"]: then.sources[row["id"]] for row in rows if row["id"] in then.sources}

@@ -22,7 +22,7 @@ from slowwave_server.services.llm.gate import build_gate
 from slowwave_server.services.reports.check import Check, fine, problem, unknown
 
 State = Literal["none", "fine", "not_set_up", "away", "refused", "unknown"]
-TROUBLES_OF: Mapping[State, str | None] = {
+ISSUES_OF: Mapping[State, str | None] = {
     "fine": None,
     "not_set_up": "model-not-set-up",
     "away": "model-down",
@@ -32,7 +32,7 @@ TROUBLES_OF: Mapping[State, str | None] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ModelState:
     """What is known of the model. here: what to do in this very case, where more can be said."""
 
     state: State
@@ -43,36 +43,36 @@ class Known:
 def check_model(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> Check:
     """Whether a model is set up, its package or program is there, and its endpoint is not given up for now."""
     known = model_state(llm, redis, clock)
-    trouble = TROUBLES_OF.get(known.state)
-    if trouble is not None:
-        return problem("model", trouble, known.said, known.here)
+    issue = ISSUES_OF.get(known.state)
+    if issue is not None:
+        return problem("model", issue, known.said, known.here)
     return unknown("model", known.said) if known.state == "unknown" else fine("model", known.said)
 
 
-def model_state(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> Known:
+def model_state(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> ModelState:
     """See how the model is, without asking it."""
     try:
         driver = build_driver(llm, clock)
     except InvalidSettings as error:
-        return Known("not_set_up", str(error))
+        return ModelState("not_set_up", str(error))
     if driver is None:
-        return Known("none", "none is set up (memory.llm.driver): the rules do all work")
+        return ModelState("none", "none is set up (memory.llm.driver): the rules do all work")
     if llm.driver == "command" and not _program_found(llm.command):
         here = "mend memory.llm.command, or add the program's folder to the workers' PATH"
-        return Known("not_set_up", f"{driver.name}: there is no such program", here)
+        return ModelState("not_set_up", f"{driver.name}: there is no such program", here)
     return _known(driver.name, build_gate(redis, driver.endpoint, llm).breaker)
 
 
-def _known(name: str, breaker: Breaker) -> Known:
+def _known(name: str, breaker: Breaker) -> ModelState:
     try:
         why, seconds = breaker.known()
     except TransientError:
-        return Known("unknown", f"{name}: the broker knows how it is, and can't be reached")
+        return ModelState("unknown", f"{name}: the broker knows how it is, and can't be reached")
     if why is None:
-        return Known("fine", f"{name} is set up, and nothing is known against it")
+        return ModelState("fine", f"{name} is set up, and nothing is known against it")
     rests = f"is not asked for another {duration_words(seconds)}" if seconds else "is tried by the next call"
     said = "refuses the key" if why == "refused" else "failed again and again"
-    return Known(why, f"{name}: {breaker.endpoint} {said}, and {rests}")
+    return ModelState(why, f"{name}: {breaker.endpoint} {said}, and {rests}")
 
 
 def _program_found(command: str) -> bool:

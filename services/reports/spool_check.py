@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slowwave.spool import Spooled
+from slowwave_server.domain.health_limits import SPOOL_ROOM_BYTES
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.domain.trouble_limits import SPOOL_ROOM_BYTES
 from slowwave_server.services.reports.check import Check, fine, problem
 
 

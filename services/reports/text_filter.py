@@ -29,7 +29,7 @@ _HOLDING = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class TextFilter:
     """What is asked for in a scope, and the words that are left of it, each with its stems in the scope's languages."""
 
     scope_id: int
@@ -38,7 +38,7 @@ class Wording:
     stems: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def read(cls, connection: Connection, scope_id: int, words: str) -> "Wording":
+    def read(cls, connection: Connection, scope_id: int, words: str) -> "TextFilter":
         """Take words as somebody typed them."""
         asked = words.replace("\0", "").strip()[:LONGEST]
         languages = connection.execute(_LANGUAGES, {"scope": scope_id}).scalar_one()

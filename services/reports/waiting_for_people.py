@@ -9,12 +9,12 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select
 
 from slowwave.settings import Llm
+from slowwave_server.domain.health_limits import CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
 from slowwave_server.domain.spoken_time import duration_words, pluralize
-from slowwave_server.domain.trouble_limits import CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
 from slowwave_server.models import Agent, DeadLetter, Event, Flush, Session
 from slowwave_server.services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant
 from slowwave_server.services.reports.metrics.budgets import cap_of, is_spent, read_usage
-from slowwave_server.services.reports.metrics.quarantine import read_aside
+from slowwave_server.services.reports.metrics.quarantine import read_quarantine
 
 SPENT_NAMED = 5
 
@@ -46,7 +46,7 @@ def check_letters(connection: Connection) -> Check:
 
 def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]:
     """Whether questions and contradictions are looked at. Of all tenants, by number alone."""
-    found = read_aside(connection, now=now)
+    found = read_quarantine(connection, now=now)
     number = int(sum(found.review_open.values()))
     questions = f"{pluralize(number, 'question')} open"
     waited = f"{questions}, the first for {duration_words(found.review_oldest_seconds)}"

@@ -16,7 +16,7 @@ from slowwave_server.services.maintenance.scheduler import JobContext, JobOutcom
 from slowwave_server.services.requests.store import remove_old_requests
 from slowwave_server.services.retention.calls import CallRemoval, remove_old_answers, remove_old_calls
 from slowwave_server.services.retention.events import Removal, remove_old_events
-from slowwave_server.services.retention.partitions import Kept, keep_partitions
+from slowwave_server.services.retention.partitions import PartitionCounts, keep_partitions
 from slowwave_server.services.retention.work import expire_work
 from slowwave_server.services.session_logs import CleanUp, cleanup_session_logs_older_than
 from slowwave_server.services.webhooks.outbox import remove_old_deliveries
@@ -44,7 +44,7 @@ def run_retention(context: JobContext) -> JobOutcome:
         go_on=go_on,
         part_of=context.run.id,
     )
-    kept_room = Kept() if context.dry_run else keep_partitions(context.engine)
+    kept_room = PartitionCounts() if context.dry_run else keep_partitions(context.engine)
     logs = _remove_logs(context, now)
     stats = {
         "events": removal.events,

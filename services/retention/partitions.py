@@ -19,7 +19,7 @@ _IN_USE = frozenset({"55P03", "40P01"})
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PartitionCounts:
     """How many partitions were made and emptied. busy: the table was in use, the next call does the rest."""
 
     made: int = 0
@@ -27,7 +27,7 @@ class Kept:
     busy: bool = False
 
 
-def keep_partitions(engine: Engine, *, width: int = WIDTH) -> Kept:
+def keep_partitions(engine: Engine, *, width: int = WIDTH) -> PartitionCounts:
     """Make partitions ahead of the sessions to come, empty those of which all was removed, and tell the planner.
 
     Without it nothing is lost: what comes after the last partition lies in one that has no end. Doing it twice changes
@@ -44,5 +44,5 @@ def keep_partitions(engine: Engine, *, width: int = WIDTH) -> Kept:
     except DBAPIError as error:
         if getattr(error.orig, "sqlstate", None) not in _IN_USE:
             raise
-        return Kept(made, emptied, busy=True)
-    return Kept(made, emptied)
+        return PartitionCounts(made, emptied, busy=True)
+    return PartitionCounts(made, emptied)

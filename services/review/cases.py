@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Row, bindparam, func, or_, select, text
 from sqlalchemy.orm import aliased
 
-from slowwave_server.domain.review import Statement
+from slowwave_server.domain.review import ReviewedMemory
 from slowwave_server.models import Memory, MemoryConflict, ReviewItem, Scope
 
 Kind = Literal["item", "conflict"]
@@ -39,11 +39,11 @@ class OpenConflict:
     """
 
     id: int
-    a: Statement
-    b: Statement
+    a: ReviewedMemory
+    b: ReviewedMemory
     pair: tuple[UUID, UUID]
 
-    def other(self, memory: UUID) -> Statement:
+    def other(self, memory: UUID) -> ReviewedMemory:
         return self.b if self.a.id == memory else self.a
 
 
@@ -56,7 +56,7 @@ class Case:
 
     scope_id: int
     item: int | None
-    memory: Statement | None
+    memory: ReviewedMemory | None
     conflicts: tuple[OpenConflict, ...]
     closed: str | None = None
 
@@ -124,7 +124,7 @@ def open_items(
     return list(connection.execute(query).scalars())
 
 
-def statements(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, Statement]:
+def statements(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, ReviewedMemory]:
     """What stands for each of these memories of the scope now: its survivor where it was merged, else itself."""
     head = aliased(Memory)
     query = (
@@ -139,7 +139,9 @@ def statements(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> di
         if row.status in _READABLE
     }
     return {
-        row["asked"]: Statement(**{name: row[name] for name in _READ}, before_review=before.get(row["id"], "inbox"))
+        row["asked"]: ReviewedMemory(
+            **{name: row[name] for name in _READ}, before_review=before.get(row["id"], "inbox")
+        )
         for row in rows
     }
 

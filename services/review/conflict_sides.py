@@ -19,7 +19,7 @@ SOURCES_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class QuotedEvent:
     """An event that says it, as it was recorded but for secrets in it."""
 
     agent: str
@@ -54,7 +54,7 @@ class Side:
     revision: int
     source_count: int
     noted: int
-    sources: tuple[Said, ...]
+    sources: tuple[QuotedEvent, ...]
     files: tuple[str, ...]
 
 
@@ -85,7 +85,9 @@ def read_sides(connection: Connection, tenant: str, memories: Iterable[UUID]) ->
     }
 
 
-def _said(connection: Connection, tenant: str, memories: list[UUID]) -> tuple[dict[UUID, int], dict[UUID, list[Said]]]:
+def _said(
+    connection: Connection, tenant: str, memories: list[UUID]
+) -> tuple[dict[UUID, int], dict[UUID, list[QuotedEvent]]]:
     ranked = (
         select(
             MemorySource.memory_id,
@@ -111,11 +113,11 @@ def _said(connection: Connection, tenant: str, memories: list[UUID]) -> tuple[di
     )
     query = select(ranked).where(ranked.c.place <= SOURCES_SHOWN).order_by(ranked.c.memory_id, ranked.c.place)
     counts: dict[UUID, int] = defaultdict(int)
-    said: dict[UUID, list[Said]] = defaultdict(list)
+    said: dict[UUID, list[QuotedEvent]] = defaultdict(list)
     for row in connection.execute(query):
         counts[row.memory_id] = row.total
         content = masked(row.content)
-        said[row.memory_id].append(Said(row.agent, row.session, row.seq, row.speaker, content, row.happened_at))
+        said[row.memory_id].append(QuotedEvent(row.agent, row.session, row.seq, row.speaker, content, row.happened_at))
     return counts, said
 
 

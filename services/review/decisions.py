@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from slowwave.errors import SlowwaveError
 from slowwave_server.domain import review
 from slowwave_server.domain.changes import ChangeLine
-from slowwave_server.domain.review import Answer, Statement
+from slowwave_server.domain.review import Answer, ReviewedMemory
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import ReviewItem
 from slowwave_server.services.memories.changes import Author, Stale, changes_of_run
@@ -269,7 +269,7 @@ def answer_to(connection: Connection, case: Case, decision: Decision) -> Answer:
     return _between(*_sides(connection, case, decision), decision)
 
 
-def _between(a: Statement, b: Statement, decision: Decision) -> Answer:
+def _between(a: ReviewedMemory, b: ReviewedMemory, decision: Decision) -> Answer:
     if a.id == b.id:
         return Answer("accepted", "dismissed", f"both were merged into {a.quoted}")
     if decision.kind == "accept":
@@ -285,7 +285,7 @@ def _between(a: Statement, b: Statement, decision: Decision) -> Answer:
     return review.keep_one(a, b, decision.memory)
 
 
-def _sides(connection: Connection, case: Case, decision: Decision) -> tuple[Statement, Statement]:
+def _sides(connection: Connection, case: Case, decision: Decision) -> tuple[ReviewedMemory, ReviewedMemory]:
     """The two that a decision is between."""
     memory = case.memory
     if memory is None:

@@ -21,7 +21,7 @@ from slowwave_server.services.undo.rows import Removed
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RunChange:
     """One change that a run made."""
 
     id: int
@@ -48,7 +48,7 @@ class Made:
         return self.action == "decided" or (self.action == "undone" and self.after is not None and bool(about))
 
 
-def changes_of(connection: Connection, run_id: int) -> list[Made]:
+def changes_of(connection: Connection, run_id: int) -> list[RunChange]:
     """All changes of a run, the last one first."""
     query = (
         select(
@@ -63,11 +63,11 @@ def changes_of(connection: Connection, run_id: int) -> list[Made]:
         .where(MemoryChange.run_id == run_id)
         .order_by(MemoryChange.id.desc())
     )
-    return [Made(*row) for row in connection.execute(query)]
+    return [RunChange(*row) for row in connection.execute(query)]
 
 
 def put_back(
-    connection: Connection, memory: Touched, change: Made, *, author: Author, reason: str, now: datetime
+    connection: Connection, memory: Touched, change: RunChange, *, author: Author, reason: str, now: datetime
 ) -> None:
     """Set the fields of one change to what they were. Raises CannotUndo where they aren't what the change left."""
     before = {name: field_value(name, value) for name, value in (change.before or {}).items()}
@@ -89,7 +89,9 @@ def put_back(
     memory.fields |= before
 
 
-def reopen(connection: Connection, change: Made, gone: Removed, *, author: Author, reason: str, now: datetime) -> bool:
+def reopen(
+    connection: Connection, change: RunChange, gone: Removed, *, author: Author, reason: str, now: datetime
+) -> bool:
     """Set a conflict or a question to what it was before it was decided. False: the run had made it itself."""
     before, after = dict(change.before or {}), dict(change.after or {})
     item, conflict = before.get("review_item"), before.get("conflict")

@@ -29,7 +29,7 @@ from slowwave_server.services.undo.checks import (
     refuse_if_asked_later,
     refuse_if_built_on,
 )
-from slowwave_server.services.undo.fields import Made, changes_of, put_back, reindex, reopen
+from slowwave_server.services.undo.fields import RunChange, changes_of, put_back, reindex, reopen
 from slowwave_server.services.undo.report import UndoReport, describe
 from slowwave_server.services.undo.rows import (
     Removed,
@@ -141,7 +141,7 @@ class _Reverted:
     def _reason(self) -> str:
         return f"run {self.target.id} was undone"
 
-    def revert(self, changes: Sequence[Made], made: Collection[UUID], returned: Mapping[str, int]) -> UndoReport:
+    def revert(self, changes: Sequence[RunChange], made: Collection[UUID], returned: Mapping[str, int]) -> UndoReport:
         """Do it, and count what was done. returned: the rows that were written back, if an undo is undone."""
         connection, run_id, undo = self.connection, self.target.id, self.author.run_id
         gone = remove_rows(connection, run_id, undo)
@@ -171,7 +171,7 @@ class _Reverted:
             days=days or returned.get("day_summaries", 0),
         )
 
-    def _change(self, change: Made, gone: Removed) -> None:
+    def _change(self, change: RunChange, gone: Removed) -> None:
         """Revert one change; the last one comes first, so that every state in between existed before."""
         connection, author, reason, now = self.connection, self.author, self._reason, self.now
         memory = change.memory
@@ -203,10 +203,10 @@ class _Reverted:
         mark_checked(connection, sorted(set(self.touched) - self.removed), now)
 
 
-def _merged(changes: Sequence[Made]) -> set[UUID]:
+def _merged(changes: Sequence[RunChange]) -> set[UUID]:
     return {change.memory for change in changes if change.of_fields and "merged_into" in (change.before or {})}
 
 
-def _pair(change: Made) -> dict[str, object]:
+def _pair(change: RunChange) -> dict[str, object]:
     """A registered conflict, without words."""
     return {name: value for name, value in (change.after or {}).items() if name in {"conflict", "with", "status"}}

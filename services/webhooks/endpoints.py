@@ -25,7 +25,7 @@ _AGAIN = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NewEndpoint:
     """An endpoint that is to be made. agents, scopes: names and patterns; types: of changes, none for all."""
 
     url: str
@@ -35,7 +35,7 @@ class Wanted:
     description: str = ""
 
 
-def make_endpoint(connection: Connection, tenant: str, wanted: Wanted, *, by: str) -> tuple[UUID, str]:
+def make_endpoint(connection: Connection, tenant: str, wanted: NewEndpoint, *, by: str) -> tuple[UUID, str]:
     """Make an endpoint that is told of changes from now on; answer its id and its secret. Raises InvalidQuery."""
     if len(list_endpoints(connection, tenant)) >= MOST_ENDPOINTS:
         raise InvalidQuery(f"a tenant has at most {MOST_ENDPOINTS} webhooks; remove one first")

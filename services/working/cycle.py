@@ -25,7 +25,7 @@ from slowwave_server.domain.working import MAX_LOOKED_AT, Note, Sieve, Sifted, m
 from slowwave_server.services.consolidation.neighbours import candidates, index_blocks, load
 from slowwave_server.services.memories.changes import Author
 from slowwave_server.services.memories.triples import store_triples
-from slowwave_server.services.working.store import Kept, keep, link, settle
+from slowwave_server.services.working.store import NoteOutcome, keep, link, settle
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ class Cycle:
         counts = Counter(links=self._link(new, kept), triples=self._relate(new, kept))
         return [_outcome(one, kept[one.note.id]) for one in sifted], counts
 
-    def _link(self, new: Sequence[Sifted], kept: dict[UUID, Kept]) -> int:
+    def _link(self, new: Sequence[Sifted], kept: dict[UUID, NoteOutcome]) -> int:
         links = {}
         for one in new:
             source = kept[one.note.id].memory
@@ -109,7 +109,7 @@ class Cycle:
                     links[source, target] = (source, target, other)
         return link(self._connection, list(links.values()), author=self._author, now=self._now)
 
-    def _relate(self, new: Sequence[Sifted], kept: dict[UUID, Kept]) -> int:
+    def _relate(self, new: Sequence[Sifted], kept: dict[UUID, NoteOutcome]) -> int:
         if not self._extract_triples:
             return 0
         found = {kept[one.note.id].memory: triples(read(one.note.content)) for one in new}
@@ -131,7 +131,7 @@ class Cycle:
         return Outcome(note.id, "", "failed", None, sentence)
 
 
-def _outcome(one: Sifted, kept: Kept) -> Outcome:
+def _outcome(one: Sifted, kept: NoteOutcome) -> Outcome:
     if kept.is_new:
         return Outcome(one.note.id, one.note.content, "consolidated", kept.memory, one.why)
     why = one.why if one.repeats is not None else "the scope has it already, word for word"

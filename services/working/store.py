@@ -43,7 +43,7 @@ _KEEP = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class NoteOutcome:
     """Where a note ended: in a memory, which is new or was there."""
 
     memory: UUID
@@ -186,7 +186,7 @@ def settle(
 
 def keep(
     connection: Connection, scope_id: int, sifted: Sequence[Sifted], *, author: Author, now: datetime
-) -> dict[UUID, Kept]:
+) -> dict[UUID, NoteOutcome]:
     """Make memories of notes, or evidence for those that are there, and settle them: one statement, by note's id."""
     rows = connection.execute(
         _KEEP,
@@ -198,7 +198,7 @@ def keep(
             "now": now,
         },
     )
-    return {row.item: Kept(row.memory, row.is_new) for row in rows}
+    return {row.item: NoteOutcome(row.memory, row.is_new) for row in rows}
 
 
 def link(connection: Connection, links: Sequence[tuple[UUID, UUID, Link]], *, author: Author, now: datetime) -> int:

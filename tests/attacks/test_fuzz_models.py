@@ -12,7 +12,7 @@ from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.model_calls import Answer, Prompt
 from slowwave_server.domain.model_extraction import Known, KnownMemory, prompt_of, read_window
 from slowwave_server.domain.model_extraction.asking import CERTAINTY, IMPORTANCE, PRECISIONS, TYPES
-from slowwave_server.domain.review import Statement
+from slowwave_server.domain.review import ReviewedMemory
 from slowwave_server.domain.summaries.lines import FACETS
 from slowwave_server.services.llm.answers import UnfitAnswer, read_answer
 from tests.attacks import strategies as odd
@@ -155,9 +155,9 @@ def test_a_verdict_goes_no_further_than_what_it_cites(data: Any, about: str) -> 
         assert ruling == "open" or set(verdict.sources) <= {1, 2}
 
 
-def _side(number: int, content: str) -> Statement:
+def _side(number: int, content: str) -> ReviewedMemory:
     at = NOON + timedelta(days=number)
-    return Statement(
+    return ReviewedMemory(
         id=UUID(int=number), status="active", trust="user", importance=0.5, valid_from=at, reaffirmed_at=at,
         content=content,
     )  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 from psycopg.errors import InsufficientPrivilege, InvalidAuthorizationSpecification, UniqueViolation
 
 from slowwave_server.services.access import privileges
-from slowwave_server.services.access.api_keys import Key, Wanted, digest_of, find_key, make_key, note_use, revoke_key
+from slowwave_server.services.access.api_keys import Key, NewKey, digest_of, find_key, make_key, note_use, revoke_key
 from slowwave_server.services.access.grants import tables
 from tests.support.roles import Deployment, deployed
 
@@ -41,7 +41,7 @@ class Gateway:
     def make(self, tenant: str, **wanted: Any) -> tuple[Key, str]:
         with self.deployment.owner.begin() as connection:
             now = datetime.now(UTC)
-            return make_key(connection, tenant, Wanted("app", ["read"], **wanted), by="Maya", now=now)
+            return make_key(connection, tenant, NewKey("app", ["read"], **wanted), by="Maya", now=now)
 
     def digest(self, tenant: str) -> bytes:
         return digest_of(self.keys[tenant][1])

@@ -19,7 +19,7 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.summaries.segment import summarize_segment
-from slowwave_server.services.reports.dead_letters import list_letters
+from slowwave_server.services.reports.dead_letters import list_dead_letters
 from slowwave_server.services.reports.evidence import RevealRefused, check_reveal, masked_values
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.services.reports.quarantine import list_quarantined
@@ -169,7 +169,7 @@ def test_dead_letters_and_quarantine_show_no_secret(scene: Scene) -> None:
             {"error": f"password={SECRET}", "payload": payload},
         )
         connection.execute(text("UPDATE slowwave.events SET quarantined_at = now()"))
-        letters = list_letters(connection, "default")
+        letters = list_dead_letters(connection, "default")
         events = list_quarantined(connection, "default")
     assert SECRET not in repr(letters) + repr(events)
     assert letters

@@ -28,7 +28,7 @@ from slowwave import AsyncMemory, Memory
 from slowwave.errors import NotFound, SlowwaveError
 from slowwave.recall import Context
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.access.api_keys import Wanted, make_key
+from slowwave_server.services.access.api_keys import NewKey, make_key
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.workers.app import make_app
@@ -114,7 +114,7 @@ def _loot(world: World) -> dict[str, str]:
     first, second = world.memories(THEIRS[0])[:2]
     letter = world.sql("SELECT id FROM slowwave.dead_letters WHERE tenant = 'acme' ORDER BY id LIMIT 1")[0].id
     with world.engine.begin() as connection:
-        wanted = Wanted(f"{THEIRS[0].word} app", ["read"], agents=[THEIRS[0].word], scopes=[f"room:{THEIRS[1].word}"])
+        wanted = NewKey(f"{THEIRS[0].word} app", ["read"], agents=[THEIRS[0].word], scopes=[f"room:{THEIRS[1].word}"])
         key, _ = make_key(connection, "acme", wanted, by=THEIRS[0].word, now=datetime.now(UTC))
     numbers = {name: world.numbers(name, THEIRS[0])[0] for name in ("memory_conflicts", "review_items")}
     numbers |= {"run": world.numbers("maintenance_runs", THEIRS[0])[0], "letter": letter, "memory": first}

@@ -23,7 +23,7 @@ from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.domain.console_roles import ORDER, UserRole
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.access.api_keys import Wanted, make_key
+from slowwave_server.services.access.api_keys import NewKey, make_key
 from slowwave_server.services.access.console_users import Passwords, add_user
 from slowwave_server.workers.console.app import make_app
 from slowwave_server.workers.listening_sockets import listen_on
@@ -178,7 +178,7 @@ def filled(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempP
         pass
     with engine.begin() as connection:
         for tenant, words in WORDS.items():
-            wanted = Wanted(f"{words[0]} app", ["read"], [words[0]], [f"room:{words[0]}"])
+            wanted = NewKey(f"{words[0]} app", ["read"], [words[0]], [f"room:{words[0]}"])
             make_key(connection, tenant, wanted, by=words[0], now=datetime.now(UTC))
         mark(connection)
     with open_console(engine, client, settings.model_copy(update={"tenant": TENANT})) as console:

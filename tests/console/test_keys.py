@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from slowwave_server.services.access.api_keys import (
     MOST_PATTERNS,
     InvalidKey,
-    Wanted,
+    NewKey,
     digest_of,
     find_key,
     list_keys,
@@ -129,8 +129,8 @@ def test_shell_refuses_a_key_that_cannot_be(database_url: str, options: tuple[st
 def test_key_with_too_many_patterns_is_refused(engine: Engine) -> None:
     now = datetime.now(UTC)
     for wanted in (
-        Wanted("app", ["read"], agents=[f"a{number}" for number in range(MOST_PATTERNS + 1)]),
-        Wanted("app", ["read"], expires_at=now.replace(tzinfo=None)),
+        NewKey("app", ["read"], agents=[f"a{number}" for number in range(MOST_PATTERNS + 1)]),
+        NewKey("app", ["read"], expires_at=now.replace(tzinfo=None)),
     ):
         with engine.connect() as connection, pytest.raises(InvalidKey):
             make_key(connection, TENANT, wanted, by="maya", now=now)

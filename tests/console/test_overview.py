@@ -14,10 +14,10 @@ from starlette.testclient import TestClient
 
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Settings
-from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from slowwave_server.services.dead_letters import bury
+from slowwave_server.services.dead_letters import store_dead_letter
 from slowwave_server.workers.console.app import make_app
 from tests.console.conftest import PASSWORD, TENANT, Console, open_console, token_of
 
@@ -41,28 +41,32 @@ def asked(console: Console, **instead: Any) -> Iterator[TestClient]:
 def test_the_overview_names_troubles_in_the_words_of_the_catalogue_the_gravest_first(console: Console) -> None:
     with console.engine.begin() as connection:
         payload: dict[str, Any] = {"agent": "maya"}
-        bury(connection, task="slowwave.capture", tenant=TENANT, payload=payload, error="bad", now=datetime.now(UTC))
+        store_dead_letter(
+            connection, task="slowwave.capture", tenant=TENANT, payload=payload, error="bad", now=datetime.now(UTC)
+        )
     page = words(console.get("/?again=yes").text)
-    found = [TROUBLES[name] for name in ("no-worker", "sweeps-silent", "dead-letters")]
+    found = [HEALTH_ISSUES[name] for name in ("no-worker", "sweeps-silent", "dead-letters")]
     assert found[0].title in page, page[:800]
-    for trouble in found:
-        assert trouble.title in page
-        assert trouble.cure.replace("`", "") in page
-    assert [page.index(trouble.title) for trouble in found] == sorted(page.index(trouble.title) for trouble in found)
+    for issue in found:
+        assert issue.title in page
+        assert issue.cure.replace("`", "") in page
+    assert [page.index(issue.title) for issue in found] == sorted(page.index(issue.title) for issue in found)
     assert "open: 1 letter of tenant 'acme'" in page
     with console.engine.begin() as connection:
         connection.execute(text("DELETE FROM slowwave.dead_letters"))
-    assert TROUBLES["dead-letters"].title in words(console.get("/").text), "kept for some seconds"
-    assert TROUBLES["dead-letters"].title not in words(console.get("/?again=yes").text)
+    assert HEALTH_ISSUES["dead-letters"].title in words(console.get("/").text), "kept for some seconds"
+    assert HEALTH_ISSUES["dead-letters"].title not in words(console.get("/?again=yes").text)
 
 
 def test_i8_who_sees_some_tenants_is_told_of_troubles_and_not_what_was_found_elsewhere(console: Console) -> None:
     console.memory.for_tenant("globex").turn_completed("maya", "s1", [{"role": "user", "content": "hello"}])
     with console.engine.begin() as connection:
         payload: dict[str, Any] = {"agent": "maya"}
-        bury(connection, task="slowwave.capture", tenant="globex", payload=payload, error="bad", now=datetime.now(UTC))
+        store_dead_letter(
+            connection, task="slowwave.capture", tenant="globex", payload=payload, error="bad", now=datetime.now(UTC)
+        )
     page = words(console.get("/?again=yes").text)
-    assert TROUBLES["dead-letters"].title in page
+    assert HEALTH_ISSUES["dead-letters"].title in page
     assert "globex" not in page
 
 
@@ -73,8 +77,8 @@ def test_without_the_broker_pages_say_so_and_people_log_in(console: Console) -> 
         sent = {"name": "viewer", "password": PASSWORD, "token": token}
         assert client.post("/login", data=sent).status_code == 303
         page = words(client.get("/").text)
-    assert TROUBLES["broker-away"].title in page
-    assert TROUBLES["broker-away"].cure.replace("`", "") in page
+    assert HEALTH_ISSUES["broker-away"].title in page
+    assert HEALTH_ISSUES["broker-away"].cure.replace("`", "") in page
     away.close()
 
 
@@ -85,8 +89,8 @@ def test_without_postgres_every_page_says_what_to_do(console: Console) -> None:
         answer = client.get("/memories")
     engine.dispose()
     assert answer.status_code == 503
-    assert TROUBLES["postgres-away"].title in words(answer.text)
-    assert TROUBLES["postgres-away"].cure in words(answer.text)
+    assert HEALTH_ISSUES["postgres-away"].title in words(answer.text)
+    assert HEALTH_ISSUES["postgres-away"].cure in words(answer.text)
 
 
 def test_on_an_older_schema_every_page_says_which_command_to_run(
@@ -99,7 +103,7 @@ def test_on_an_older_schema_every_page_says_which_command_to_run(
             connection.execute(text("DROP TABLE slowwave.console_users CASCADE"))
         answer = console.visitor(None).get("/login")
     assert answer.status_code == 503
-    assert TROUBLES["schema-behind"].title in words(answer.text)
+    assert HEALTH_ISSUES["schema-behind"].title in words(answer.text)
 
 
 def test_a_failure_that_nobody_foresaw_is_told_without_its_words(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.workers.exporter.__main__ import files
 from slowwave_server.workers.exporter.alerts import RULES, WITHOUT_ALERT
 from slowwave_server.workers.exporter.catalogue import CATALOGUE
@@ -21,7 +21,7 @@ from slowwave_server.workers.exporter.panels import ROWS
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"
-EXPRESSIONS = {rule.trouble.alert: rule.expr for rule in RULES.values()} | {
+EXPRESSIONS = {rule.issue.alert: rule.expr for rule in RULES.values()} | {
     f"{panel.title}: {expr}": expr for row in ROWS for panel in row.panels for expr, _ in panel.lines
 }
 SECTIONS = ("## What it means", "## How to see it", "## What to do")
@@ -127,7 +127,7 @@ ILL: dict[str, list[dict[str, str]]] = {
 
 
 def test_each_trouble_has_an_alert_or_a_reason_why_it_has_none() -> None:
-    assert RULES.keys() | WITHOUT_ALERT.keys() == TROUBLES.keys()
+    assert RULES.keys() | WITHOUT_ALERT.keys() == HEALTH_ISSUES.keys()
     assert not RULES.keys() & WITHOUT_ALERT.keys()
     assert ILL.keys() == RULES.keys()
 
@@ -144,18 +144,18 @@ def test_an_alert_says_the_words_of_the_catalogue_and_names_its_page() -> None:
     (group,) = tree["groups"]
     assert len(group["rules"]) == len(RULES)
     for rule, name in zip(group["rules"], RULES, strict=True):
-        trouble, said = TROUBLES[name], rule["annotations"]
-        assert (rule["alert"], rule["labels"]) == (trouble.alert, {"severity": trouble.severity})
-        assert (said["summary"], said["description"]) == (trouble.title, trouble.cure)
+        issue, said = HEALTH_ISSUES[name], rule["annotations"]
+        assert (rule["alert"], rule["labels"]) == (issue.alert, {"severity": issue.severity})
+        assert (said["summary"], said["description"]) == (issue.title, issue.cure)
         assert (ROOT / said["runbook_url"]).is_file()
     linked = yaml.safe_load(files("https://slowwave.example/runbooks/")["prometheus/alerts.yaml"])
     pages = [rule["annotations"]["runbook_url"] for rule in linked["groups"][0]["rules"]]
     assert pages[0] == "https://slowwave.example/runbooks/postgres-away.html"
 
 
-@pytest.mark.parametrize("name", TROUBLES)
+@pytest.mark.parametrize("name", HEALTH_ISSUES)
 def test_each_trouble_has_a_page_of_the_runbook_in_its_words(name: str) -> None:
-    trouble = TROUBLES[name]
+    issue = HEALTH_ISSUES[name]
     text = (RUNBOOKS / f"{name}.md").read_text(encoding="utf-8")
     words = " ".join(text.split())
     assert words.startswith(f"# {trouble.title.rstrip('.')} ")
@@ -170,7 +170,7 @@ def test_each_trouble_has_a_page_of_the_runbook_in_its_words(name: str) -> None:
 
 
 def test_the_runbook_has_no_page_of_a_trouble_that_is_none() -> None:
-    assert {page.stem for page in RUNBOOKS.glob("*.md")} == {*TROUBLES, "README"}
+    assert {page.stem for page in RUNBOOKS.glob("*.md")} == {*HEALTH_ISSUES, "README"}
 
 
 @pytest.mark.parametrize("where", EXPRESSIONS)
@@ -212,7 +212,7 @@ def test_the_dashboard_is_one_that_grafana_places() -> None:
 def test_each_alert_fires_on_its_trouble_and_on_no_other(tmp_path: Path) -> None:
     (tmp_path / "alerts.yaml").write_text(files()["prometheus/alerts.yaml"], encoding="utf-8")
     cases = [_case(None, WELL), _case(None, WELL | SWITCHED_OFF)]
-    cases += [_case(TROUBLES[name].alert, WELL | change) for name, changes in ILL.items() for change in changes]
+    cases += [_case(HEALTH_ISSUES[name].alert, WELL | change) for name, changes in ILL.items() for change in changes]
     tree = {"rule_files": ["alerts.yaml"], "evaluation_interval": "5m", "tests": cases}
     (tmp_path / "tests.yaml").write_text(json.dumps(tree), encoding="utf-8")
     command = ["promtool", "test", "rules", "tests.yaml"]

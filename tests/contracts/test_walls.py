@@ -200,8 +200,12 @@ READERS = [
         silent=True,
     ),
     Reader(agents.configure_agent, lambda _, c, p: agents.configure_agent(c, p.tenant, p.agent), silent=True),
-    Reader(dead_letters.list_letters, lambda _, c, p: dead_letters.list_letters(c, p.tenant), "tenant"),
-    Reader(dead_letters.read_letter, lambda w, c, p: dead_letters.read_letter(c, p.tenant, _letter(w, p)), "place"),
+    Reader(dead_letters.list_dead_letters, lambda _, c, p: dead_letters.list_dead_letters(c, p.tenant), "tenant"),
+    Reader(
+        dead_letters.read_dead_letter,
+        lambda w, c, p: dead_letters.read_dead_letter(c, p.tenant, _letter(w, p)),
+        "place",
+    ),
     Reader(dead_letters.count_open, lambda _, c, p: dead_letters.count_open(c, p.tenant), silent=True),
     Reader(listed.list_agents, lambda _, c, p: listed.list_agents(c, p.tenant), "tenant", silent=True),
     Reader(listed.agent_names, lambda _, c, p: listed.agent_names(c, p.tenant), "tenant", silent=True),
@@ -248,7 +252,7 @@ READERS = [
         lookup.find_session, lambda _, c, p: lookup.find_session(c, p.tenant, p.agent, f"{p.word}-talk"), silent=True
     ),
     Reader(lookup.find_scope, lambda _, c, p: lookup.find_scope(c, p.tenant, *p.key), silent=True),
-    Reader(as_of.known_then, lambda w, c, p: as_of.known_then(c, w.scope_id(p), datetime.now(UTC)), silent=True),
+    Reader(as_of.read_as_of, lambda w, c, p: as_of.read_as_of(c, w.scope_id(p), datetime.now(UTC)), silent=True),
     Reader(quarantine.list_quarantined, lambda _, c, p: quarantine.list_quarantined(c, p.tenant), "tenant"),
     Reader(
         quarantine.list_quarantined,
@@ -461,7 +465,7 @@ def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_t
             partial(conflicts.read_conflict, tenant=mine.tenant, conflict=world.numbers("memory_conflicts", theirs)[0]),
             partial(review.read_question, tenant=mine.tenant, item=world.numbers("review_items", theirs)[0]),
             partial(runs.read_run, tenant=mine.tenant, run_id=world.numbers("maintenance_runs", theirs)[0]),
-            partial(dead_letters.read_letter, tenant=mine.tenant, number=_letter(world, theirs)),
+            partial(dead_letters.read_dead_letter, tenant=mine.tenant, number=_letter(world, theirs)),
             partial(lookup.find_session, tenant=mine.tenant, agent=mine.agent, session=f"{theirs.word}-talk"),
         ]
         for ask in asks:
@@ -527,7 +531,7 @@ def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everythi
             assert working.list_notes(connection, tenant, *key, RULES, datetime.now(UTC)) == []
         assert quarantine.list_quarantined(connection, "acme", agent="") == []
         assert quarantine.list_quarantined(connection, "acme", agent="atlas", session="") == []
-        assert dead_letters.list_letters(connection, "initech") == []
+        assert dead_letters.list_dead_letters(connection, "initech") == []
 
 
 def test_mistake_39_a_day_of_a_room_is_none_of_the_agents_own_and_none_of_the_other_agents(world: World) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
 from slowwave.errors import InvalidQuery
-from slowwave_server.domain.evidence import Said, weighed
+from slowwave_server.domain.evidence import EvidenceItem, weighed
 from slowwave_server.services.reports.memories import ListedMemory, list_memories
 from slowwave_server.services.undo.undo import undo
 from tests.support.emptying import emptying
@@ -177,7 +177,7 @@ def test_the_past_weighs_evidence_as_the_database_does(engine: Engine, sayings: 
     row = past.row(memory)
     own = weighed(
         [
-            Said((n,), str(session), confidence, 0.5, "user", day(at))
+            EvidenceItem((n,), str(session), confidence, 0.5, "user", day(at))
             for n, (session, confidence, at) in enumerate(sayings)
         ]
     )

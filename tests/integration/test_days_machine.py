@@ -22,7 +22,7 @@ from slowwave_server.services.days.book import DayEntry, DayRef
 from slowwave_server.services.days.due import due_days
 from slowwave_server.services.days.finalize import finalize_ended
 from slowwave_server.services.days.summarize import RULES, DayReport
-from slowwave_server.services.days.summarizers import Told
+from slowwave_server.services.days.summarizers import SegmentContext
 from tests.support.emptying import emptying
 from tests.support.summarizing import Diary, Interrupted, Killed
 
@@ -157,7 +157,7 @@ class DaysMachine(RuleBasedStateMachine):
         for entry in self.diary.book():
             zone = self.homes[entry.ref.agent][0]
             parts = [
-                RULES.segment(segment.events, Told(entry.ref.agent, session, zone), before)
+                RULES.segment(segment.events, SegmentContext(entry.ref.agent, session, zone), before)
                 for session, events in self._events(entry.ref).items()
                 for segment, before in self._cut(events)
             ]

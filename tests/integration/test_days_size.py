@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.summaries import MAX_SEGMENT_LINES, DaySummary, Line
 from slowwave_server.services.days.summarize import RULES
-from slowwave_server.services.days.summarizers import FAN, Folded, Lines, Told
+from slowwave_server.services.days.summarizers import FAN, Folded, Lines, SegmentContext
 from tests.support.summarizing import NOON, Diary
 
 pytestmark = pytest.mark.servers
@@ -24,7 +24,7 @@ class EveryLine:
 
     name = "every/1"
 
-    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
+    def segment(self, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]) -> Lines:
         return tuple(
             Line("said", event.content, "Maya", told.session, event.seq, event.happened_at, 1.0)
             for event in events[:MAX_SEGMENT_LINES]

@@ -15,7 +15,7 @@ from slowwave.capture import Entry
 from slowwave.spool import Spool
 from slowwave_server.services.days.book import DayRef
 from slowwave_server.services.days.summarize import summarize_day
-from slowwave_server.services.dead_letters.store import bury
+from slowwave_server.services.dead_letters.store import store_dead_letter
 from slowwave_server.services.forget.files import write_anew
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
@@ -210,7 +210,9 @@ def test_mistake_40_letters_of_any_payload_are_found_by_their_names(
     memory.turn_completed("zoë", "monday", turn("hello"))
     with forgetter.engine.begin() as connection:
         for letter in (payload, {"agent": "priya", "messages": "a heron"}):
-            bury(connection, task="t", tenant="default", payload=letter, error="\ud800", now=forgetter.clock())
+            store_dead_letter(
+                connection, task="t", tenant="default", payload=letter, error="\ud800", now=forgetter.clock()
+            )
     assert WORD in everything(forgetter)
     forgetter.forget(Target.of_agent("default", "zoë"), by="Priya")
     assert WORD not in everything(forgetter)

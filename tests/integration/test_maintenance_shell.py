@@ -15,7 +15,7 @@ from sqlalchemy import Engine, text
 from typer.testing import Result
 
 from slowwave.settings import Maintenance
-from slowwave_server.domain.trouble_limits import FAILED_RUNS
+from slowwave_server.domain.health_limits import FAILED_RUNS
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.maintenance.config import InvalidJob, Wish, configure
 from slowwave_server.services.maintenance.jobs import claim_job

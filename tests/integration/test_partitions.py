@@ -13,7 +13,7 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
-from slowwave_server.services.retention.partitions import Kept, keep_partitions
+from slowwave_server.services.retention.partitions import PartitionCounts, keep_partitions
 from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.servers
@@ -93,14 +93,14 @@ def narrow_down(engine: Engine) -> None:
 
 
 def test_room_is_made_before_it_is_needed_and_once(database_url: str, engine: Engine) -> None:
-    assert (bounds(engine), keep_partitions(engine)) == ([1_000_000], Kept())
+    assert (bounds(engine), keep_partitions(engine)) == ([1_000_000], PartitionCounts())
     narrow(engine)
-    assert keep_partitions(engine, width=2) == Kept()
+    assert keep_partitions(engine, width=2) == PartitionCounts()
     say(database_url, ["a", "b", "c"])
     before = rows(engine)
     # The second and third lie in the partition without an end, which becomes one that has an end.
-    assert keep_partitions(engine, width=2) == Kept(made=2)
-    assert (bounds(engine), keep_partitions(engine, width=2)) == ([2, 4, 6], Kept())
+    assert keep_partitions(engine, width=2) == PartitionCounts(made=2)
+    assert (bounds(engine), keep_partitions(engine, width=2)) == ([2, 4, 6], PartitionCounts())
     assert rows(engine) == before
     say(database_url, ["d", "e", "f", "g"])
     assert {row.session_id: row.lies_in for row in events(engine)} == {
@@ -145,8 +145,8 @@ def test_what_is_in_use_is_left_to_the_next_call(database_url: str, engine: Engi
     say(database_url, ["a", "b", "c"])
     with psycopg.connect(database_url) as reader:
         reader.execute("SELECT count(*) FROM slowwave.events")
-        assert keep_partitions(engine, width=2) == Kept(busy=True)
-    assert keep_partitions(engine, width=2) == Kept(made=2)
+        assert keep_partitions(engine, width=2) == PartitionCounts(busy=True)
+    assert keep_partitions(engine, width=2) == PartitionCounts(made=2)
 
 
 def test_i10_an_emptied_partition_gives_its_room_back_and_takes_new_events(database_url: str, engine: Engine) -> None:

@@ -11,14 +11,14 @@ from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.heartbeat import SWEPT_KEY, note_sweep
 from slowwave.coordination.keys import QUEUES, SET_ASIDE_KEY
 from slowwave.settings import AutoFlush, Llm, Settings
-from slowwave_server.domain.trouble_limits import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
-from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.domain.health_issues import HEALTH_ISSUES
+from slowwave_server.domain.health_limits import BACKLOG_SECONDS, CONFLICT_OLD, REVIEW_MANY, REVIEW_OLD
 from slowwave_server.models import LlmUsage, MemoryConflict, ReviewItem, Session
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.reports import servers, sweeping, waiting_for_people
 from slowwave_server.services.reports.check import Check
-from slowwave_server.services.reports.doctor import Patient, examine
+from slowwave_server.services.reports.doctor import HealthProbe, examine
 from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker
 from slowwave_server.services.reports.spool_check import Spool, check_spool
 from tests.support.installation import NOW, Installation, ago
@@ -66,7 +66,7 @@ def test_a_wrong_schema_says_what_to_run(engine: Engine) -> None:
     migrate(engine, "0100")
     checks = list(servers.check_postgres(engine))
     assert verdicts(checks) == {"postgres": "ok", "schema": "problem"}
-    assert (checks[1].trouble, "run `slowwave migrate`" in checks[1].finding) == ("schema-behind", True)
+    assert (checks[1].issue, "run `slowwave migrate`" in checks[1].finding) == ("schema-behind", True)
 
 
 def test_a_broker_that_evicts_or_forgets_is_a_problem(redis_client: Redis) -> None:
@@ -99,7 +99,7 @@ def test_a_nearly_full_broker_is_a_problem(redis_client: Redis, share: float, ve
         redis_client.config_set("maxmemory", 0)
     assert figures.broker_memory_limit_bytes == int(used / share)
     assert room.verdict == verdict
-    assert room.trouble == ("broker-full" if verdict == "problem" else None)
+    assert room.issue == ("broker-full" if verdict == "problem" else None)
 
 
 def test_keys_that_were_renamed_are_a_problem(redis_client: Redis) -> None:
@@ -109,7 +109,7 @@ def test_keys_that_were_renamed_are_a_problem(redis_client: Redis) -> None:
     assert client.llen("flush") == 0, "it goes on with a new key"
     redis_client.hset(SET_ASIDE_KEY, mapping={"junk": "[" * 9999, "other": '{"key": 7}'})
     check = servers.check_keys(redis_client)
-    assert (check.trouble, check.finding[:22]) == ("broker-keys", "1 key renamed within a")
+    assert (check.issue, check.finding[:22]) == ("broker-keys", "1 key renamed within a")
     assert "'flush' was of type string, not list" in check.finding
     redis_client.delete(*redis_client.keys(f"{SET_ASIDE_KEY}:*"))
     assert servers.check_keys(redis_client).verdict == "ok"
@@ -202,16 +202,16 @@ def spool(files: int, rejected: int, room: int | None = 10**12) -> list[Check]:
 def test_events_in_the_spool_are_a_problem() -> None:
     assert verdicts(spool(0, 0)) == {"spool": "ok"}
     (waiting,) = spool(2, 0)
-    assert (waiting.trouble, "2 files with 4,096 bytes" in waiting.finding) == ("spool-waits", True)
+    assert (waiting.issue, "2 files with 4,096 bytes" in waiting.finding) == ("spool-waits", True)
     (refused,) = spool(0, 1)
-    assert (refused.trouble, refused.finding) == ("spool-refused", "1 file in /spool")
-    assert [check.trouble for check in spool(0, 0, room=1000)] == [None, "spool-full"]
+    assert (refused.issue, refused.finding) == ("spool-refused", "1 file in /spool")
+    assert [check.issue for check in spool(0, 0, room=1000)] == [None, "spool-full"]
     assert verdicts(spool(0, 0, room=None)) == {"spool": "ok"}, "a folder that nobody can measure"
 
 
 def backlog(installation: Installation, at: datetime = NOW) -> dict[str, str | None]:
     with installation.engine.connect() as connection:
-        return {check.name: check.trouble for check in sweeping.check_backlog(connection, RULES, now=at)}
+        return {check.name: check.issue for check in sweeping.check_backlog(connection, RULES, now=at)}
 
 
 def test_a_backlog_and_failing_flushes_are_told_apart(installation: Installation) -> None:
@@ -228,7 +228,7 @@ def test_a_backlog_and_failing_flushes_are_told_apart(installation: Installation
 
 def decisions(installation: Installation, at: datetime) -> dict[str, str | None]:
     with installation.engine.connect() as connection:
-        return {check.name: check.trouble for check in waiting_for_people.check_decisions(connection, now=at)}
+        return {check.name: check.issue for check in waiting_for_people.check_decisions(connection, now=at)}
 
 
 def test_questions_and_contradictions_that_nobody_looks_at_are_told(installation: Installation) -> None:
@@ -283,17 +283,17 @@ def test_i7_a_budget_that_is_spent_names_its_tenant_and_its_cap(engine: Engine) 
     assert budget(caps).verdict == "ok", "its longest answer fits"
     use("default", 9_501)
     spent = budget(caps)
-    assert (spent.trouble, spent.finding) == ("budget-spent", "spent: the day's 10,000 tokens of tenant 'default'")
+    assert (spent.issue, spent.finding) == ("budget-spent", "spent: the day's 10,000 tokens of tenant 'default'")
     assert budget(Llm()).verdict == "ok"
 
 
 def test_the_doctor_says_a_trouble_in_the_words_of_the_catalogue(engine: Engine) -> None:
     nowhere = redis_from_url("redis://127.0.0.1:1/0")
     settings = Settings(spool=Path("/nowhere"))
-    checks = list(examine(Patient(settings, engine, nowhere, dict, lambda: NOW + timedelta(days=3650))))
-    found = {check.trouble: check for check in checks if check.trouble is not None}
+    checks = list(examine(HealthProbe(settings, engine, nowhere, dict, lambda: NOW + timedelta(days=3650))))
+    found = {check.issue: check for check in checks if check.issue is not None}
     assert {"broker-away", "jobs-late"} <= found.keys()
     for name, check in found.items():
-        trouble = TROUBLES[name]
-        assert (check.verdict, check.title, check.cure) == ("problem", trouble.title, trouble.cure)
+        issue = HEALTH_ISSUES[name]
+        assert (check.verdict, check.title, check.cure) == ("problem", issue.title, issue.cure)
     assert all(check.title is None for check in checks if check.verdict != "problem")

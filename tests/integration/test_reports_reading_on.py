@@ -10,8 +10,8 @@ from sqlalchemy import Engine, text
 from slowwave.settings import Llm
 from slowwave_server.domain.model_calls import Spender
 from slowwave_server.services.days.book import day_book
-from slowwave_server.services.llm.budget import Wanted
-from slowwave_server.services.reports.dead_letters import list_letters
+from slowwave_server.services.llm.budget import ReservationRequest
+from slowwave_server.services.reports.dead_letters import list_dead_letters
 from slowwave_server.services.reports.quarantine import list_quarantined
 from slowwave_server.services.reports.runs import list_runs, read_run
 from slowwave_server.services.reports.spending import read_spending
@@ -80,7 +80,7 @@ def test_letters_and_events_set_aside_are_read_on(engine: Engine) -> None:
     for seq in (1, 2, 3):
         installation.quarantine(session, seq, "ValueError: no")
     with engine.connect() as connection:
-        assert [letter.id for letter in list_letters(connection, "default", before=letters[2])] == letters[1::-1]
+        assert [letter.id for letter in list_dead_letters(connection, "default", before=letters[2])] == letters[1::-1]
         events = list_quarantined(connection, "default", limit=2)
         rest = list_quarantined(connection, "default", before=events[-1].window, limit=2)
     assert [event.seq for event in (*events, *rest)] == [3, 2, 1]
@@ -92,7 +92,7 @@ def test_i7_what_models_cost_is_told_by_day_and_by_model(engine: Engine) -> None
         connection.execute(text("INSERT INTO slowwave.agents (tenant, name) VALUES ('default', 'maya')"))
 
     def ask(model: str, tokens: int | None, tenant: str = "default", agent: str = "maya") -> None:
-        taken = purse.budget.reserve(Spender(tenant, agent), Wanted("extract", model, "extract/1", 500, 60))
+        taken = purse.budget.reserve(Spender(tenant, agent), ReservationRequest("extract", model, "extract/1", 500, 60))
         if tokens is not None:
             purse.budget.settle(taken, "answered", tokens)
 

@@ -10,7 +10,14 @@ from redis import Redis
 from sqlalchemy import Engine, text
 
 from slowwave.settings import Settings
-from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Extractor, Made, Window
+from slowwave_server.domain.candidates import (
+    Candidate,
+    Extraction,
+    ExtractionContext,
+    ExtractionOrigin,
+    Extractor,
+    Window,
+)
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import Unanswered
 from slowwave_server.services.forget.forget import Forgetter
@@ -52,7 +59,7 @@ class Retelling:
                 for e in window.events
                 if self.word in e.content
             ),
-            made=Made(self.name, self.version, tokens=10),
+            made=ExtractionOrigin(self.name, self.version, tokens=10),
         )
 
 
@@ -158,7 +165,7 @@ def test_a_dry_run_reads_once_and_changes_nothing(stage: Stage) -> None:
     "failure",
     [
         TransientError("the endpoint is away"),
-        Extraction((), made=Made("rules", "1", 0, "budget", "memory.llm.daily_token_budget")),
+        Extraction((), made=ExtractionOrigin("rules", "1", 0, "budget", "memory.llm.daily_token_budget")),
     ],
     ids=["away", "budget"],
 )
@@ -186,7 +193,7 @@ def test_i3_a_window_on_which_the_model_falls_silent_does_not_stop_the_others(st
 
 
 def test_windows_without_an_answer_of_use_and_those_whose_events_are_gone_keep_their_memories(stage: Stage) -> None:
-    useless = Extraction((), made=Made("rules", "1", 5, "failed", "the answer is no JSON"))
+    useless = Extraction((), made=ExtractionOrigin("rules", "1", 5, "failed", "the answer is no JSON"))
     calls = iter([useless])
     report = stage.rebuild(Retelling(fails=lambda _window: next(calls, None)))
     assert (report.read, report.failed) == (1, 1)

@@ -176,7 +176,7 @@ def test_an_older_postgres_is_refused_in_a_sentence(engine: Engine, number: int,
         assert check_version(connection) is None
     assert str(caught.value).startswith(f"Slowwave needs Postgres 18 or later, and this server is Postgres {shown}: ")
     assert found is not None
-    assert (found.verdict, found.trouble, found.finding) == ("problem", "postgres-old", str(caught.value))
+    assert (found.verdict, found.issue, found.finding) == ("problem", "postgres-old", str(caught.value))
 
 
 def test_a_migration_names_who_holds_its_lock(engine: Engine) -> None:
@@ -185,7 +185,7 @@ def test_a_migration_names_who_holds_its_lock(engine: Engine) -> None:
         pid = other.execute(text("SELECT pg_backend_pid()")).scalar_one()
         said = rf"login 'postgres' \(process {pid} of Postgres\) has held the lock of migrations for 0.05 s"
         with pytest.raises(TablesBusy, match=said):
-            migrate(engine, turn_seconds=0.05)
+            migrate(engine, batch_seconds=0.05)
         other.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
     assert migrate(engine) == (head_revision(), head_revision())
 

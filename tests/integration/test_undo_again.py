@@ -5,7 +5,7 @@ from sqlalchemy import Engine, text
 
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
-from slowwave_server.services.reports.as_of import known_then
+from slowwave_server.services.reports.as_of import read_as_of
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.report import UndoReport
 from slowwave_server.services.undo.undo import undo
@@ -174,7 +174,7 @@ def test_memories_known_between_undo_and_redo_are_told(past: Past) -> None:
 
     def known(at: float) -> set[object]:
         with past.engine.connect() as connection:
-            then = known_then(connection, past.scope_id, day(at))
+            then = read_as_of(connection, past.scope_id, day(at))
         return {row["id"] for row in then.rows} if cello in then.touched else {cello}
 
     assert (known(9), known(11), known(13)) == ({cello}, set(), {cello})

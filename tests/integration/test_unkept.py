@@ -39,7 +39,7 @@ def test_a_failed_summary_is_told_until_it_is_made(diary: Diary) -> None:
     assert unkept(diary) == Unkept(notes=0, days=1)
     with diary.engine.connect() as connection:
         check = check_unkept(connection, now=diary.now)
-        assert (check.trouble, check.finding) == ("notes-fail", "1 summary of a day failed")
+        assert (check.issue, check.finding) == ("notes-fail", "1 summary of a day failed")
         assert len(ended_days(connection, now=diary.now + timedelta(minutes=6), limit=9)) == 1
     diary.summarize(YESTERDAY, final=True)
     assert unkept(diary) == Unkept(notes=0, days=0)

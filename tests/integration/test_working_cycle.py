@@ -165,7 +165,7 @@ def test_a_failed_note_is_tried_again_a_day_later(desk: Desk) -> None:
         assert read_unkept(connection, desk.clock(), "default") == Unkept(notes=1, days=0)
         assert read_unkept(connection, desk.clock(), "other") == Unkept(notes=0, days=0)
         check = check_unkept(connection, now=desk.clock())
-        assert (check.trouble, check.finding) == ("notes-fail", "1 note failed")
+        assert (check.issue, check.finding) == ("notes-fail", "1 note failed")
         assert due_scopes(connection, min_importance=0.4, limit=5, now=desk.clock()) == []
     with desk.engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.working_memory SET type = 'fact'"))

@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 
 from slowwave_server.domain.moving_in import json_stream
 from slowwave_server.domain.moving_in.parsers import reader
-from slowwave_server.domain.moving_in.records import SYSTEMS, Broken, LeftOut, Moved, Piece, Said, System
+from slowwave_server.domain.moving_in.records import SYSTEMS, Broken, ImportedMessage, LeftOut, Moved, Piece, System
 from slowwave_server.services.moving_in.opening import NothingThere, open_source
 from slowwave_server.services.moving_in.stores import NotReadable
 
 GOOD = {"id": "a", "memory": "Ines likes tea."}
 
 
-def read(system: System, path: Path) -> list[Moved | Said | LeftOut | Broken]:
+def read(system: System, path: Path) -> list[Moved | ImportedMessage | LeftOut | Broken]:
     parse = reader(system)
-    found: list[Moved | Said | LeftOut | Broken] = []
+    found: list[Moved | ImportedMessage | LeftOut | Broken] = []
     for piece in open_source(system, str(path)):
         found += parse(piece) if isinstance(piece, Piece) else [piece]
     return found
 
 
-def faults(found: list[Moved | Said | LeftOut | Broken]) -> list[str]:
+def faults(found: list[Moved | ImportedMessage | LeftOut | Broken]) -> list[str]:
     return [entry.what for entry in found if isinstance(entry, Broken)]
 
 
@@ -192,4 +192,4 @@ def test_any_entry_is_read_or_named(system: System, value: object, key: str) -> 
     parse = reader(system)
     for number in (0, 1):
         for entry in parse(Piece("odd.json", key, number, value)):
-            assert isinstance(entry, (Moved, Said, LeftOut, Broken))
+            assert isinstance(entry, (Moved, ImportedMessage, LeftOut, Broken))

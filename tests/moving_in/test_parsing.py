@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from slowwave_server.domain.moving_in.parsers import reader
-from slowwave_server.domain.moving_in.records import Broken, LeftOut, Moved, Piece, Said, System
+from slowwave_server.domain.moving_in.records import Broken, ImportedMessage, LeftOut, Moved, Piece, System
 from slowwave_server.services.moving_in.opening import open_source
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
-def read(system: System, name: str) -> list[Moved | Said | LeftOut | Broken]:
+def read(system: System, name: str) -> list[Moved | ImportedMessage | LeftOut | Broken]:
     parse = reader(system)
-    found: list[Moved | Said | LeftOut | Broken] = []
+    found: list[Moved | ImportedMessage | LeftOut | Broken] = []
     for piece in open_source(system, str(FIXTURES / name)):
         found += parse(piece) if isinstance(piece, Piece) else [piece]
     return found
@@ -39,7 +39,7 @@ COUNTS = [
 @pytest.mark.parametrize(("system", "name", "counts"), COUNTS, ids=[f"{one[0]}-{one[1]}" for one in COUNTS])
 def test_counts_match_the_fixture(system: System, name: str, counts: tuple[int, int, int]) -> None:
     found = Counter(type(entry) for entry in read(system, name))
-    assert (found[Moved], found[Said], found[LeftOut]) == counts
+    assert (found[Moved], found[ImportedMessage], found[LeftOut]) == counts
     assert found[Broken] == 0
 
 
@@ -47,8 +47,8 @@ def memories(system: System, name: str) -> dict[str, Moved]:
     return {entry.text: entry for entry in read(system, name) if isinstance(entry, Moved)}
 
 
-def messages(system: System, name: str) -> list[Said]:
-    return [entry for entry in read(system, name) if isinstance(entry, Said)]
+def messages(system: System, name: str) -> list[ImportedMessage]:
+    return [entry for entry in read(system, name) if isinstance(entry, ImportedMessage)]
 
 
 def test_mem0_store_says_what_its_export_says() -> None:

@@ -23,7 +23,7 @@ from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.days.finalize import finalize_ended
 from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.forget.forget import Forgetter
-from slowwave_server.services.llm.budget import Budget, Wanted
+from slowwave_server.services.llm.budget import Budget, ReservationRequest
 from slowwave_server.services.working.consolidate import consolidate_working
 from slowwave_server.workers.leases import LeaseThread
 
@@ -142,7 +142,9 @@ def _ask_a_model(settings: Settings, folder: Path) -> None:
     """One call of a model, as the ledger and the endpoint count it."""
     engine = make_engine(settings.database_url)
     budget = Budget(engine, settings.memory.llm, lambda: datetime.now(UTC))
-    call = budget.reserve(Spender("default", "agent-0-0"), Wanted("extract", "fake", "extract/1", 500, 30.0))
+    call = budget.reserve(
+        Spender("default", "agent-0-0"), ReservationRequest("extract", "fake", "extract/1", 500, 30.0)
+    )
     budget.settle(call, "answered", 300)
     engine.dispose()
     line = {"at": "2026-01-01T00:00:00+00:00", "status": 200, "input": 200, "output": 100, "cut": False}

@@ -16,7 +16,7 @@ from proof.sizing.traffic import Traffic, Turn, schedule
 from slowwave.settings import AutoFlush
 
 FREE = Cost()
-AT_ONCE = AutoFlush(turn_threshold=0, flush_interval_seconds=1000, turn_seconds=0)
+AT_ONCE = AutoFlush(turn_threshold=0, flush_interval_seconds=1000, batch_seconds=0)
 SHORT = AutoFlush(turn_threshold=2, idle_seconds=2, max_dirty_age_seconds=20, flush_interval_seconds=1)
 
 
@@ -95,9 +95,9 @@ DEAR_MESSAGES = replace(only_flushes(0.1, 0.0), flush_taken=Cost(0.01))
 """A message's way costs nine times what a flush does."""
 
 
-def backlog_read(turn_seconds: float) -> Outcome:
+def backlog_read(batch_seconds: float) -> Outcome:
     """One worker with more than it can bear."""
-    rules = AT_ONCE.model_copy(update={"turn_seconds": turn_seconds})
+    rules = AT_ONCE.model_copy(update={"batch_seconds": batch_seconds})
     return run(Plan((Pool(1, ALL),), rules=rules), DEAR_MESSAGES, Traffic(200, 10_000_000, 1.0), 10)
 
 
@@ -111,7 +111,7 @@ def test_with_a_backlog_a_worker_goes_on_with_what_waits_behind_its_message() ->
 
 
 def test_nothing_is_gone_on_with_while_something_urgent_waits() -> None:
-    rules = AT_ONCE.model_copy(update={"turn_seconds": 10.0, "per_agent_concurrency": 1000})
+    rules = AT_ONCE.model_copy(update={"batch_seconds": 10.0, "per_agent_concurrency": 1000})
     turns = [*(Turn(0.0, number, 100 + number) for number in range(50)), Turn(0.15, 50, 2), Turn(0.151, 51, 2)]
     plan = Plan((Pool(1, ALL),), rules=rules, prompts=True)
     outcome = Pipeline(plan, DEAR_MESSAGES, 1).run(turns, 5)

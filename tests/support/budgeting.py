@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 
 from slowwave.settings import Llm
 from slowwave_server.domain.model_calls import Spender
-from slowwave_server.services.llm.budget import Budget, Reservation, Wanted
+from slowwave_server.services.llm.budget import Budget, Reservation, ReservationRequest
 
 THURSDAY = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ class Purse:
         self.budget = Budget(self.engine, self.caps, self.clock)
 
     def reserve(self, spender: Spender, tokens: int, *, seconds: float = 60) -> Reservation:
-        return self.budget.reserve(spender, Wanted("extract", "fake small", "extract/1", tokens, seconds))
+        return self.budget.reserve(spender, ReservationRequest("extract", "fake small", "extract/1", tokens, seconds))
 
     def counted(self, tenant: str, agent: str = "", period: str = "day") -> tuple[int, int, int, int]:
         """calls, failures, reserved, settled, over all days or weeks."""

@@ -13,7 +13,7 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.summaries import DaySummary
 from slowwave_server.services.days.book import DayEntry, DayRef, day_book, find_days
 from slowwave_server.services.days.summarize import RULES, DayReport, summarize_day
-from slowwave_server.services.days.summarizers import Lines, Summarizer, Told
+from slowwave_server.services.days.summarizers import Lines, SegmentContext, Summarizer
 
 NOON = datetime(2024, 5, 10, 12, tzinfo=UTC)
 _CAPTURE = text(
@@ -35,7 +35,7 @@ class Interrupted:
     name: str = RULES.name
     segments: list[tuple[int, int]] = field(default_factory=list)
 
-    def segment(self, events: Sequence[Event], told: Told, preceding: Sequence[Event]) -> Lines:
+    def segment(self, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]) -> Lines:
         self.segments.append((events[0].seq, events[-1].seq))
         self.before_segment(events)
         return RULES.segment(events, told, preceding)

@@ -24,7 +24,7 @@ from slowwave_server.services.aliases.editing import add_alias
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.days.book import find_days
 from slowwave_server.services.days.summarize import summarize_day
-from slowwave_server.services.dead_letters.store import bury
+from slowwave_server.services.dead_letters.store import store_dead_letter
 from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.lookup import find_scope
 from slowwave_server.services.working.consolidate import consolidate_working
@@ -221,7 +221,7 @@ def _keep(world: World, place: Place) -> None:
     )  # fmt: skip
     with world.engine.begin() as connection:
         payload = {"agent": place.agent, "content": word}
-        bury(
+        store_dead_letter(
             connection, task="slowwave.remember", tenant=place.tenant, payload=payload, error=f"{word} is too long",
             now=datetime.now(UTC),
         )  # fmt: skip

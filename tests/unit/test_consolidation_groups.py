@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave_server.domain.consolidation.groups import connected, groups, survivor
-from slowwave_server.domain.consolidation.known import TRUSTS, Known
+from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.consolidation.values import Valued, settle_values, valued
 from slowwave_server.domain.statements import content_hash
 
@@ -17,10 +17,12 @@ BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
 LATER = BEGAN + timedelta(days=100)
 
 
-def known(number: int, content: str = "", *, day: int = 0, trust: str = "user", again: int | None = None) -> Known:
+def known(
+    number: int, content: str = "", *, day: int = 0, trust: str = "user", again: int | None = None
+) -> MemoryRevision:
     content = content or f"statement {number}"
     at = BEGAN + timedelta(days=day)
-    return Known(
+    return MemoryRevision(
         id=UUID(int=number),
         scope_id=1,
         type="fact",
@@ -44,7 +46,7 @@ def known(number: int, content: str = "", *, day: int = 0, trust: str = "user", 
     )
 
 
-def next_to_each_other(a: Known, b: Known) -> bool:
+def next_to_each_other(a: MemoryRevision, b: MemoryRevision) -> bool:
     return abs(a.id.int - b.id.int) <= 1
 
 
@@ -70,7 +72,7 @@ def test_every_pair_of_a_group_may_merge_and_the_order_of_arrival_decides_nothin
     order, alike, days = drawn
     members = [known(number, day=days[number]) for number in range(len(days))]
 
-    def mergeable(a: Known, b: Known) -> bool:
+    def mergeable(a: MemoryRevision, b: MemoryRevision) -> bool:
         return (a.id.int, b.id.int) in alike or (b.id.int, a.id.int) in alike
 
     found = groups([members[place] for place in order], mergeable)

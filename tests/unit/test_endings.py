@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.endings.recognise import recognise
 from slowwave_server.domain.endings.targets import Sourced, ends
 from slowwave_server.domain.endings.wording import ending_of, told
@@ -25,7 +25,7 @@ class Scope:
 
     def hear(self, content: str, kind: str, *, trust: str = "user", events: tuple[int, ...] = ()) -> Sourced:
         at = START + timedelta(hours=len(self.said))
-        memory = Known(
+        memory = MemoryRevision(
             id=uuid4(),
             scope_id=1,
             type=kind,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.domain.extraction.foreign import Kept, kept
+from slowwave_server.domain.extraction.foreign import KeptSentence, kept
 from slowwave_server.domain.extraction.languages import CODES, language
 from slowwave_server.domain.extraction.languages.splitting import sentences
 from slowwave_server.domain.extraction.person import Speaker
@@ -91,7 +91,7 @@ def extract(*turns: Turn) -> Extraction:
     return RulesExtractor().extract(Window(events), ExtractionContext("helper"), AT)
 
 
-def of_turn(code: str, said: str, *, agent: bool = False, before: str | None = None) -> list[Kept]:
+def of_turn(code: str, said: str, *, agent: bool = False, before: str | None = None) -> list[KeptSentence]:
     spoken = language(code)
     assert spoken is not None
     kind: EventKind = "assistant" if agent else "user"

@@ -64,7 +64,7 @@ def test_an_endpoint_is_as_bad_as_it_was_until_a_call_has_an_answer() -> None:
         raise Unanswered("away")
     redis.hset(model_breaker_key(driver.endpoint), "until", 1)  # its time is over
     check = check_model(OPENAI, redis, lambda: NOON)
-    assert (check.verdict, check.trouble) == ("problem", "model-down")
+    assert (check.verdict, check.issue) == ("problem", "model-down")
     assert "tried by the next call" in check.finding
     with gate.enter():
         pass

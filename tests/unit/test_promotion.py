@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from slowwave_server.domain.consolidation.known import Known
+from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.consolidation.promotion import Bounds, evidence_for
 
 BOUNDS = Bounds(confidence=0.7, importance=0.5)
 AT = datetime(2026, 3, 2, tzinfo=UTC)
-FACT = Known(
+FACT = MemoryRevision(
     id=UUID(int=1),
     scope_id=1,
     type="fact",

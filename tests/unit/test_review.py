@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slowwave_server.domain.review import (
     TESTIMONY,
-    Statement,
+    ReviewedMemory,
     Tier,
     accept,
     doubtful,
@@ -31,7 +31,7 @@ moments = st.integers(0, 50).map(lambda days: NOW - timedelta(days=days))
 
 
 @st.composite
-def spoken(draw: st.DrawFn, number: int) -> Statement:
+def spoken(draw: st.DrawFn, number: int) -> ReviewedMemory:
     first, last = sorted((draw(moments), draw(moments)))
     return statement(
         number,
@@ -44,7 +44,7 @@ def spoken(draw: st.DrawFn, number: int) -> Statement:
     )
 
 
-def statement(number: int, **columns: Any) -> Statement:
+def statement(number: int, **columns: Any) -> ReviewedMemory:
     values: dict[str, Any] = {
         "status": "inbox",
         "trust": "user",
@@ -52,7 +52,7 @@ def statement(number: int, **columns: Any) -> Statement:
         "valid_from": NOW - timedelta(days=number),
         "reaffirmed_at": NOW - timedelta(days=number),
     }
-    return Statement(id=UUID(int=number), **(values | columns))
+    return ReviewedMemory(id=UUID(int=number), **(values | columns))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ def test_mistake_41_every_tier_ends_and_the_graver_the_later() -> None:
 
 
 @given(spoken(1), spoken(2))
-def test_only_a_claim_against_a_persons_words_leaves_answers_whichever_came_first(a: Statement, b: Statement) -> None:
+def test_only_a_claim_against_a_persons_words_leaves_answers_whichever_came_first(
+    a: ReviewedMemory, b: ReviewedMemory
+) -> None:
     claim = doubtful(a, b)
     assert claim == doubtful(b, a)
     if claim is None:
@@ -92,7 +94,9 @@ def test_only_a_claim_against_a_persons_words_leaves_answers_whichever_came_firs
 
 
 @given(spoken(1), spoken(2))
-def test_i9_which_is_newer_and_when_the_older_ended_depend_on_event_time_alone(a: Statement, b: Statement) -> None:
+def test_i9_which_is_newer_and_when_the_older_ended_depend_on_event_time_alone(
+    a: ReviewedMemory, b: ReviewedMemory
+) -> None:
     newer, older = newer_first(a, b)
     assert (newer, older) == newer_first(b, a)
     assert newer.reaffirmed_at >= older.reaffirmed_at
@@ -102,7 +106,7 @@ def test_i9_which_is_newer_and_when_the_older_ended_depend_on_event_time_alone(a
 
 @given(spoken(1), spoken(2), st.booleans())
 def test_whatever_is_decided_nothing_stays_in_review_and_the_kept_one_is_readable(
-    a: Statement, b: Statement, first: bool
+    a: ReviewedMemory, b: ReviewedMemory, first: bool
 ) -> None:
     keep = a.id if first else b.id
     for answer in (keep_one(a, b, keep), keep_both(a, b), merge_pair(a, b, keep)):

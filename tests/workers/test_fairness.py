@@ -18,7 +18,7 @@ from slowwave.identity import SessionRef
 from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import AutoFlush, ExtractorSettings, Settings
 from slowwave_server.services.flush.sweep import sweep
-from slowwave_server.tasks.chain import continue_sweep, is_next_link
+from slowwave_server.tasks.sweep_chain import continue_sweep, is_next_link
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.queue_order import URGENT_IN_A_ROW, BoundedPriority
 from tests.support.flushing import Scene, make_scene

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.workers.cli.main import app as shell
 from slowwave_server.workers.exporter.alerts import RULES
 from slowwave_server.workers.exporter.rules_file import rules_file
@@ -77,7 +77,7 @@ class Watch:
     def doctor(self) -> dict[str, tuple[str, str]]:
         """Title and cure of each trouble that `slowwave doctor` finds, by its name."""
         checks = json.loads(self.shell("doctor", "--json"))["checks"]
-        return {c["trouble"]: (c["title"], c["cure"]) for c in checks if c["verdict"] == "problem"}
+        return {c["issue"]: (c["title"], c["cure"]) for c in checks if c["verdict"] == "problem"}
 
     def shell(self, *command: str) -> str:
         """What a command of the shell prints, with the fleet's settings."""
@@ -85,19 +85,19 @@ class Watch:
 
     def shows(self, *names: str) -> None:
         """Wait until these troubles are alerts, then see that the doctor says the same words of each."""
-        wanted = {TROUBLES[name].alert for name in names}
+        wanted = {HEALTH_ISSUES[name].alert for name in names}
         wait_until(lambda: wanted <= self.firing().keys(), PATIENCE, f"{sorted(wanted)} fire")
         firing, found = self.firing(), self.doctor()
         assert set(names) <= found.keys(), found
         for name in names:
-            said = firing[TROUBLES[name].alert]
+            said = firing[HEALTH_ISSUES[name].alert]
             assert (said["summary"], said["description"]) == found[name]
             assert said["found"]
             assert (ROOT / said["runbook_url"]).is_file()
 
     def ends(self, *names: str) -> None:
         """Wait until these alerts are over."""
-        over = {TROUBLES[name].alert for name in names}
+        over = {HEALTH_ISSUES[name].alert for name in names}
         wait_until(lambda: not over & self.firing().keys(), PATIENCE, f"{sorted(over)} end")
 
     def _up(self) -> list[Any]:

@@ -73,10 +73,10 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Look for what is wrong, and say the cure. Exit 1 if there is a problem."""
-    from slowwave_server.services.reports.doctor import Patient, examine
+    from slowwave_server.services.reports.doctor import HealthProbe, examine
 
     shell = shell_of(context)
-    patient = Patient(shell.settings, shell.engine, shell.redis, shell.listening, shell.now)
+    patient = HealthProbe(shell.settings, shell.engine, shell.redis, shell.listening, shell.now)
     checks = list(examine(patient, quick=quick))
     problems = sum(check.verdict == "problem" for check in checks)
     if as_json:

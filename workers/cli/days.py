@@ -15,7 +15,7 @@ from slowwave_server.workers.cli.state import shell_of
 if TYPE_CHECKING:
     from slowwave_server.domain.summaries.differences import Differing
     from slowwave_server.services.days.book import DayEntry
-    from slowwave_server.services.reports.days import DayStory, Told
+    from slowwave_server.services.reports.days import DayStory, SummaryVersion
 
 SameDay = Annotated[str, typer.Argument(metavar="DAY", help="A local day, as 2026-03-05.", show_default=False)]
 
@@ -136,13 +136,13 @@ def _show_differing(lines: "list[Differing]") -> None:
         out.print("Both versions say the same.")
 
 
-def _made(told: "Told") -> str:
+def _made(told: "SummaryVersion") -> str:
     ending = ", final" if told.final else ""
     made = f"{told.made_at:%Y-%m-%d %H:%M} UTC"
     return f"version {told.version}{ending}, of {pluralize(told.messages, 'message')}, {made}, by {told.summarizer}"
 
 
-def _show_lines(told: "Told") -> None:
+def _show_lines(told: "SummaryVersion") -> None:
     from slowwave_server.domain.summaries.lines import HEADINGS
 
     out, heading = console(), None

@@ -15,7 +15,7 @@ from slowwave_server.workers.cli.sentences import FOUND, complain
 from slowwave_server.workers.cli.state import Shell, shell_of
 
 if TYPE_CHECKING:
-    from slowwave_server.services.reports.dead_letters import Letter
+    from slowwave_server.services.reports.dead_letters import ListedDeadLetter
 
 Numbers = Annotated[list[int] | None, typer.Argument(help="Numbers of letters.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="All that are open.")]
@@ -37,11 +37,11 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the letters that wait for a decision."""
-    from slowwave_server.services.reports.dead_letters import list_letters
+    from slowwave_server.services.reports.dead_letters import list_dead_letters
 
     shell = shell_of(context)
     with shell.connection() as connection:
-        letters = list_letters(connection, shell.tenant, state=None if decided else "open", limit=limit)
+        letters = list_dead_letters(connection, shell.tenant, state=None if decided else "open", limit=limit)
     if as_json:
         print_json(letters)
         return
@@ -63,18 +63,18 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one letter with its payload."""
-    from slowwave_server.services.reports.dead_letters import read_letter
+    from slowwave_server.services.reports.dead_letters import read_dead_letter
 
     shell = shell_of(context)
     with shell.connection() as connection:
-        letter = read_letter(connection, shell.tenant, number)
+        letter = read_dead_letter(connection, shell.tenant, number)
     if as_json:
         print_json(letter)
     else:
         _show(letter)
 
 
-def _show(letter: "Letter") -> None:
+def _show(letter: "ListedDeadLetter") -> None:
     import json
 
     out = console()

@@ -62,10 +62,10 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Make a key. Prints the key itself to stdout, this once, and all else to stderr."""
-    from slowwave_server.services.access.api_keys import Wanted, make_key
+    from slowwave_server.services.access.api_keys import NewKey, make_key
 
     shell = shell_of(context)
-    wanted = Wanted(name, right, agent or (), scope or (), _moment(expires, shell.now()))
+    wanted = NewKey(name, right, agent or (), scope or (), _moment(expires, shell.now()))
     with shell.connection() as connection:
         key, secret = make_key(connection, shell.tenant, wanted, by=operator(), now=shell.now())
         _note(shell, connection, key, f"was made with the rights {', '.join(key.rights)}")

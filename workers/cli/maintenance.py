@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from slowwave_server.services.maintenance.config import Configured
     from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler, TickReport
-    from slowwave_server.services.reports.maintenance import MaintenanceStatus, Running, Standing
+    from slowwave_server.services.reports.maintenance import JobStatus, MaintenanceStatus, Running
 
 JobName = Annotated[str, typer.Argument(metavar="JOB", help="The job's name, as status lists it.", show_default=False)]
 
@@ -65,7 +65,7 @@ def _show(found: "MaintenanceStatus", now: "datetime") -> None:
         out.print(styled(_running(run, now)), soft_wrap=True)
 
 
-def _row(standing: "Standing", now: "datetime") -> tuple[Any, ...]:
+def _row(standing: "JobStatus", now: "datetime") -> tuple[Any, ...]:
     from slowwave_server.services.reports.maintenance import when_words
 
     job, late = standing.job, standing.late_seconds

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from slowwave import Memory
 from slowwave.settings import Settings
-from slowwave_server.services.reports.doctor import Patient
+from slowwave_server.services.reports.doctor import HealthProbe
 from slowwave_server.workers.cli.listening import listening
 from slowwave_server.workers.console.app_state import AppState
 from slowwave_server.workers.console.failures import answer_failure
@@ -73,7 +73,7 @@ def make_app(
 
     secure: cookies are for https alone. body_seconds: how long a form may take to arrive.
     """
-    patient = Patient(settings, engine, redis, lambda: listening(redis, settings), clock)
+    patient = HealthProbe(settings, engine, redis, lambda: listening(redis, settings), clock)
     state = AppState(settings, engine, redis, clock, secure, NAVIGATION, HealthCache(patient), memory, body_seconds)
     routes: list[BaseRoute] = [Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
     routes.append(Route("/healthz", _alive))

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, Program
 from starlette.responses import Response
 
 from slowwave.errors import SlowwaveError
-from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.models.schema import WrongSchema, require_current
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.check import first_line
@@ -29,7 +29,9 @@ def trouble_of(req: PageRequest, error: Exception) -> PageError:
     if isinstance(error, UnknownName):
         return PageError(HTTPStatus.NOT_FOUND, str(error))
     if (known := _of_catalogue(req, error)) is not None:
-        return PageError(HTTPStatus.SERVICE_UNAVAILABLE, TROUBLES[known].title.rstrip("."), TROUBLES[known].cure)
+        return PageError(
+            HTTPStatus.SERVICE_UNAVAILABLE, HEALTH_ISSUES[known].title.rstrip("."), HEALTH_ISSUES[known].cure
+        )
     tenant = req.state.settings.tenant if req.login is None else req.tenant
     expected = explain_failure(error, req.state.shell(tenant))
     if expected is None or (isinstance(error, OSError) and not isinstance(error, SlowwaveError)):

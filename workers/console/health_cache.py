@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from slowwave_server.services.reports.check import Check
-from slowwave_server.services.reports.doctor import Patient, examine
+from slowwave_server.services.reports.doctor import HealthProbe, examine
 
 FRESH_SECONDS = 15.0
 """What is older is looked at again, beside the page that asked."""
@@ -32,7 +32,7 @@ class HealthSnapshot:
 class HealthCache:
     """Looks when it is asked, one look at a time whoever asks. steady: a clock that only goes forward, in seconds."""
 
-    def __init__(self, patient: Patient, steady: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, patient: HealthProbe, steady: Callable[[], float] = time.monotonic) -> None:
         self._patient = patient
         self._steady = steady
         self._lock = threading.Lock()
@@ -67,7 +67,7 @@ class HealthCache:
             asked.append(self._patient.listening())
             return asked[-1]
 
-        patient = Patient(
+        patient = HealthProbe(
             self._patient.settings, self._patient.engine, self._patient.redis, listening, self._patient.clock
         )
         failed: Exception | None = None

@@ -23,7 +23,7 @@ from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.settings import Settings
 from slowwave_server.domain.console_roles import UserRole, may
-from slowwave_server.services.access.audit_log import Noted
+from slowwave_server.services.access.audit_log import ActDetails
 from slowwave_server.services.access.console_sessions import Login
 from slowwave_server.services.access.console_users import User, tenants_of
 from slowwave_server.workers.cli.state import Shell
@@ -145,7 +145,7 @@ class PageRequest:
             yield connection
 
     @property
-    def noted(self) -> Noted:
+    def noted(self) -> ActDetails:
         """What every row of the audit log says of this req."""
         return {"tenant": self.tenant, "via": "console", "now": self.now}
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slowwave.settings import Files
-from slowwave_server.domain.trouble_limits import (
+from slowwave_server.domain.health_issues import HEALTH_ISSUES, HealthIssue
+from slowwave_server.domain.health_limits import (
     BACKLOG_SECONDS,
     BROKER_FULL_SHARE,
     CLOCKS_APART_SECONDS,
@@ -21,7 +22,6 @@ from slowwave_server.domain.trouble_limits import (
     REVIEW_OLD,
     SPOOL_ROOM_BYTES,
 )
-from slowwave_server.domain.troubles import TROUBLES, Trouble
 from slowwave_server.domain.waiting import SILENT_SWEEPS
 from slowwave_server.services.reports.backlog import LATE_SYNCS
 
@@ -59,14 +59,14 @@ class Rule:
     Prometheus' template.
     """
 
-    trouble: Trouble
+    issue: HealthIssue
     expr: str
     seconds: float
     found: str
 
 
 def _rules(*rows: tuple[str, str, float, str]) -> dict[str, Rule]:
-    return {name: Rule(TROUBLES[name], expr, seconds, found) for name, expr, seconds, found in rows}
+    return {name: Rule(HEALTH_ISSUES[name], expr, seconds, found) for name, expr, seconds, found in rows}
 
 
 _COUNT = "{{ $value }}"
@@ -176,9 +176,9 @@ _DELIVERIES = _rules(
     ),
 )
 
-_BY_TROUBLE = _SERVERS | _WORK | _ASIDE | _MODELS | _DELIVERIES
+_BY_ISSUE = _SERVERS | _WORK | _ASIDE | _MODELS | _DELIVERIES
 
-RULES: Mapping[str, Rule] = {name: _BY_TROUBLE[name] for name in TROUBLES if name in _BY_TROUBLE}
+RULES: Mapping[str, Rule] = {name: _BY_ISSUE[name] for name in HEALTH_ISSUES if name in _BY_ISSUE}
 """Every rule by its trouble, in the order of the catalogue."""
 
 WITHOUT_ALERT: Mapping[str, str] = {

@@ -29,15 +29,15 @@ def rules_file(rules: Iterable[Rule], *, runbooks: str = RUNBOOKS, pace: float =
 
 
 def _rule(rule: Rule, page: str, pace: float) -> dict[str, Any]:
-    trouble = rule.trouble
+    issue = rule.issue
     return {
-        "alert": trouble.alert,
+        "alert": issue.alert,
         "expr": rule.expr,
         "for": _duration(rule.seconds * pace),
-        "labels": {"severity": trouble.severity},
+        "labels": {"severity": issue.severity},
         "annotations": {
-            "summary": trouble.title,
-            "description": trouble.cure,
+            "summary": issue.title,
+            "description": issue.cure,
             "found": rule.found,
             "runbook_url": page,
         },

@@ -28,7 +28,7 @@ from slowwave_server.workers.gateway.routing import admit, problem_response
 from slowwave_server.workers.gateway.visit import Needs, Visit
 from slowwave_server.workers.gateway.walls import act_for
 from slowwave_server.workers.mcp_server import make_server
-from slowwave_server.workers.mcp_tools import AgentTools, Told
+from slowwave_server.workers.mcp_tools import AgentTools, ToolAnswer
 
 PATH = "/mcp"
 _visit: ContextVar[Visit] = ContextVar("slowwave_mcp_visit")
@@ -40,19 +40,19 @@ class CallersTools:
 
     scopes = ("room:NAME or team:NAME, as the key names it",)
 
-    def search(self, query: str, limit: int) -> Told:
+    def search(self, query: str, limit: int) -> ToolAnswer:
         return _tools("read").search(query, limit)
 
-    def context(self, query: str | None, session: str | None, max_tokens: int) -> Told:
+    def context(self, query: str | None, session: str | None, max_tokens: int) -> ToolAnswer:
         return _tools("read").context(query, session, max_tokens)
 
-    def explain(self, memory_id: str) -> Told:
+    def explain(self, memory_id: str) -> ToolAnswer:
         return _tools("read").explain(memory_id)
 
-    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> Told:
+    def remember(self, content: str, importance: float, kind: MemoryType, scope: str | None) -> ToolAnswer:
         return _tools("record").remember(content, importance, kind, scope)
 
-    def consolidate_now(self) -> Told:
+    def consolidate_now(self) -> ToolAnswer:
         return _tools("record").consolidate_now()
 
 

@@ -99,7 +99,7 @@ class AutoFlush(Section):
     ticket_seconds: float = Field(60, ge=1, le=3600)
     retry_interval_seconds: float = Field(30, ge=0.5, le=3600)
     max_queued: int = Field(1000, ge=1)
-    turn_seconds: float = Field(0.1, ge=0, le=10)
+    batch_seconds: float = Field(0.1, ge=0, le=10)
     batch: Batch = Batch()
     extractor: ExtractorSettings = ExtractorSettings()
     curation: Curation = Curation()

@@ -17,7 +17,7 @@ TIERS = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class Quarantine:
     """Of all tenants. Counts up to COUNTED each."""
 
     events_quarantined: int
@@ -28,7 +28,7 @@ class Aside:
     review_oldest_seconds: float
 
 
-def read_aside(connection: Connection, *, now: datetime) -> Aside:
+def read_quarantine(connection: Connection, *, now: datetime) -> Quarantine:
     """Read them, in one query: each part by the index of what is open."""
     letters = select(DeadLetter.id).where(DeadLetter.state == "open").limit(COUNTED).subquery()
     # The lower its number, the longer it has been open.
@@ -52,7 +52,7 @@ def read_aside(connection: Connection, *, now: datetime) -> Aside:
             _one(select(func.min(questions.c.created_at))).label("first_question"),
         )
     ).one()
-    return Aside(
+    return Quarantine(
         events_quarantined=row.quarantined,
         dead_letters_open=row.letters,
         conflicts_open=row.conflicts,

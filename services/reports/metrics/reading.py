@@ -26,10 +26,10 @@ from slowwave_server.services.reports.metrics.broker import FirstSeen, read_brok
 from slowwave_server.services.reports.metrics.budgets import read_budgets
 from slowwave_server.services.reports.metrics.deliveries import read_deliveries
 from slowwave_server.services.reports.metrics.flushes import read_flushes
-from slowwave_server.services.reports.metrics.quarantine import read_aside
+from slowwave_server.services.reports.metrics.quarantine import read_quarantine
 from slowwave_server.services.reports.metrics.runs import read_runs
 from slowwave_server.services.reports.metrics.sessions import read_sessions
-from slowwave_server.services.reports.model_check import TROUBLES_OF, model_state
+from slowwave_server.services.reports.model_check import ISSUES_OF, model_state
 from slowwave_server.services.reports.servers import broker_ahead, postgres_ahead
 
 log = logging.getLogger(__name__)
@@ -156,7 +156,7 @@ _GROUPS: Sequence[Callable[[Connection, Sources], Figures]] = (
     _database,
     _waiting,
     lambda connection, sources: read_flushes(connection, now=sources.clock()),
-    lambda connection, sources: read_aside(connection, now=sources.clock()),
+    lambda connection, sources: read_quarantine(connection, now=sources.clock()),
     _budgets,
     _runs,
     lambda connection, sources: read_deliveries(connection, now=sources.clock()),
@@ -181,7 +181,7 @@ def _of_broker(sources: Sources) -> Iterator[Figures]:
     flushing = memory.auto_flush
     yield Workers(_workers(sources.listening()), flushing.flush_interval_seconds if flushing.enabled else None)
     state = model_state(memory.llm, redis, sources.clock).state
-    yield Model({(known,): int(known == state) for known in TROUBLES_OF} if state in TROUBLES_OF else None)
+    yield Model({(known,): int(known == state) for known in ISSUES_OF} if state in ISSUES_OF else None)
 
 
 def _workers(listening: Listening | None) -> By | None:

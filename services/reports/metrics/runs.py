@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, ScalarSelect, func, select
 
 from slowwave.settings import Maintenance
-from slowwave_server.domain.trouble_limits import FAILED_RUNS
+from slowwave_server.domain.health_limits import FAILED_RUNS
 from slowwave_server.models import MaintenanceJob, MaintenanceRun, WorkingItem
 from slowwave_server.services.reports.metrics import COUNTED, By
 from slowwave_server.services.reports.metrics.sessions import age

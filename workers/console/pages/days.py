@@ -15,7 +15,7 @@ from slowwave_server.domain.summaries.differences import Differing, compare_line
 from slowwave_server.domain.summaries.lines import HEADINGS
 from slowwave_server.services.days.book import day_book
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.days import DayStory, Told, read_day, said_for
+from slowwave_server.services.reports.days import DayStory, SummaryVersion, read_day, said_for
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 
@@ -74,7 +74,7 @@ def _lines(story: DayStory | None) -> list[dict[str, Any]]:
     return [] if story is None or story.summary is None else story.summary.lines
 
 
-def _compared(older: DayStory | None, told: Told) -> list[Differing]:
+def _compared(older: DayStory | None, told: SummaryVersion) -> list[Differing]:
     """The lines of a version; beside an older one, also those that only that has."""
     if older is None or older.summary is None:
         return [Differing("same", line) for line in told.lines]

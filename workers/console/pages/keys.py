@@ -14,7 +14,7 @@ from slowwave_server.services.access.api_keys import (
     RIGHTS,
     InvalidKey,
     Key,
-    Wanted,
+    NewKey,
     list_keys,
     make_key,
     revoke_key,
@@ -58,12 +58,12 @@ def revoke(req: PageRequest) -> Response:
     return req.go("/keys", say=f"{key.name} ({key.prefix}) opens nothing any more.")
 
 
-def _wanted(req: PageRequest) -> Wanted:
+def _wanted(req: PageRequest) -> NewKey:
     """What the form asks for. Raises InvalidKey."""
     days = req.field("days")
     if days not in DAYS:
         raise InvalidKey(f"the form sent {days!r:.60} as its number of days; load the page again")
-    return Wanted(
+    return NewKey(
         req.field("name"),
         [right for right in RIGHTS if req.field(f"right-{right}")],
         _lines(req.field("agents")),

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
-from slowwave_server.domain.troubles import TROUBLES
+from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.services.access.console_users import sees_everything
 from slowwave_server.services.reports.budget import caps_reached
 from slowwave_server.services.reports.status import read_status
@@ -35,18 +35,18 @@ WHERE: Mapping[str, tuple[str, str]] = {
 }
 """The page where a trouble can be looked at, or mended."""
 Queue = tuple[str, int | None, list[str] | None]
-GRAVITY = {name: place for place, name in enumerate(TROUBLES)}
+GRAVITY = {name: place for place, name in enumerate(HEALTH_ISSUES)}
 
 
 def overview(req: PageRequest) -> Response:
-    """What is wrong, the gravest first, in the words of `domain.troubles`; then figures of this tenant."""
+    """What is wrong, the gravest first, in the words of `domain.health_issues`; then figures of this tenant."""
     seen = req.state.watch.latest(again=req.word("again") is not None)
     with req.reading() as connection:
         status = read_status(connection, req.queue, req.tenant, req.now)
         caps = caps_reached(connection, req.tenant, req.settings.memory.llm, req.now)
         # What was found may count what is other tenants'.
         whole = sees_everything(connection, req.user)
-    found = sorted((c for c in seen.checks if c.trouble is not None), key=lambda c: GRAVITY.get(c.trouble or "", 0))
+    found = sorted((c for c in seen.checks if c.issue is not None), key=lambda c: GRAVITY.get(c.issue or "", 0))
     return req.page(
         "overview.html",
         seen=seen,
@@ -54,7 +54,7 @@ def overview(req: PageRequest) -> Response:
         caps=[reached_words(used) for used in caps],
         whole=whole,
         found=found,
-        severity={name: trouble.severity for name, trouble in TROUBLES.items()},
+        severity={name: issue.severity for name, issue in HEALTH_ISSUES.items()},
         where=WHERE,
         queues=_queues(status.queues, seen.workers),
         swept_ago=_swept(req),

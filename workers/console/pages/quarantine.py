@@ -18,7 +18,7 @@ from slowwave_server.services.dead_letters.quarantine import RetryResult, retry_
 from slowwave_server.services.dead_letters.redrive import dismiss, redrive
 from slowwave_server.services.extraction.build import build_extractor
 from slowwave_server.services.lookup import UnknownName, find_agent, find_session
-from slowwave_server.services.reports.dead_letters import LetterState, count_open, list_letters, read_letter
+from slowwave_server.services.reports.dead_letters import LetterState, count_open, list_dead_letters, read_dead_letter
 from slowwave_server.services.reports.quarantine import QuarantinedEvent, count_quarantined, list_quarantined
 from slowwave_server.workers.cli.queue_work import sender
 from slowwave_server.workers.console.background import run_in_background
@@ -39,7 +39,7 @@ def overview(req: PageRequest) -> Response:
         values: dict[str, Any] = {
             "events": list_quarantined(connection, req.tenant, limit=SHOWN),
             "events_in_all": count_quarantined(connection, req.tenant),
-            "letters": list_letters(connection, req.tenant, nobodys=nobodys, limit=SHOWN),
+            "letters": list_dead_letters(connection, req.tenant, nobodys=nobodys, limit=SHOWN),
             "letters_in_all": count_open(connection, req.tenant, nobodys=nobodys),
         }
     return req.page("quarantine.html", **values)
@@ -66,7 +66,7 @@ def letters(req: PageRequest) -> Response:
     wanted = next((one for one in STATES if one == state), None)
     with req.reading() as connection:
         nobodys = sees_everything(connection, req.user)
-        found = list_letters(
+        found = list_dead_letters(
             connection, req.tenant, state=wanted, before=before or None, nobodys=nobodys, limit=SHOWN + 1
         )
     shown = found[:SHOWN]
@@ -80,7 +80,7 @@ def letter(req: PageRequest) -> Response:
     """One letter with its payload."""
     with req.reading() as connection:
         nobodys = sees_everything(connection, req.user)
-        found = read_letter(connection, req.tenant, req.request.path_params["letter"], nobodys=nobodys)
+        found = read_dead_letter(connection, req.tenant, req.request.path_params["letter"], nobodys=nobodys)
     return req.page("dead_letter.html", letter=found, payload=json.dumps(found.payload, ensure_ascii=False, indent=2))
 
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from slowwave_server.services.access.api_keys import Key as KnownKey
-from slowwave_server.services.access.api_keys import Wanted, list_keys, make_key, revoke_key
-from slowwave_server.services.access.audit_log import Noted, note_act
+from slowwave_server.services.access.api_keys import NewKey, list_keys, make_key, revoke_key
+from slowwave_server.services.access.audit_log import ActDetails, note_act
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.workers.gateway.caller import nothing
 from slowwave_server.workers.gateway.curating import Cursor, Limit, responses
@@ -42,7 +42,7 @@ def make(body: shapes.NewKey, visit: Annotated[Visit, makes_secrets]) -> shapes.
     """Make a key. Its secret is in this answer and nowhere else."""
     with visit.writing() as connection:
         own = next(one for one in list_keys(connection, visit.tenant) if one.id == visit.key_id)
-        wanted = Wanted(
+        wanted = NewKey(
             name=body.name,
             rights=list(body.rights),
             agents=own.agents if body.agents is None else tuple(body.agents),
@@ -75,7 +75,7 @@ def _below(visit: Visit, key: KnownKey) -> bool:
     return set(key.rights) <= visit.caller.rights and visit.reach.covers(Reach(key.agents, key.scopes))
 
 
-def _check_within(visit: Visit, own: KnownKey, wanted: Wanted) -> None:
+def _check_within(visit: Visit, own: KnownKey, wanted: NewKey) -> None:
     """Raise Problem if a key is wanted that may do more than the one that makes it."""
     excess = sorted(set(wanted.rights) - visit.caller.rights)
     told = None
@@ -89,5 +89,5 @@ def _check_within(visit: Visit, own: KnownKey, wanted: Wanted) -> None:
         raise Problem(403, "exceeds-key", told)
 
 
-def _noted(visit: Visit) -> Noted:
+def _noted(visit: Visit) -> ActDetails:
     return {"tenant": None, "via": "http", "now": visit.now}

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row
 
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.webhooks.endpoints import (
-    Wanted,
+    NewEndpoint,
     enable_endpoint,
     list_deliveries,
     list_endpoints,
@@ -56,7 +56,7 @@ def make_webhook(body: shapes.NewWebhook, visit: Annotated[Visit, makes_secrets]
         told = [{"where": "url", "what": str(error)}]
         raise Problem(422, "target-refused", str(error), title="Nothing is sent to this URL", errors=told) from None
     with visit.writing() as connection:
-        wanted = Wanted(body.url, agents, scopes, body.types, body.description)
+        wanted = NewEndpoint(body.url, agents, scopes, body.types, body.description)
         made, secret = make_endpoint(connection, visit.tenant, wanted, by=visit.by)
         row = _endpoint(visit, connection, made)
     return _with_secret(row, secret)

@@ -38,7 +38,7 @@ _WHICH = {
 }
 
 
-def take_letters(connection: Connection, target: Target) -> int:
+def take_dead_letters(connection: Connection, target: Target) -> int:
     """Delete the letters of this tenant that name the target; answers how many."""
     values = parameters(target) | {
         "label": target.scope_label,

@@ -18,7 +18,7 @@ from slowwave.coordination.task_counts import TASKS_KEY, counts_of
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION
 from slowwave.settings import Settings
-from slowwave_server.services.flush.batch import FlushTurn
+from slowwave_server.services.flush.batch import FlushBatch
 from slowwave_server.services.flush.flusher import Flusher, FlushResult
 from slowwave_server.workers.app import SlowwaveApp, make_app
 
@@ -31,7 +31,7 @@ REFS = tuple(SessionRef("default", agent, "monday") for agent in AGENTS)
 @pytest.fixture
 def app(database_url: str, redis_client: redis.Redis, valkey_url: str, tmp_path: Path) -> Iterator[SlowwaveApp]:
     # Long enough for a slow machine: what ends these turns is their queue.
-    memory: Any = {"auto_flush": {"turn_seconds": 10}, "days": {"realtime_summary_turn_threshold": 2}}
+    memory: Any = {"auto_flush": {"batch_seconds": 10}, "days": {"realtime_summary_turn_threshold": 2}}
     app = make_app(Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path, memory=memory))
     app.loader.import_default_modules()
     yield app
@@ -104,7 +104,7 @@ def test_i3_what_is_urgent_ends_a_turn(app: SlowwaveApp, engine: Engine, redis_c
     say(app, *REFS[:3])
     runtime = app.runtime()
     ended = 0
-    for ended, _ in enumerate(runtime.turn.flush(received(app), goes_on=True), 1):
+    for ended, _ in enumerate(runtime.batch.flush(received(app), goes_on=True), 1):
         if ended == 1:  # the next session is taken by now
             runtime.queue.offer(REFS[3], "high")
     assert ended == 2
@@ -116,7 +116,7 @@ def test_i3_what_is_urgent_ends_a_turn(app: SlowwaveApp, engine: Engine, redis_c
 def test_no_flush_begins_after_a_turns_time(app: SlowwaveApp, engine: Engine, seconds: float, flushes: int) -> None:
     say(app, *REFS)
     ticking = itertools.count()
-    turn = replace(app.runtime().turn, seconds=seconds, monotonic=lambda: float(next(ticking)))
+    turn = replace(app.runtime().batch, seconds=seconds, monotonic=lambda: float(next(ticking)))
     assert len(list(turn.flush(received(app), goes_on=True))) == flushes
     assert len(flushed(engine)) == flushes
 
@@ -128,7 +128,7 @@ def test_what_waits_behind_a_message_that_is_no_flush_is_left_to_the_worker(
     redis_client.rpush(NORMAL_QUEUE, "no message")
     first: Any = redis_client.lindex(NORMAL_QUEUE, -2)
     assert b"atlas" in first
-    assert list(app.runtime().turn.flush(REFS[0], goes_on=True)) != []
+    assert list(app.runtime().batch.flush(REFS[0], goes_on=True)) != []
     assert flushed(engine) == ["atlas"]
     assert redis_client.lindex(NORMAL_QUEUE, -1) == b"no message"
 
@@ -155,7 +155,7 @@ def test_a_flush_that_fails_ends_its_turn_and_takes_nothing_back_of_the_others(
 ) -> None:
     say(app, *REFS)
     flusher: Any = Failing(app.runtime().flusher)
-    flushes = FlushTurn(flusher, seconds=10, monotonic=lambda: 0.0).flush(received(app), goes_on=True)
+    flushes = FlushBatch(flusher, seconds=10, monotonic=lambda: 0.0).flush(received(app), goes_on=True)
     assert next(flushes)[0] == REFS[0]
     with pytest.raises(OSError, match="away"):
         next(flushes)
@@ -170,7 +170,7 @@ def test_a_queue_that_cannot_be_read_ends_a_turn_and_fails_nothing(
     redis_client.delete(NORMAL_QUEUE)
     redis_client.set(NORMAL_QUEUE, "no list")
     assert [
-        (one, result.outcome in {"stored", "stale"}) for one, result in app.runtime().turn.flush(ref, goes_on=True)
+        (one, result.outcome in {"stored", "stale"}) for one, result in app.runtime().batch.flush(ref, goes_on=True)
     ] == [(ref, True)]
 
 

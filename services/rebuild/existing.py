@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from slowwave_server.domain.rebuilding import Key, Standing, Statement, Witness
+from slowwave_server.domain.rebuilding import ExistingMemory, Key, RebuiltStatement, Witness
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.memory_files.import_rows import known_contents
 
@@ -29,7 +29,7 @@ _FIRST_WORDS = text(
 )
 
 
-def standing(connection: Connection, rebuild: int) -> list[Standing]:
+def existing_memories(connection: Connection, rebuild: int) -> list[ExistingMemory]:
     """Memories that rest on the windows, with their witnesses there."""
     keys: dict[UUID, tuple[Key, bool]] = {}
     witnesses: dict[UUID, set[Witness]] = defaultdict(set)
@@ -42,11 +42,11 @@ def standing(connection: Connection, rebuild: int) -> list[Standing]:
     found = []
     for memory, (key, live) in keys.items():
         words = () if memory not in first else ((*key[:2], content_hash(first[memory])),)
-        found.append(Standing(memory, (key, *words), live, frozenset(witnesses[memory])))
+        found.append(ExistingMemory(memory, (key, *words), live, frozenset(witnesses[memory])))
     return found
 
 
-def known_elsewhere(connection: Connection, statements: Sequence[Statement]) -> dict[Key, UUID]:
+def known_elsewhere(connection: Connection, statements: Sequence[RebuiltStatement]) -> dict[Key, UUID]:
     """Memories that say one of these, whatever they rest on: live ones first, then merged and rejected ones."""
     found: dict[Key, UUID] = {}
     for scope in sorted({statement.key[0] for statement in statements}):
@@ -56,6 +56,6 @@ def known_elsewhere(connection: Connection, statements: Sequence[Statement]) -> 
     return found
 
 
-def scopes_of(found: Iterable[Standing], statements: Iterable[Statement]) -> list[int]:
+def scopes_of(found: Iterable[ExistingMemory], statements: Iterable[RebuiltStatement]) -> list[int]:
     """The scopes concerned, in one order."""
     return sorted({one.keys[0][0] for one in found} | {statement.key[0] for statement in statements})

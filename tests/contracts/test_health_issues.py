@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slowwave_server.domain.troubles import TROUBLES, Trouble
+from slowwave_server.domain.health_issues import HEALTH_ISSUES, HealthIssue
 
 ROOT = Path(__file__).parent.parent.parent
 REPORTS = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "services" / "reports").glob("*.py"))
@@ -13,21 +13,21 @@ REPORTS = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "servic
 ALERTS_ALONE = {"tasks-fail", "exporter-away"}
 
 
-@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=list(TROUBLES))
-def test_each_trouble_is_a_sentence_with_a_cure(trouble: Trouble) -> None:
-    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", trouble.name)
-    assert re.fullmatch(r"[A-Z][^.]*\.", trouble.title), "one sentence"
-    assert re.fullmatch(r"[A-Z`].*\.", trouble.cure)
+@pytest.mark.parametrize("issue", HEALTH_ISSUES.values(), ids=list(HEALTH_ISSUES))
+def test_each_trouble_is_a_sentence_with_a_cure(issue: HealthIssue) -> None:
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", issue.name)
+    assert re.fullmatch(r"[A-Z][^.]*\.", issue.title), "one sentence"
+    assert re.fullmatch(r"[A-Z`].*\.", issue.cure)
 
 
 def test_names_titles_and_alerts_are_each_their_own() -> None:
     for words in ("name", "title", "alert"):
-        assert len({getattr(trouble, words) for trouble in TROUBLES.values()}) == len(TROUBLES)
+        assert len({getattr(issue, words) for issue in HEALTH_ISSUES.values()}) == len(HEALTH_ISSUES)
 
 
 def test_mistake_30_each_trouble_is_found_by_the_doctor_or_by_an_alert() -> None:
-    named = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', REPORTS)) & set(TROUBLES)
-    assert named == set(TROUBLES) - ALERTS_ALONE
+    named = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', REPORTS)) & set(HEALTH_ISSUES)
+    assert named == set(HEALTH_ISSUES) - ALERTS_ALONE
 
 
 def test_a_problem_is_made_of_the_catalogue_alone() -> None:

@@ -11,7 +11,7 @@ from slowwave.identity import SessionRef
 from slowwave_server.models import DeadLetter
 from slowwave_server.services.dead_letters.redrive import dismiss, redrive
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.dead_letters import count_open, list_letters, read_letter
+from slowwave_server.services.reports.dead_letters import count_open, list_dead_letters, read_dead_letter
 from slowwave_server.services.reports.dirty import dirty_sessions, goals_of, unmet
 from slowwave_server.services.reports.quarantine import count_quarantined, list_quarantined
 from tests.support.installation import NOW, Installation
@@ -47,7 +47,7 @@ def test_a_redriven_letter_is_sent_as_it_came_and_only_once(installation: Instal
         sent, refused = redrive(connection, "default", [first, second], send=outbox, now=NOW)
         assert (sent, refused) == ([second], {first: "there is no such open letter"})
         assert count_open(connection, "default") == 0
-        assert read_letter(connection, "default", first).decided_at == NOW
+        assert read_dead_letter(connection, "default", first).decided_at == NOW
     assert outbox.sent == [(TASK, {"agent": "concierge"}), (TASK, {"agent": "butler"})]
 
 
@@ -58,7 +58,7 @@ def test_what_cannot_be_sent_stays_open_and_says_why(installation: Installation)
     with installation.engine.connect() as connection:
         sent, refused = redrive(connection, "default", None, send=outbox, now=NOW)
         assert (sent, set(refused)) == ([], {cut, strange})
-        assert [letter.state for letter in list_letters(connection, "default")] == ["open", "open"]
+        assert [letter.state for letter in list_dead_letters(connection, "default")] == ["open", "open"]
     assert outbox.sent == []
 
 
@@ -66,13 +66,13 @@ def test_i8_letters_of_another_tenant_are_neither_shown_nor_decided(installation
     foreign = installation.letter(TASK, {"secret": "theirs"}, "bad", tenant="other")
     nobody = installation.letter(TASK, {}, "bad", tenant=None)
     with installation.engine.connect() as connection:
-        assert [letter.id for letter in list_letters(connection, "default")] == [nobody]
+        assert [letter.id for letter in list_dead_letters(connection, "default")] == [nobody]
         with pytest.raises(UnknownName):
-            read_letter(connection, "default", foreign)
+            read_dead_letter(connection, "default", foreign)
         assert dismiss(connection, "default", [foreign], now=NOW)[0] == []
         assert dismiss(connection, "default", None, now=NOW)[0] == [nobody]
-        assert list_letters(connection, "default") == []
-        assert [letter.id for letter in list_letters(connection, "default", state=None)] == [nobody]
+        assert list_dead_letters(connection, "default") == []
+        assert [letter.id for letter in list_dead_letters(connection, "default", state=None)] == [nobody]
     assert installation.value(DeadLetter.state, id=foreign) == "open"
 
 
