@@ -22,7 +22,7 @@ from slowwave.recall.rendering import one_line, shorten
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.domain.model_extraction import Known, KnownMemory, is_presentable
+from slowwave_server.domain.model_extraction import KnownContext, KnownMemory, is_presentable
 from slowwave_server.domain.windows import cut_window
 from slowwave_server.services.flush.flusher import PRECEDING_EVENTS
 
@@ -45,7 +45,7 @@ class Drawn:
     name: str
     window: Window
     context: ExtractionContext
-    known: Known
+    known: KnownContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _drawn(name: str, told: Told, window: Window) -> Drawn:
     spoken = [event for part in earlier for event in part.events[:-PRECEDING_EVENTS] if event.kind == "user"]
     notes = [_note(event) for event in spoken if event.happened_at.date() == begun.date()]
     context = ExtractionContext(AGENT, preceding=before[-PRECEDING_EVENTS:])
-    return Drawn(name, window, context, Known(known, tuple(filter(is_presentable, notes))[-MOST_NOTES:]))
+    return Drawn(name, window, context, KnownContext(known, tuple(filter(is_presentable, notes))[-MOST_NOTES:]))
 
 
 def _known(earlier: Sequence[Remembered], words: set[str], day: date) -> tuple[KnownMemory, ...]:

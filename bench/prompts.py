@@ -27,7 +27,7 @@ from bench.prompt_windows import Drawn, drawn
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.model_calls import Answer, Prompt, Spender
-from slowwave_server.domain.model_extraction import Known, read_answer, read_window
+from slowwave_server.domain.model_extraction import KnownContext, read_answer, read_window
 from slowwave_server.services.extraction.model_extractor import ModelExtractor
 from slowwave_server.services.llm.command_driver import CommandDriver
 
@@ -60,9 +60,9 @@ class Driven:
 class Knows:
     """What the scope of a drawn window knew."""
 
-    known: Known
+    known: KnownContext
 
-    def read(self, context: ExtractionContext, words: str, before: object) -> Known:  # noqa: ARG002 - the contract's
+    def read(self, context: ExtractionContext, words: str, before: object) -> KnownContext:  # noqa: ARG002 - the contract's
         """The same for every window."""
         return self.known
 

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from itertools import combinations
 from operator import xor
 
-from slowwave_server.domain.similarity import Claim, Reading
+from slowwave_server.domain.similarity import AttributeClaim, Reading
 
 MAX_KEYS = 32
 MAX_CLAIMS = 4
@@ -56,7 +56,7 @@ def claim_keys(reading: Reading) -> tuple[int, ...]:
     return tuple(dict.fromkeys(_claim_key(claim) for claim in reading.claims))[:MAX_CLAIMS]
 
 
-def _claim_key(claim: Claim) -> int:
+def _claim_key(claim: AttributeClaim) -> int:
     return _signed(_hashed(f"{claim.subject}\0{claim.attribute}"))
 
 

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from slowwave_server.domain.similarity import Claim, read
+from slowwave_server.domain.similarity import AttributeClaim, read
 from slowwave_server.domain.spoken_time import pluralize
 
 QUOTED = 140
@@ -85,7 +85,7 @@ def day_words(given: Any) -> str:
     return f"{day.day} {day:%B %Y}" if isinstance(day, date) else str(given)
 
 
-def _subject(claim: Claim) -> tuple[str, str]:
+def _subject(claim: AttributeClaim) -> tuple[str, str]:
     return claim.subject, claim.attribute
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from slowwave_server.domain.clauses import MAX_OBJECT_WORDS, VAGUE_NOUNS, Clause, first_clause, is_person, words_of
 from slowwave_server.domain.extraction.verbs import is_past
-from slowwave_server.domain.similarity import Claim, Reading
+from slowwave_server.domain.similarity import AttributeClaim, Reading
 from slowwave_server.domain.similarity.lexicon import is_kind_of, parts_of_speech
 from slowwave_server.domain.similarity.stopwords import FUNCTION_WORDS, ORDINALS
 from slowwave_server.domain.similarity.tokens import Token, tokenise
@@ -109,7 +109,7 @@ def _of_clause(clause: Clause) -> Relation:
     )
 
 
-def _of_claims(claims: Iterable[Claim]) -> Iterator[Relation]:
+def _of_claims(claims: Iterable[AttributeClaim]) -> Iterator[Relation]:
     for claim in claims:
         polar = claim.value in {"yes", "no"}
         if claim.value.startswith("not ") or (polar and claim.value != _HELD_AT.get(claim.predicate, "yes")):
@@ -149,7 +149,7 @@ def _fits(predicate: str, words: str) -> bool:
     return last[0].kind != "word" or not parts_of_speech(last[0].lemma).startswith("a")
 
 
-def _is_clear(claim: Claim) -> bool:
+def _is_clear(claim: AttributeClaim) -> bool:
     """Whether subject and predicate are a few words, and neither holds half of another sentence."""
     subject, predicate = claim.subject_text, claim.predicate
     if not (0 < len(subject.split()) <= MAX_SUBJECT_WORDS and len(predicate.split()) <= MAX_PREDICATE_WORDS):
@@ -164,7 +164,7 @@ def _is_clear(claim: Claim) -> bool:
     return not (owner[:1].isupper() and (small or len(owned.split()) > 1))
 
 
-def _subject_type(claim: Claim) -> str:
+def _subject_type(claim: AttributeClaim) -> str:
     """A capital makes a name, and only what has one can be taken for a person."""
     subject = claim.subject_text
     if subject == "user" or (subject[:1].isupper() and "'s " not in subject):

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.review import ends_at
-from slowwave_server.domain.similarity import Claim, read
+from slowwave_server.domain.similarity import AttributeClaim, read
 
 Pinned = Callable[[UUID, UUID], bool]
 
@@ -20,7 +20,7 @@ class Valued:
     """A memory that says nothing but one value of one attribute that has one value at a time."""
 
     memory: MemoryRevision
-    claim: Claim
+    claim: AttributeClaim
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def settle_values(group: Sequence[Valued], pinned: Pinned, now: datetime) -> tup
     return ended, unclear
 
 
-def _ended(older: MemoryRevision, newer: MemoryRevision | None, claim: Claim) -> Ended:
+def _ended(older: MemoryRevision, newer: MemoryRevision | None, claim: AttributeClaim) -> Ended:
     if newer is None:
         return Ended(older)
     reason = f"said later: another value of {claim.attribute} of {claim.subject_text}"

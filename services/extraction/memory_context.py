@@ -27,7 +27,7 @@ from slowwave.settings import MemoryContext
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.dates import local_day
 from slowwave_server.domain.failures import TransientError
-from slowwave_server.domain.model_extraction import Known, KnownMemory, is_presentable
+from slowwave_server.domain.model_extraction import KnownContext, KnownMemory, is_presentable
 
 MORE_HITS = 4
 """So many times the memories that a prompt takes are searched for: some of them are of a later day, or ended."""
@@ -59,13 +59,13 @@ class ScopeKnowledge:
     engine: Engine
     bounds: MemoryContext
 
-    def read(self, context: ExtractionContext, words: str, before: datetime) -> Known:
+    def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext:
         """What was known before a window that begins at `before`. words: what the window says, the newest first.
 
         Raises TransientError if Postgres can't be reached.
         """
         if context.scope_id is None or not (self.bounds.daily_tail_lines or self.bounds.memory_snippets):
-            return Known()
+            return KnownContext()
         with self.engine.connect() as connection:
             try:
                 return self._read(connection, context, context.scope_id, words, before)
@@ -76,10 +76,10 @@ class ScopeKnowledge:
 
     def _read(
         self, connection: Connection, context: ExtractionContext, scope_id: int, words: str, before: datetime
-    ) -> Known:
+    ) -> KnownContext:
         scope = connection.execute(_SCOPE, {"scope": scope_id, "tenant": context.tenant}).first()
         if scope is None:
-            return Known()
+            return KnownContext()
         place = _Place(scope_id, before, local_day(before, context.time_zone), context.time_zone)
         found = self._found(
             connection, place, Reader(context.tenant, context.agent, ((scope.kind, scope.name),)), words
@@ -87,7 +87,9 @@ class ScopeKnowledge:
         noted = self._noted(connection, place)
         ids = {memory.id for memory in found}
         memories = (*found, *(memory for memory in noted if memory.id not in ids))
-        return Known(memories, self._lines(connection, place, self.bounds.daily_tail_lines - len(noted), memories))
+        return KnownContext(
+            memories, self._lines(connection, place, self.bounds.daily_tail_lines - len(noted), memories)
+        )
 
     def _found(self, connection: Connection, place: "_Place", reader: Reader, words: str) -> tuple[KnownMemory, ...]:
         """Memories that speak of the same as the window, the nearest first."""

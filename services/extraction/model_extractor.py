@@ -28,7 +28,7 @@ from slowwave_server.domain.model_extraction import (
     PROMPT,
     Asked,
     Checked,
-    Known,
+    KnownContext,
     UnusableAnswer,
     prompt_of,
     read_answer,
@@ -44,14 +44,14 @@ MAX_WHY = 200
 class KnowsAlready(Protocol):
     """Reads what a scope knew before a window that says `words` and begins at `before`. Leaves no transaction open."""
 
-    def read(self, context: ExtractionContext, words: str, before: datetime) -> Known: ...
+    def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext: ...
 
 
 class KnowsNothing:
     """For extractions beside the live memories: what is known is what they are to replace."""
 
-    def read(self, context: ExtractionContext, words: str, before: datetime) -> Known:  # noqa: ARG002 - the contract's
-        return Known()
+    def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext:  # noqa: ARG002 - the contract's
+        return KnownContext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ class ModelExtractor:
         return self._extraction(asked, (milestones, self._left_out(asked, context, now)), checked, answer.tokens)
 
     def _answer(
-        self, prompt: Prompt, window: Window, context: ExtractionContext, asked: Asked, known: Known
-    ) -> tuple[Answer, Known]:
+        self, prompt: Prompt, window: Window, context: ExtractionContext, asked: Asked, known: KnownContext
+    ) -> tuple[Answer, KnownContext]:
         """The model's answer, and what it was told to be known: by another worker that asked about the same window."""
 
         def ask() -> Answer:

@@ -28,7 +28,7 @@ from sqlalchemy.exc import OperationalError
 
 from slowwave_server.domain.failures import TransientError, WindowTaken
 from slowwave_server.domain.model_calls import Answer
-from slowwave_server.domain.model_extraction import Known
+from slowwave_server.domain.model_extraction import KnownContext
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class Question:
     from_seq: int
     to_seq: int
     digest: bytes
-    known: Known
+    known: KnownContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class WindowAnswers:
     pause: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
 
-    def ask(self, question: Question, ask: Callable[[], Answer]) -> tuple[Answer, Known]:
+    def ask(self, question: Question, ask: Callable[[], Answer]) -> tuple[Answer, KnownContext]:
         """The answer about a window, and what was known when it was asked for.
 
         Raises what `ask` raises; TransientError if another worker's call gave no answer; WindowTaken.
@@ -100,7 +100,7 @@ class WindowAnswers:
                 raise WindowTaken
             ours = _is_about(row, question)
             if ours and row.answer is not None:
-                return _answer(row.answer), Known.from_json(row.known)
+                return _answer(row.answer), KnownContext.from_json(row.known)
             if not (ours and self._is_open(row)):
                 if waited:
                     raise TransientError("another worker asked the model about this window and got no answer")

@@ -129,7 +129,7 @@ def export_scope(
 class _Export:
     def __init__(self, connection: Connection, shelf: FileLayout, folder: Path, disk: Disk) -> None:
         self._connection = connection
-        self._shelf = shelf
+        self._layout = shelf
         self._folder = folder
         self._disk = disk
         self._manifest = Manifest.read(disk, folder)
@@ -139,7 +139,7 @@ class _Export:
 
     def refuse_links(self, root: Path) -> None:
         """Raise SlowwaveError where a link leads out of the folder that was named: another file would be replaced."""
-        for path in (*self._shelf.paths, *self._disk.paths(self._folder), NAME):
+        for path in (*self._layout.paths, *self._disk.paths(self._folder), NAME):
             if leads_out(root, self._folder / path):
                 raise SlowwaveError(f"{self._folder / path} leads out of {root} by a link; nothing was written")
 
@@ -159,11 +159,11 @@ class _Export:
 
     def _edited(self, document: Document, before: Written | None) -> list[Entry]:
         strange = [e for e in document.entries if e.memory and e.memory.id and not (before and before.has(e.raw))]
-        now = self._shelf.standing(self._connection, [e.memory.id for e in strange if e.memory and e.memory.id])
+        now = self._layout.placed_memories(self._connection, [e.memory.id for e in strange if e.memory and e.memory.id])
         return [entry for entry in strange if not _says(entry, {key: found.memory for key, found in now.items()})]
 
     def run(self) -> ExportReport:
-        paths = self._shelf.paths
+        paths = self._layout.paths
         for path in paths:
             self._put(path)
         for path in set(self._disk.paths(self._folder)) - set(paths):
@@ -172,13 +172,13 @@ class _Export:
             if self._disk.stamp(self._folder / path) is None:
                 del self._manifest.files[path]
         self._manifest.write(self._disk, self._folder)
-        header = self._shelf.header
-        days = {memory for path, ids in self._shelf.ids.items() for memory in ids}
+        header = self._layout.header
+        days = {memory for path, ids in self._layout.ids.items() for memory in ids}
         return ExportReport(
             scope=f"{header.kind} {header.name}" if header.kind == "agent" else f"{header.kind}:{header.name}",
             folder=self._folder,
             memories=len(days),
-            curated=len(self._shelf.ids.get(CURATED, ())),
+            curated=len(self._layout.ids.get(CURATED, ())),
             days=len(paths) - 1,
             written=tuple(self._written),
             unchanged=self._unchanged,
@@ -188,17 +188,17 @@ class _Export:
     def _put(self, path: str) -> None:
         """Write one file, if that changes it."""
         day = day_of_path(path)
-        header = replace(self._shelf.header, day=day)
-        summaries = self._shelf.summaries.get(day, ()) if day is not None else ()
+        header = replace(self._layout.header, day=day)
+        summaries = self._layout.summaries.get(day, ()) if day is not None else ()
         found = self._disk.read(self._folder / path)
         before = self._manifest.files.get(path)
         fresh = found is None or (before is not None and before.own and before.digest == file_digest(found.data))
         if found is None or fresh:
-            memories = self._shelf.memories(self._connection, path)
+            memories = self._layout.memories(self._connection, path)
             text = "".join(_rendered(header, memories, summaries))
         else:
             document = parse_document(decode_bytes(found.data))
-            text = rewrite(document, header, self._shelf.memories(self._connection, path), summaries)
+            text = rewrite(document, header, self._layout.memories(self._connection, path), summaries)
         self._write(path, text, None if found is None else (found.data, found.digest), own=fresh)
 
     def _clear(self, path: str) -> None:
@@ -207,7 +207,7 @@ class _Export:
         document = parse_document(decode_bytes(found.data)) if found is not None else None
         if found is None or document is None or document.header is None:
             return
-        text = rewrite(document, replace(self._shelf.header, day=day_of_path(path)), ())
+        text = rewrite(document, replace(self._layout.header, day=day_of_path(path)), ())
         if "".join(text.splitlines(keepends=True)[1:]).strip():
             self._write(path, text, (found.data, found.digest), own=False)
             return

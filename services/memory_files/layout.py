@@ -58,7 +58,7 @@ class FileLayout:
         """Those of one file, in its order."""
         waiting = iter(self.ids.get(path, ()))
         while batch := list(islice(waiting, BATCH)):
-            found = self.standing(connection, batch)
+            found = self.placed_memories(connection, batch)
             ends = {at.memory.superseded_by for at in found.values()} - {None}
             live = dict(self._live(connection, list(ends)))
             for memory in (found[identity].memory for identity in batch if identity in found):

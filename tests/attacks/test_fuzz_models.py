@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from slowwave_server.domain import model_adjudication, model_summaries, model_synthesis, model_triples
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.model_calls import Answer, Prompt
-from slowwave_server.domain.model_extraction import Known, KnownMemory, prompt_of, read_window
+from slowwave_server.domain.model_extraction import KnownContext, KnownMemory, prompt_of, read_window
 from slowwave_server.domain.model_extraction.asking import CERTAINTY, IMPORTANCE, PRECISIONS, TYPES
 from slowwave_server.domain.review import ReviewedMemory
 from slowwave_server.domain.summaries.lines import FACETS
@@ -94,7 +94,7 @@ def storable(text: str) -> bool:
 @given(wrapped("memories", MEMORY), around)
 @example({"memories": [{"content": "Maya adopted a dog.", "sources": [1], "importance": 10**400}]}, "%")
 def test_memories_of_a_model_rest_on_the_window(data: Any, about: str) -> None:
-    known = Known((KnownMemory(MEMORIES[1], None, UUID(int=1)),))
+    known = KnownContext((KnownMemory(MEMORIES[1], None, UUID(int=1)),))
     prompt = prompt_of(read_window(TALK, CONTEXT), CONTEXT, known, no_reply="NO_REPLY")
     answer = understood("model: memories", prompt, text_of(data, about))
     data = odd.made(data) if answer is None else answer.data

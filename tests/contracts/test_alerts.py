@@ -158,15 +158,15 @@ def test_each_trouble_has_a_page_of_the_runbook_in_its_words(name: str) -> None:
     issue = HEALTH_ISSUES[name]
     text = (RUNBOOKS / f"{name}.md").read_text(encoding="utf-8")
     words = " ".join(text.split())
-    assert words.startswith(f"# {trouble.title.rstrip('.')} ")
-    assert f"**{trouble.cure}**" in words
+    assert words.startswith(f"# {issue.title.rstrip('.')} ")
+    assert f"**{issue.cure}**" in words
     none = f"No alert: the doctor finds it. {WITHOUT_ALERT.get(name)}"
-    said = f"Alert `{trouble.alert}`, {trouble.severity}." if name in RULES else none
+    said = f"Alert `{issue.alert}`, {issue.severity}." if name in RULES else none
     assert said in words
     parts = re.split(r"^## .*\n", text, flags=re.MULTILINE)
     assert re.findall(r"^## .*", text, flags=re.MULTILINE) == list(SECTIONS)
     assert all(part.strip() for part in parts)
-    assert f"({name}.md) | {trouble.title} | {trouble.severity} |" in (RUNBOOKS / "README.md").read_text("utf-8")
+    assert f"({name}.md) | {issue.title} | {issue.severity} |" in (RUNBOOKS / "README.md").read_text("utf-8")
 
 
 def test_the_runbook_has_no_page_of_a_trouble_that_is_none() -> None:

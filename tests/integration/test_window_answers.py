@@ -16,7 +16,7 @@ from slowwave.identity import SessionRef
 from slowwave.settings import Settings
 from slowwave_server.domain.failures import TransientError, WindowTaken
 from slowwave_server.domain.model_calls import Answer, ModelFailed
-from slowwave_server.domain.model_extraction import Known
+from slowwave_server.domain.model_extraction import KnownContext
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.extraction.window_answers import Question, WindowAnswers
 from slowwave_server.services.flush.flusher import FlushResult
@@ -190,14 +190,14 @@ def _answers(talk: Talk, wait: float = 0.3) -> WindowAnswers:
 
 
 def _question(talk: Talk, *, digest: bytes = b"one", to_seq: int = 1) -> Question:
-    return Question(talk.scene.session("s1").id, 1, to_seq, digest, Known.of("Maya has a boat."))
+    return Question(talk.scene.session("s1").id, 1, to_seq, digest, KnownContext.of("Maya has a boat."))
 
 
 def test_stored_answer_comes_with_what_was_known_to_its_prompt(talk: Talk) -> None:
     _say(talk, "I play the cello.")
     question = _question(talk)
     assert _answers(talk).ask(question, lambda: ANSWER) == (ANSWER, question.known)
-    other = replace(question, known=Known.of("Maya has a car."))
+    other = replace(question, known=KnownContext.of("Maya has a car."))
     assert _answers(talk).ask(other, _never) == (ANSWER, question.known)
 
 

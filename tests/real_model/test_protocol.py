@@ -17,7 +17,7 @@ from slowwave.identity import SessionRef
 from slowwave.settings import Settings
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt
-from slowwave_server.domain.model_extraction import Known, prompt_of, read_window
+from slowwave_server.domain.model_extraction import KnownContext, prompt_of, read_window
 from slowwave_server.services.extraction.build import build_extractor
 from slowwave_server.services.llm.answers import broken_rule
 from slowwave_server.services.llm.drivers import RequestRefused
@@ -77,7 +77,7 @@ def test_a_text_without_a_schema_comes_as_it_is(model_url: str, model_name: str)
 def test_the_question_for_memories_gets_json_that_fits_or_an_end_with_its_cost(model_url: str, model_name: str) -> None:
     window = turns("I am Maya, and I moved to Lisbon in May 2023.", ("assistant", "Noted!"), "My cello is from 1890.")
     context = ExtractionContext("atlas")
-    asked = prompt_of(read_window(window, context), context, Known(), no_reply="NO_REPLY")
+    asked = prompt_of(read_window(window, context), context, KnownContext(), no_reply="NO_REPLY")
     assert asked.schema is not None
     outcome = ask_to_the_end(model_url, model_name, asked)
     if isinstance(outcome, Answer):

@@ -9,7 +9,7 @@ from slowwave_server.domain.candidates import Extraction, ExtractionContext, Win
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.model_calls import Answer, Prompt, Spender
-from slowwave_server.domain.model_extraction import Known
+from slowwave_server.domain.model_extraction import KnownContext
 from slowwave_server.services.extraction.model_extractor import ModelExtractor
 
 NOON = datetime(2025, 3, 3, 12, tzinfo=UTC)  # a Monday
@@ -37,9 +37,9 @@ class Saying:
 class Knowing:
     """A KnowsAlready that knows the same of everybody."""
 
-    known: Known
+    known: KnownContext
 
-    def read(self, context: ExtractionContext, words: str, before: datetime) -> Known:
+    def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext:
         return self.known
 
 
@@ -67,7 +67,7 @@ def extracted(
     answer: Any,
     window: Window,
     *,
-    known: Sequence[str] | Known = (),
+    known: Sequence[str] | KnownContext = (),
     preceding: tuple[Event, ...] = (),
     zone: str = "UTC",
 ) -> Extraction:
@@ -77,7 +77,10 @@ def extracted(
     return extractor(Saying(data), known).extract(window, context, NOON)
 
 
-def extractor(model: Saying, known: Sequence[str] | Known = ()) -> ModelExtractor:
+def extractor(model: Saying, known: Sequence[str] | KnownContext = ()) -> ModelExtractor:
     return ModelExtractor(
-        model, RulesExtractor(), Knowing(known if isinstance(known, Known) else Known.of(*known)), "NO_REPLY"
+        model,
+        RulesExtractor(),
+        Knowing(known if isinstance(known, KnownContext) else KnownContext.of(*known)),
+        "NO_REPLY",
     )

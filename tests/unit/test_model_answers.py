@@ -8,7 +8,7 @@ import pytest
 
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event
-from slowwave_server.domain.model_extraction import Known, KnownMemory, is_presentable, prompt_of, read_window
+from slowwave_server.domain.model_extraction import KnownContext, KnownMemory, is_presentable, prompt_of, read_window
 from slowwave_server.domain.model_extraction.asking import SCHEMA, TYPES
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.services.llm.answers import UnfitAnswer, read_answer
@@ -16,12 +16,12 @@ from tests.support.modelling import NOON, Saying, extracted, extractor, memory, 
 from tests.support.prompting import prompt
 
 PORTO = UUID("00000000-0000-7000-8000-000000000001")
-KNOWN = Known((KnownMemory("Maya lives in Porto.", date(2025, 1, 14), PORTO),))
+KNOWN = KnownContext((KnownMemory("Maya lives in Porto.", date(2025, 1, 14), PORTO),))
 MONTHS = {"january": 1, "february": 2, "march": 3}
 
 
-def _one(window: Window, content: str, *sources: int, known: Known | None = None, **fields: Any) -> Any:
-    (found,) = extracted([memory(content, *sources, **fields)], window, known=known or Known()).candidates
+def _one(window: Window, content: str, *sources: int, known: KnownContext | None = None, **fields: Any) -> Any:
+    (found,) = extracted([memory(content, *sources, **fields)], window, known=known or KnownContext()).candidates
     return found
 
 
@@ -163,7 +163,7 @@ def test_date_beside_its_words_is_not_written_twice() -> None:
 
 
 def test_correction_may_say_again_what_still_holds() -> None:
-    known = Known((KnownMemory("Maya weighs 85 kg, her target is 78 kg.", date(2025, 1, 14), PORTO),))
+    known = KnownContext((KnownMemory("Maya weighs 85 kg, her target is 78 kg.", date(2025, 1, 14), PORTO),))
     window = turns("I weigh 88 kg now.")
     found = _one(window, "Maya weighs 88 kg, her target is 78 kg.", 1, known=known, corrects="K1")
     assert (found.corrects, found.sources) == (PORTO, (1,))
@@ -222,7 +222,10 @@ def test_correction_shares_something_with_what_it_ends() -> None:
 @pytest.mark.parametrize("said", ["", "  \n", "NO_REPLY", "```\nNO_REPLY\n```", "{}", "[]", "null", '{"memories": []}'])
 def test_empty_answer_means_nothing_to_keep(said: str) -> None:
     asked = prompt_of(
-        read_window(turns("hi all"), ExtractionContext("iris")), ExtractionContext("iris"), Known(), no_reply="NO_REPLY"
+        read_window(turns("hi all"), ExtractionContext("iris")),
+        ExtractionContext("iris"),
+        KnownContext(),
+        no_reply="NO_REPLY",
     )
     _, data = read_answer(asked, said, 7)
     found = extracted(lambda _: data, turns("I have two dogs called Rex and Luna."))
@@ -240,7 +243,7 @@ def test_one_bad_field_spoils_its_memory_alone() -> None:
     asked = prompt_of(
         read_window(turns("I own 2 boats."), ExtractionContext("iris")),
         ExtractionContext("iris"),
-        Known(),
+        KnownContext(),
         no_reply="X",
     )
     text = '{"memories": [{"content": "Maya owns 2 boats.", "kind": "system", "sources": [1]}, {"content": 3}]}'
@@ -264,7 +267,7 @@ def test_prompt_names_every_field_and_value_and_no_number_of_memories() -> None:
 
 def test_known_memories_carry_a_name_and_a_date() -> None:
     model = Saying({"memories": []})
-    known = Known(
+    known = KnownContext(
         (*KNOWN.memories, KnownMemory("Maya plays the cello.", date(2025, 2, 1))), ("09:12 Maya: fed the cat",)
     )
     before = Event(1, "assistant", "assistant", "Where do you live?", NOON)
@@ -335,5 +338,5 @@ def test_plain_memory_is_shown(content: str) -> None:
 
 
 def test_known_things_survive_json() -> None:
-    known = Known((*KNOWN.memories, KnownMemory("Maya plays the cello.")), ("a note",))
-    assert Known.from_json(known.to_json()) == known
+    known = KnownContext((*KNOWN.memories, KnownMemory("Maya plays the cello.")), ("a note",))
+    assert KnownContext.from_json(known.to_json()) == known

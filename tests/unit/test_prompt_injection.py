@@ -5,7 +5,7 @@ import re
 import pytest
 
 from slowwave_server.domain.candidates import ExtractionContext
-from slowwave_server.domain.model_extraction import Known, prompt_of, read_window
+from slowwave_server.domain.model_extraction import KnownContext, prompt_of, read_window
 from slowwave_server.domain.model_extraction.answers import MAX_CONTENT
 from slowwave_server.domain.model_extraction.asking import MOST_MEMORIES, TYPES
 from slowwave_server.domain.prompts import prompt_text
@@ -19,7 +19,7 @@ SECRETS = ("zebra-Quartz-77", "sk-proj-abcdef", "ghp_abcdef")
 @pytest.mark.parametrize("text", TURNS)
 def test_a_turn_stays_one_line_inside_the_fence(text: str) -> None:
     asked = read_window(turns(*CALM, text), ExtractionContext("iris"))
-    prompt = prompt_of(asked, ExtractionContext("iris"), Known.of("Maya has a boat"), no_reply="NO_REPLY")
+    prompt = prompt_of(asked, ExtractionContext("iris"), KnownContext.of("Maya has a boat"), no_reply="NO_REPLY")
     lines = prompt.user.splitlines()
     fences = [at for at, line in enumerate(lines) if re.fullmatch(r"`{3,}(?:text)?", line)]
     assert len(fences) == 4, "a turn opened or closed a fence"

@@ -23,7 +23,7 @@ _HEAD = """\
 def rules_file(rules: Iterable[Rule], *, runbooks: str = RUNBOOKS, pace: float = 1.0) -> str:
     """The file's text. runbooks: a URL, or a folder; pace: what every `for` is multiplied with, for trials."""
     ending = "html" if "://" in runbooks else "md"
-    written = [_rule(rule, f"{runbooks.rstrip('/')}/{rule.trouble.name}.{ending}", pace) for rule in rules]
+    written = [_rule(rule, f"{runbooks.rstrip('/')}/{rule.issue.name}.{ending}", pace) for rule in rules]
     tree = {"groups": [{"name": "slowwave", "rules": written}]}
     return _HEAD + yaml.safe_dump(tree, sort_keys=False, width=110)
 
