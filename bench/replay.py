@@ -1,6 +1,7 @@
 """Run an extractor over a session as flushes would, without a database, and the extractors that are compared.
 
-Windows are those of a flush after the session's last event, with the default settings (`services/evaluation/extraction.py`).
+Windows are those of a flush after the session's last event, with the default settings
+(`services/evaluation/extraction.py`).
 
 `keep all` and `first person` are the two baselines, as extractors: a memory for each event, and a memory for each
 sentence with a first-person verb, both word by word.

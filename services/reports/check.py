@@ -21,7 +21,7 @@ Verdict = Literal["ok", "problem", "unknown"]
 class Check:
     """One finding. verdict: unknown where the check could not be made. finding: what was seen.
 
-    Of a problem, trouble is its name in the catalogue (`domain.health_issues`), title and cure its words there; here: what
+    Of a problem, issue is its name in the catalogue (`domain.health_issues`), title and cure its words there; here: what
     to run or change in this very case, where more can be said.
     """
 

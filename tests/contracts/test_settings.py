@@ -83,6 +83,18 @@ nonsense: 1
 """
 
 
+def test_renamed_setting_is_refused_with_its_new_name(tmp_path: Path) -> None:
+    file = tmp_path / "slowwave.yaml"
+    file.write_text("memory: {auto_flush: {turn_seconds: 1}}")
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings({"SLOWWAVE_MEMORY__AUTO_FLUSH__TURN_SECONDS": "1"}, file=file)
+    assert caught.value.problems == (
+        f"{file}: unknown key 'memory.auto_flush.turn_seconds' was renamed; use 'memory.auto_flush.batch_seconds' instead",
+        "unknown variable SLOWWAVE_MEMORY__AUTO_FLUSH__TURN_SECONDS was renamed;"
+        " use 'SLOWWAVE_MEMORY__AUTO_FLUSH__BATCH_SECONDS' instead",
+    )
+
+
 def test_a_wrong_file_is_told_with_all_its_errors(tmp_path: Path) -> None:
     file = tmp_path / "slowwave.yaml"
     file.write_text(WRONG)

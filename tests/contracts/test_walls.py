@@ -1,8 +1,8 @@
 """Mistake 39, I8: no reader is told what belongs to another tenant, another agent's own memory, or another room.
 
-Every function that answers with something of the database is called for one place of `tests/support/walls.py` at a time, and
-may answer with that place's words alone. Which functions there are is found by looking: a new one that is neither
-called here nor listed with a reason fails this module.
+This module calls every function that reads the database for one place of `tests/support/walls.py` at a time. Each may
+answer with that place's words alone. The module finds the functions by itself: it fails if a new function is neither
+called here nor listed with a reason.
 """
 
 import inspect

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from slowwave.errors import InvalidSettings
 from slowwave.plain_errors import plain_problems
 from slowwave.settings_of_models import Agno, Console, Embeddings, Gateway, Llm, Mem0, Retention, Section, Tools
+from slowwave.unknown_settings import LONGEST_NAME, suggest_name
 
 __all__ = [
     "Agno",
@@ -37,7 +38,6 @@ __all__ = [
 PREFIX = "SLOWWAVE_"
 FILE_VARIABLE = "SLOWWAVE_CONFIG"
 DEFAULT_FILE = "slowwave.yaml"
-LONGEST_NAME = 200  # of what is shown, and compared with names that are known
 OTHER_VARIABLES = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "URL", "KEY", "SHARED", "TEST_MODEL_URL"))
 
 
@@ -277,19 +277,14 @@ def _known_part(tree: Mapping[str, Any], where: str, problems: list[str], prefix
         elif key in known or is_section:
             kept[name] = value
         else:
-            problems.append(f"{where}: unknown key {key[:LONGEST_NAME]!r}{_nearest(key, known)}")
+            problems.append(f"{where}: unknown key {key[:LONGEST_NAME]!r}{suggest_name(key, known)}")
     return kept
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name[:LONGEST_NAME], list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _put(tree: dict[str, Any], variable: str, value: str, problems: list[str]) -> None:
     known = {variable_of(key): key for key in known_keys()}
     if variable not in known:
-        problems.append(f"unknown variable {variable[:LONGEST_NAME]}{_nearest(variable, known)}")
+        problems.append(f"unknown variable {variable[:LONGEST_NAME]}{suggest_name(variable, known)}")
         return
     *path, leaf = known[variable].split(".")
     for part in path:
