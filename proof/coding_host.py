@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 SLOWWAVE = (sys.executable, "-c", "from slowwave_server.workers.cli import main; main()")
 
 
@@ -72,7 +72,8 @@ class Home:
 
 
 def wait_for(condition: Callable[[], Any], what: str) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
+    """Wait until the condition holds; fail after a minute and say what was waited for."""
+    until = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
         assert time.monotonic() < until, f"waited in vain until {what}"
         time.sleep(0.02)

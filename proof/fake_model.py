@@ -94,6 +94,7 @@ def rate_limited(retry_after: float | str | None = None) -> Reply:
 
 
 def server_error(status: int = 500) -> Reply:
+    """An error of the server, 500 unless said otherwise."""
     return refused(status, "something broke")
 
 
@@ -103,6 +104,7 @@ def cut_connection(when: str = "before") -> Reply:
 
 
 def invalid_json() -> Reply:
+    """A reply that ends within its JSON."""
     return Reply(content='{"memories": [')
 
 
@@ -112,6 +114,7 @@ def truncated(content: Any = '{"memories": [{"text": "Priya li') -> Reply:
 
 
 def slow(seconds: float, content: Any = "") -> Reply:
+    """A reply after this many seconds."""
     return Reply(content=content, latency=seconds)
 
 
@@ -140,7 +143,7 @@ class FakeModel:
         self._now = 0
         self._place = 0
         self._lock = threading.Lock()
-        self._closing = threading.Event()
+        self.closing = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.fake = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -173,14 +176,14 @@ class FakeModel:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._closing.set()
+        self.closing.set()
         self._server.shutdown()
         self._thread.join(_PATIENCE_SECONDS)
         self._server.server_close()
 
     def wait(self, seconds: float) -> None:
         """Let time pass, or stop with the server."""
-        self._closing.wait(seconds)
+        self.closing.wait(seconds)
 
     def enter(self, asked: Asked) -> None:
         with self._lock:
@@ -323,7 +326,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _drip(self, fake: FakeModel, seconds: float) -> None:
         self.close_connection = True
-        while not fake._closing.wait(seconds):
+        while not fake.closing.wait(seconds):
             self.wfile.write(b" ")
             self.wfile.flush()
 

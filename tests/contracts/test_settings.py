@@ -89,9 +89,14 @@ def test_renamed_setting_is_refused_with_its_new_name(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings) as caught:
         load_settings({"SLOWWAVE_MEMORY__AUTO_FLUSH__TURN_SECONDS": "1"}, file=file)
     assert caught.value.problems == (
-        f"{file}: unknown key 'memory.auto_flush.turn_seconds' was renamed; use 'memory.auto_flush.batch_seconds' instead",
-        "unknown variable SLOWWAVE_MEMORY__AUTO_FLUSH__TURN_SECONDS was renamed;"
-        " use 'SLOWWAVE_MEMORY__AUTO_FLUSH__BATCH_SECONDS' instead",
+        (
+            f"{file}: unknown key {'memory.auto_flush.turn_seconds'!r} was renamed;"
+            f" use {'memory.auto_flush.batch_seconds'!r} instead"
+        ),
+        (
+            "unknown variable SLOWWAVE_MEMORY__AUTO_FLUSH__TURN_SECONDS was renamed;"
+            " use 'SLOWWAVE_MEMORY__AUTO_FLUSH__BATCH_SECONDS' instead"
+        ),
     )
 
 

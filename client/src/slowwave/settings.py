@@ -5,7 +5,7 @@ Must not know: who reads them. Built once where a process starts and passed down
 
 import difflib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
