@@ -22,9 +22,9 @@ from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.forgetting import was_forgotten
 from slowwave.errors import InvalidSettings, SlowwaveError
-from slowwave.plain_errors import plain_problems
 from slowwave.settings import Settings
 from slowwave.tracing import name_session
+from slowwave.validation_errors import plain_problems
 from slowwave_server.domain.model_calls import AskModel
 from slowwave_server.services.dead_letters.store import store_dead_letter
 from slowwave_server.services.flush.batch import FlushBatch
@@ -171,4 +171,4 @@ class SlowwaveTask(Task[..., Any]):
             runtime.flusher.pause(REST_SECONDS)
             raise Reject(f"no dead letter could be written: {outage}", requeue=True) from outage
         # The error stands in the letter; it may quote a value, which is no business of a log.
-        log.warning("%s: dead letter %s, see `slowwave dead-letters list`", task or self.name, letter)
+        log.warning("%s: dead letter %s, see `slowwave queue list`", task or self.name, letter)

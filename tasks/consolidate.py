@@ -13,7 +13,7 @@ from slowwave.coordination.consolidation_queue import ask_for_pass, begin_pass
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.messages import CONSOLIDATE_SCOPE, CONSOLIDATE_WORKING, REMEMBER
-from slowwave.waited import remember as keep
+from slowwave.queued_calls import remember as keep
 from slowwave.working import ConsolidateScope, Remember, scope_of
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.consolidation.scope_pass import Order

@@ -8,8 +8,8 @@ from typing import Any
 
 from celery import shared_task
 
-from slowwave.curation import CurateScope
 from slowwave.messages import CURATE_SCOPE
+from slowwave.task_payloads import CurateScope
 from slowwave.working import scope_of
 from slowwave_server.services.curation.curate import CurationRules, curate
 from slowwave_server.services.lookup import find_scope

@@ -21,9 +21,9 @@ from sqlalchemy.exc import DBAPIError
 
 from slowwave.coordination.day_queue import ask_for_finalize, ask_for_summary, begin_summary
 from slowwave.coordination.keys import DAYS_QUEUE
-from slowwave.days import SummarizeDay
 from slowwave.identity import SessionRef
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
+from slowwave.task_payloads import SummarizeDay
 from slowwave_server.services.days.book import (
     DayEntry,
     DayRef,

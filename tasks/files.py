@@ -14,10 +14,10 @@ from sqlalchemy.exc import DBAPIError
 
 from slowwave.coordination.files_queue import ask_for_delivery, begin_delivery
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
-from slowwave.files import DeliverOutbox
 from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
 from slowwave.settings import MemorySettings
+from slowwave.task_payloads import DeliverOutbox
 from slowwave.working import scope_of
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.lookup import find_scope

@@ -12,7 +12,6 @@ from sqlalchemy.exc import DBAPIError
 
 from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.queue_messages import envelope, new_id, publish
-from slowwave.maintenance import RunMaintenance
 from slowwave.messages import (
     MAINTENANCE_TICK,
     REFRESH_SEARCH,
@@ -20,6 +19,7 @@ from slowwave.messages import (
     SWEEP_SESSIONS,
     WAKE_STALE,
 )
+from slowwave.task_payloads import RunMaintenance
 from slowwave_server.services.flush.sweep import sweep, wake_stale
 from slowwave_server.services.maintenance.scheduler import Scheduler
 from slowwave_server.services.retention.sessions import bound_sessions

@@ -13,8 +13,8 @@ from celery import shared_task
 
 from slowwave.coordination.keys import CAPTURE_QUEUE
 from slowwave.coordination.queue_messages import envelope, new_id, publish
+from slowwave.external_runs import READ_SESSION, READ_SESSIONS, ReadSession
 from slowwave.identity import SessionRef
-from slowwave.unread import READ_SESSION, READ_SESSIONS, ReadSession
 from slowwave_server.services.sources.reading import SessionReader
 from slowwave_server.services.sources.store import take_due
 from slowwave_server.tasks.base import SlowwaveTask
@@ -55,7 +55,7 @@ def read_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
         tools=runtime.settings.memory.tools,
     ).look(ref)
     if looked.due:
-        store.offers.now([(ref, "normal")])
+        store.offers.enqueue([(ref, "normal")])
     log.info(
         "read %s/%s: %d new, %d runs taken, %d wait", ref.agent, ref.session, looked.added, looked.taken, looked.waiting
     )
