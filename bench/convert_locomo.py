@@ -1,4 +1,4 @@
-"""Turn conversations in LoCoMo's form into the lines that `slowwave ingest` takes.
+"""Turn conversations in LoCoMo's form into the lines that `slowwave import events` takes.
 
     python bench/convert_locomo.py FILE.json > events.jsonl
 

@@ -6,7 +6,7 @@ confidence of each id.
 
 Run: python -m bench.samples --seed 7 --kind realmem --count 60 --extractor present --out FILE.jsonl
      [--only PATTERN]: sessions to draw from, such as people whom the judge never saw: Oliver_Smith or conv-48
-     [--transcripts DIR]: JSON lines as `slowwave ingest` takes them; --kind is then any name
+     [--transcripts DIR]: JSON lines as `slowwave import events` takes them; --kind is then any name
 """
 
 import argparse
@@ -77,7 +77,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--extractor", choices=[*COLUMNS], default="present")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--transcripts", type=Path, help="a folder of *.jsonl as `slowwave ingest` takes them")
+    parser.add_argument("--transcripts", type=Path, help="a folder of *.jsonl as `slowwave import events` takes them")
     parser.add_argument("--only", default="", help="a pattern that AGENT/SESSION has to match, such as 'conv-48/'")
     options = parser.parse_args()
     chosen = compared()[COLUMNS[options.extractor]]

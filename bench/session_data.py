@@ -1,6 +1,6 @@
 """Sessions of every data set as events, for whatever reads memories rather than figures.
 
-A folder of transcripts holds files of JSON lines as `slowwave ingest` takes them: agent, session, role, content, and
+A folder of transcripts holds files of JSON lines as `slowwave import events` takes them: agent, session, role, content, and
 optionally name, at, metadata. Roles `tool` and `tool_call` are tools; `system` and `developer` are left out.
 """
 
@@ -54,7 +54,7 @@ def talks(kind: str, transcripts: Path | None = None) -> Iterator[Talk]:
 
 
 def talks_of(lines: list[dict[str, Any]]) -> Iterator[Talk]:
-    """The sessions of lines as `slowwave ingest` takes them."""
+    """The sessions of lines as `slowwave import events` takes them."""
     by_session = sorted(lines, key=_place)  # stable: the lines of a session keep their order
     for (agent, session), said in groupby(by_session, key=_place):
         kept = [line for line in said if line["role"] not in LEFT_OUT and line["content"].strip()]

@@ -23,7 +23,7 @@ from slowwave_server.models.base import SCHEMA
 OLDEST_SERVER = 18
 """The oldest major version of Postgres whose functions the schema calls: uuidv7(), casefold(), ANALYZE ONLY."""
 MIGRATIONS = Path(__file__).parent / "migrations"
-# Any number that nobody else uses: two `slowwave migrate` at once must not both create the tables.
+# Any number that nobody else uses: two `slowwave admin migrate` at once must not both create the tables.
 MIGRATION_LOCK = 7_305_118_240_001
 
 LOCK_SECONDS = 4.0
@@ -60,8 +60,8 @@ class DevelopmentSchema(WrongSchema):
     def __init__(self, revision: str) -> None:
         super().__init__(
             f"the database is at revision {revision} of a development version from before 0.1.0, which cannot be"
-            " migrated: run `slowwave export SCOPE DIR` with the version that made it, then `slowwave migrate` and"
-            " `slowwave import SCOPE DIR` with this version on a new database"
+            " migrated: run `slowwave memory export SCOPE DIR` with the version that made it, then `slowwave admin migrate` and"
+            " `slowwave memory import SCOPE DIR` with this version on a new database"
         )
 
 
@@ -166,7 +166,7 @@ def _take_turn(connection: Connection, seconds: float) -> None:
         who = "another connection" if holder is None else f"login {holder.usename!r} (process {holder.pid} of Postgres)"
         raise TablesBusy(
             f"{who} has held the lock of migrations for {seconds:g} s, nothing was changed: wait until its migration"
-            " ends, or end the connection with pg_terminate_backend, then run `slowwave migrate` again"
+            " ends, or end the connection with pg_terminate_backend, then run `slowwave admin migrate` again"
         ) from None
 
 
@@ -188,7 +188,7 @@ def _move_patiently(connection: Connection, before: str | None, revision: str, t
             return after
     raise TablesBusy(
         f"the tables were in use each time of {tries}, nothing was changed: look into pg_stat_activity for transactions"
-        " that stay open, then run `slowwave migrate` again"
+        " that stay open, then run `slowwave admin migrate` again"
     )
 
 
@@ -247,7 +247,7 @@ def require_current(connection: Connection) -> str:
     known = _known()
     if current is None or current in known:
         state = "has never been migrated" if current is None else f"is at revision {current}"
-        raise WrongSchema(f"the database {state}, this version needs {head}: run `slowwave migrate`")
+        raise WrongSchema(f"the database {state}, this version needs {head}: run `slowwave admin migrate`")
     if _serves(connection, known):
         return current
     raise WrongSchema(

@@ -14,7 +14,7 @@ name=slowwave-$(date -u +%Y%m%dT%H%M%SZ).dump
 draft=$folder/.$name.part
 trap 'rm -f "$draft"' EXIT
 
-# Both schemas that are ours (mem0's rows have one of their own). Who may do what is given anew by `slowwave roles apply`.
+# Both schemas that are ours (mem0's rows have one of their own). Who may do what is given anew by `slowwave admin roles apply`.
 pg_dump --format=custom --schema='slowwave*' --no-owner --no-privileges --file="$draft"
 pg_restore --list "$draft" >/dev/null
 sync

@@ -28,7 +28,7 @@ _GOES_ON = re.compile(r"(?: {2,}|\t)[ \t]*\S")
 _PARAGRAPH = re.compile(r"(?![-*+#`~]|[ \t]*$|[ \t]*<!--)")
 _SPEAKERS = r"user|human|assistant|ai|system|tool|(?:\w+[_ -])?agent"
 _SPOKEN = re.compile(rf"(?:[-*+][ \t]+)?\[(?:{_SPEAKERS})\]:?[ \t]", re.IGNORECASE)
-TRANSCRIPT = "this is a conversation, not a statement: bring it in with `slowwave ingest`, one event a line"
+TRANSCRIPT = "this is a conversation, not a statement: bring it in with `slowwave import events`, one event a line"
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
 

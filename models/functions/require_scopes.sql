@@ -22,7 +22,7 @@ BEGIN
     IF FOUND THEN
         RAISE insufficient_privilege
             USING MESSAGE = format('login %I may not read scopes of another tenant', session_user),
-                  HINT = 'slowwave roles list shows which login belongs to which tenant';
+                  HINT = 'slowwave admin roles list shows which login belongs to which tenant';
     END IF;
 END
 $$;

@@ -8,7 +8,7 @@
 -- (slowwave.current_tenant). The checks use session_user, which is the login itself. Neither SET ROLE, nor a function
 -- that runs as its owner, nor a client setting changes session_user.
 --
--- Entry functions (capture_session, search, …) run as the owner after `slowwave roles apply`. Then they first call
+-- Entry functions (capture_session, search, …) run as the owner after `slowwave admin roles apply`. Then they first call
 -- require_tenant or require_scopes. Row-level security policies (models/migrations/baseline/access.sql) apply to
 -- everything else that such a login reads.
 CREATE OR REPLACE FUNCTION slowwave.require_tenant(p_tenant text) RETURNS void
@@ -25,7 +25,7 @@ BEGIN
     IF NOT FOUND AND NOT pg_has_role(session_user, current_user, 'MEMBER') THEN
         RAISE insufficient_privilege
             USING MESSAGE = format('login %I may not act for tenant %L', session_user, left(p_tenant, 200)),
-                  HINT = 'slowwave roles list shows which login belongs to which tenant';
+                  HINT = 'slowwave admin roles list shows which login belongs to which tenant';
     END IF;
 END
 $$;

@@ -16,7 +16,7 @@ BEGIN
     IF NOT FOUND THEN
         RAISE invalid_authorization_specification
             USING MESSAGE = 'this API key is unknown, was revoked, or has expired',
-                  HINT = 'slowwave keys list shows the keys of a tenant';
+                  HINT = 'slowwave admin keys list shows the keys of a tenant';
     END IF;
     PERFORM set_config('slowwave.key', encode(p_digest, 'hex'), false);
     RETURN v_tenant;

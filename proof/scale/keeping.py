@@ -135,7 +135,7 @@ def ask_people(place: Place, number: int) -> None:
 
 
 def read_questions(place: Place, _number: int, _: Any) -> None:
-    """`slowwave review list` and `slowwave conflicts list`."""
+    """`slowwave inbox list` and `slowwave inbox list`."""
     with place.engine.connect() as connection:
         if not list_questions(connection, TENANT, Asked()) or not list_conflicts(connection, TENANT):
             raise RuntimeError("there was no question")

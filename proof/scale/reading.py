@@ -85,7 +85,7 @@ def doctor(place: Place, _number: int, _: Any) -> None:
 
 
 def why(place: Place, number: int, _: Any) -> None:
-    """`slowwave why` of a conversation."""
+    """`slowwave session why` of a conversation."""
     with place.engine.connect() as connection:
         ref = place.own[number % len(place.own)]
         why_waiting(connection, place.queue, ref, place.settings.memory.auto_flush, now=place.now())

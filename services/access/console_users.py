@@ -101,7 +101,7 @@ def add_user(
     }
     added = connection.execute(insert(ConsoleUser).values(values).on_conflict_do_nothing().returning(ConsoleUser.name))
     if added.first() is None:
-        raise UserRefused(f"{name!r} is there already: `slowwave console-users password` gives another password")
+        raise UserRefused(f"{name!r} is there already: `slowwave admin users password` gives another password")
 
 
 def remove_user(connection: Connection, name: str) -> bool:

@@ -71,7 +71,7 @@ def add_login(
     _check(login, role, tenant)
     if as_caller(connection):
         # The groups belong to the whole server: that there are some says nothing about this database.
-        raise LoginRefused("nobody but the owner gets in here yet: run `slowwave roles apply` first")
+        raise LoginRefused("nobody but the owner gets in here yet: run `slowwave admin roles apply` first")
     found = connection.execute(_ROLE, {"login": login}).mappings().first()
     if found is None:
         password = sql.SQL("") if verifier is None else sql.SQL(" PASSWORD {}").format(sql.Literal(verifier))

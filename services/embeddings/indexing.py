@@ -177,7 +177,7 @@ def _vectors(embedder: Embedder, texts: Sequence[str], space: Space, report: Ind
     if any(vector is not None and len(vector) != space.dimension for vector in vectors):
         raise EmbeddingFailed(
             f"{embedder.name} makes vectors of another dimension than the {space.dimension} that it made before:"
-            " give the new model a name of its own, or run `slowwave embeddings reindex --anew`",
+            " give the new model a name of its own, or run `slowwave backend sync vectors --again`",
             transient=False,
         )
     return vectors

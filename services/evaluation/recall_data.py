@@ -3,7 +3,7 @@
     {"agent", "session", "role", "content"} and optionally id, name, at, metadata, tool_calls, tool_call_id, is_error
     {"agent", "question", "evidence": [ids of events]} and optionally before, category
 
-Events are the lines of `slowwave ingest`. The events of an agent are ordered by their time; lines of one time keep
+Events are the lines of `slowwave import events`. The events of an agent are ordered by their time; lines of one time keep
 their order in the file. A question without `before` sees all events of its agent.
 
 Must not know: what is done with events and questions.

@@ -146,7 +146,7 @@ def _is_as_seen(known: KnownFile, stamp: Stamp) -> bool:
 def _too_many(removed: int, known: int) -> str:
     return (
         f"{removed} of its {known} lines are gone at once, so it is left alone: if that is meant,"
-        " `slowwave files sync --allow-removals` archives these memories; else put the lines back, or delete the file"
+        " `slowwave backend sync files --allow-removals` archives these memories; else put the lines back, or delete the file"
         " and it is written again"
     )
 

@@ -47,7 +47,7 @@ class EditedLines(SlowwaveError):
         more = f" and {len(lines) - LINES_TOLD} more" if len(lines) > LINES_TOLD else ""
         super().__init__(
             f"{pluralize(len(lines), 'line')} in {folder} {'were' if len(lines) > 1 else 'was'} edited by hand since"
-            f" the last export: {told}{more}. Nothing was written: `slowwave import` reads the edits, --force writes"
+            f" the last export: {told}{more}. Nothing was written: `slowwave memory import` reads the edits, --force writes"
             " over them"
         )
         self.lines = tuple(lines)

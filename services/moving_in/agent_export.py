@@ -56,7 +56,7 @@ def export_agent(engine: Engine, tenant: str, name: str, file: Path, *, now: dat
         agent = connection.execute(_AGENT, {"tenant": tenant, "name": name}).first()
         scope_id = find_scope(connection, tenant, "agent", name)
         if agent is None or scope_id is None:
-            raise UnknownName(f"tenant {tenant!r} has no agent {name!r}; `slowwave agents` lists them")
+            raise UnknownName(f"tenant {tenant!r} has no agent {name!r}; `slowwave agent list` lists them")
         about = AgentPart(name=name, time_zone=agent.time_zone, cutoff_hour=agent.cutoff_hour)
         which = {"agent": agent.id, "scope": scope_id}
         bundle, rows = _write(connection, file, about, which, now)

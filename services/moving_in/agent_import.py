@@ -120,7 +120,7 @@ class _Reading:
         if self.connection.execute(_USED, {"agent": self.agent_id, "scope": self.scope_id}).scalar():
             raise SlowwaveError(
                 f"agent {self.agent!r} has conversations or memories already: import as another with --as NAME, or"
-                f" forget it first with `slowwave forget --agent {self.agent}`"
+                f" forget it first with `slowwave agent forget {self.agent}`"
             )
         if self._is_taken():
             self.translation.renaming = uuid5(UUID(self.manifest.bundle), f"{self.tenant}/{self.agent}")

@@ -66,7 +66,7 @@ def undo_any(
 def _check(connection: Connection, tenant: str, run: int, now: datetime) -> None:
     row = connection.execute(_RUN, {"tenant": tenant, "run": run}).first()
     if row is None:
-        raise UnknownName(f"tenant {tenant!r} has no run {run}; `slowwave runs` lists them")
+        raise UnknownName(f"tenant {tenant!r} has no run {run}; `slowwave run list` lists them")
     if row.status == "undone":
         raise CannotUndo(f"run {run} was undone already, by run {row.undone_by}; import again to have it back")
     if row.status == "running" and row.lease_until is not None and row.lease_until > now:
@@ -76,7 +76,7 @@ def _check(connection: Connection, tenant: str, run: int, now: datetime) -> None
         raise CannotUndo(
             f"run {run} can't be undone: session {went_on.session!r} of agent {went_on.agent!r} went on since, with"
             f" {pluralize(went_on.events, 'event')} that the run did not bring; to delete these, too, run"
-            f" `slowwave forget --agent {went_on.agent} --session {went_on.session}` first"
+            f" `slowwave session forget {went_on.agent} {went_on.session}` first"
         )
 
 

@@ -5,10 +5,11 @@ Must not know: what was said, what a session waits for.
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from slowwave_server.models import Agent, Scope, Session
+from slowwave_server.models import Agent, Memory, ReviewItem, Scope, Session, WorkingItem
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.lookup import find_agent
 
@@ -48,6 +49,15 @@ def list_agents(
     connection: Connection, tenant: str, *, reach: Reach | None = None, after: str | None = None, limit: int = 50
 ) -> list[ListedAgent]:
     """Agents by name, beginning after `after`; without those that were forgotten. reach: None for all."""
+    query = _agents(Agent.tenant == tenant, Agent.deleted_at.is_(None)).order_by(Agent.name).limit(limit)
+    if reach is not None:
+        query = query.where(reach.agents_condition(Agent.name))
+    if after is not None:
+        query = query.where(Agent.name > after)
+    return [ListedAgent(*row) for row in connection.execute(query)]
+
+
+def _agents(*wanted: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     some = select(Session.id).where(Session.agent_id == Agent.id).limit(SESSIONS_COUNTED).correlate(Agent).subquery()
     waiting = (
         select(Session.dirty_since)
@@ -57,25 +67,15 @@ def list_agents(
         .correlate(Agent)
     )
     dirty = waiting.subquery()
-    query = (
-        select(
-            Agent.name,
-            Agent.time_zone,
-            Agent.cutoff_hour,
-            Agent.created_at,
-            select(func.count()).select_from(some).scalar_subquery().label("sessions"),
-            select(func.count()).select_from(dirty).scalar_subquery().label("dirty"),
-            waiting.limit(1).scalar_subquery().label("oldest"),
-        )
-        .where(Agent.tenant == tenant, Agent.deleted_at.is_(None))
-        .order_by(Agent.name)
-        .limit(limit)
-    )
-    if reach is not None:
-        query = query.where(reach.agents_condition(Agent.name))
-    if after is not None:
-        query = query.where(Agent.name > after)
-    return [ListedAgent(*row) for row in connection.execute(query)]
+    return select(
+        Agent.name,
+        Agent.time_zone,
+        Agent.cutoff_hour,
+        Agent.created_at,
+        select(func.count()).select_from(some).scalar_subquery().label("sessions"),
+        select(func.count()).select_from(dirty).scalar_subquery().label("dirty"),
+        waiting.limit(1).scalar_subquery().label("oldest"),
+    ).where(*wanted)
 
 
 def agent_names(connection: Connection, tenant: str, *, limit: int = 200) -> list[str]:
@@ -120,3 +120,29 @@ def list_sessions(
     if before is not None:
         query = query.where(Session.id < before)
     return [ListedSession(*row) for row in connection.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOverview:
+    """An agent with counts of its own scope. memories: by status; notes: in working memory; questions: open ones."""
+
+    agent: ListedAgent
+    memories: dict[str, int]
+    notes: int
+    questions: int
+
+
+def read_agent(connection: Connection, tenant: str, agent: str) -> AgentOverview:
+    """One agent and what its own scope holds. Raises UnknownName."""
+    agent_id = find_agent(connection, tenant, agent)
+    listed = ListedAgent(*connection.execute(_agents(Agent.id == agent_id)).one())
+    own = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == "agent", Scope.name == agent).scalar_subquery()
+    statuses = select(Memory.status, func.count()).where(Memory.scope_id == own).group_by(Memory.status)
+    notes = select(func.count()).where(WorkingItem.scope_id == own, WorkingItem.outcome.is_(None))
+    questions = select(func.count()).where(ReviewItem.scope_id == own, ReviewItem.state == "open")
+    return AgentOverview(
+        listed,
+        dict(connection.execute(statuses).tuples().all()),
+        connection.execute(notes).scalar_one(),
+        connection.execute(questions).scalar_one(),
+    )

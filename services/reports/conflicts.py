@@ -69,7 +69,7 @@ def read_conflict(connection: Connection, tenant: str, conflict: int) -> ListedC
     """One conflict of `tenant`. Raises UnknownName."""
     found = read_conflicts(connection, tenant, MemoryConflict.id == conflict, limit=1)
     if not found:
-        raise UnknownName(f"tenant {tenant!r} has no conflict {conflict}; `slowwave conflicts list` lists them")
+        raise UnknownName(f"tenant {tenant!r} has no conflict {conflict}; `slowwave inbox list` lists them")
     return found[0]
 
 

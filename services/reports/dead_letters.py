@@ -64,7 +64,7 @@ def read_dead_letter(connection: Connection, tenant: str, number: int, *, nobody
     """Answer one letter; nobodys as in `list_letters`. Raises UnknownName."""
     row = connection.execute(_letters(tenant, nobodys=nobodys).where(DeadLetter.id == number)).first()
     if row is None:
-        raise UnknownName(f"no dead letter {number} in tenant {tenant!r}; `slowwave dead-letters list` shows them")
+        raise UnknownName(f"no dead letter {number} in tenant {tenant!r}; `slowwave queue list` shows them")
     return _letter(row)
 
 

@@ -199,10 +199,10 @@ def _unknown(connection: Connection, tenant: str, memory: UUID) -> UnknownName:
     )
     row = connection.execute(gone).first()
     if row is None:
-        return UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memories AGENT` lists them")
+        return UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memory list AGENT` lists them")
     return UnknownName(
         f"tenant {tenant!r} has no memory {memory} any more: run {row.undoes} had made it, and run {row.id} took that"
-        f" back; `slowwave runs show {row.undoes}` tells of it"
+        f" back; `slowwave run show {row.undoes}` tells of it"
     )
 
 

@@ -47,7 +47,7 @@ def memory_called(connection: Connection, tenant: str, name: str) -> UUID:
     found = connection.execute(asked).scalars().all()
     if not found:
         raise UnknownName(
-            f"tenant {tenant!r} has no memory whose id ends in {name}; `slowwave memories AGENT` lists them"
+            f"tenant {tenant!r} has no memory whose id ends in {name}; `slowwave memory list AGENT` lists them"
         )
     if len(found) > 1:
         raise UnknownName(f"several memories of tenant {tenant!r} have ids that end in {name}: give the whole id")

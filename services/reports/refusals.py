@@ -19,8 +19,8 @@ _POSTGRES: Mapping[str, str] = {
     "does not support SSL": "switch TLS on at Postgres (ssl = on), or ask for less than sslmode=require",
     "no encryption": "it takes TLS alone: add ?sslmode=verify-full&sslrootcert=FILE to SLOWWAVE_DATABASE_URL",
     "authentication failed|no password supplied|role .* does not exist": "give the login and its password in"
-    " SLOWWAVE_DATABASE_URL; `slowwave roles add` makes one",
-    "permission denied": "as the owner: `slowwave roles list` shows whether this login is there, `slowwave roles"
+    " SLOWWAVE_DATABASE_URL; `slowwave admin roles add` makes one",
+    "permission denied": "as the owner: `slowwave admin roles list` shows whether this login is there, `slowwave admin roles"
     " apply` gives each what it needs",
 }
 _BROKER: Mapping[str, str] = {
@@ -28,8 +28,8 @@ _BROKER: Mapping[str, str] = {
     "certificate verify failed": "name the authority of the server's certificate in SLOWWAVE_BROKER_CA",
     "No such file": "SLOWWAVE_BROKER_CA names a file that is not there",
     "invalid username-password|Authentication required|WRONGPASS|NOAUTH|without any password": "give the user and its"
-    " password in SLOWWAVE_BROKER_URL; `slowwave roles redis` makes one",
-    "no permissions": "use the user that is for this part: `slowwave roles redis` prints what each may do",
+    " password in SLOWWAVE_BROKER_URL; `slowwave admin roles redis` makes one",
+    "no permissions": "use the user that is for this part: `slowwave admin roles redis` prints what each may do",
 }
 
 

@@ -106,7 +106,7 @@ def read_question(connection: Connection, tenant: str, item: int, *, reach: Reac
     mine = [ReviewItem.id == item, *([] if reach is None else [reach.scopes_condition()])]
     found = _read(connection, tenant, mine, 1)
     if not found:
-        raise UnknownName(f"tenant {tenant!r} has no question {item}; `slowwave review list` lists them")
+        raise UnknownName(f"tenant {tenant!r} has no question {item}; `slowwave inbox list` lists them")
     (question,) = found
     names: dict[UUID, str] = {}
     for conflict in question.conflicts:

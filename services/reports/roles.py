@@ -16,7 +16,7 @@ NAMED = 5
 
 
 def check_roles(connection: Connection) -> Iterator[Check]:
-    """Whether the roles are as old as the schema (`slowwave migrate` renews them, a restored dump or SQL does not), and
+    """Whether the roles are as old as the schema (`slowwave admin migrate` renews them, a restored dump or SQL does not), and
     whether each login of an agent's host is bounded.
     """
     if not in_use(connection):

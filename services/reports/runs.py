@@ -117,7 +117,7 @@ def read_run(
     """
     row = connection.execute(_runs(tenant, reach).where(MaintenanceRun.id == run_id)).first()
     if row is None:
-        raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
+        raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave run list` lists them")
     mine = _changes(tenant, run_id)
     counted = _actions(tenant, run_id) if row.scope is not None else mine
     query = select(counted.c.action, func.count().label("number")).group_by(counted.c.action)

@@ -102,10 +102,10 @@ def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
         .with_for_update(of=MaintenanceRun)
     ).first()
     if row is None or (row.scope_id is not None and row.of_tenant != tenant):
-        raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
+        raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave run list` lists them")
     if row.status == "undone":
         raise CannotUndo(
-            f"run {run_id} was undone already, by run {row.undone_by}; `slowwave undo {row.undone_by}` would reverse"
+            f"run {run_id} was undone already, by run {row.undone_by}; `slowwave run undo {row.undone_by}` would reverse"
             " that"
         )
     if row.status == "running":
@@ -113,12 +113,12 @@ def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
     if row.stats.get("moved_from"):
         raise CannotUndo(
             f"run {run_id} can't be undone here: it moved conversations in, which a forget takes back; run"
-            f" `slowwave undo {run_id}`"
+            f" `slowwave run undo {run_id}`"
         )
     if row.stats.get("bundle"):
         raise CannotUndo(
             f"run {run_id} can't be undone: it imported a whole agent; to take that back, forget the agent with"
-            " `slowwave forget --agent NAME`"
+            " `slowwave agent forget NAME`"
         )
     if row.stats.get("dry_run"):
         raise CannotUndo(f"run {run_id} can't be undone: it was a dry run and changed nothing")
@@ -132,12 +132,12 @@ def _undone_by(connection: Connection, undo: Row[*tuple[Any, ...]]) -> UndoneRun
     if first.kind == "rebuild":
         raise CannotUndo(
             f"run {undo.id} can't be undone: it undid the rebuild of run {first.id}; rebuild again with"
-            " `slowwave rebuild`"
+            " `slowwave run rebuild`"
         )
     if first.stats.get("moved_from"):
         raise CannotUndo(
             f"run {undo.id} can't be undone: it forgot what run {first.id} had moved in; import that again with"
-            " `slowwave import-from`"
+            " `slowwave import from`"
         )
     if "was" not in undo.stats:
         raise CannotUndo(
@@ -169,7 +169,7 @@ def lock_touched(
     rows = connection.execute(query).all()
     tenants = {row.tenant for row in rows}
     if tenants and tenant not in tenants:
-        raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave runs` lists them")
+        raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave run list` lists them")
     if tenants - {tenant}:
         raise CannotUndo(f"run {run_id} can't be undone for tenant {tenant!r} alone: it changed memories of others too")
     if missing := set(connection.execute(changed).scalars()) - {row.id for row in rows} - set(without):

@@ -116,18 +116,18 @@ def test_the_shell_leaves_rows_and_shows_them(database_url: str, engine: Engine,
         assert result.exit_code == 0, result.output
         return result.stdout
 
-    shell("console-users", "add", "jonas", "--role", "viewer", "--password-stdin", stdin=f"{PASSWORD}\n")
-    shell("console-users", "password", "jonas", "--password-stdin", stdin=f"{PASSWORD}!\n")
-    shell("console-users", "remove", "jonas")
-    assert SECRET not in shell("explain", str(memory))
-    assert SECRET in shell("explain", str(memory), "--reveal")
-    shell("export", "concierge", str(tmp_path / "memory"))
-    shown = json.loads(shell("audit", "--json"))
+    shell("admin", "users", "add", "jonas", "--role", "viewer", "--password-stdin", stdin=f"{PASSWORD}\n")
+    shell("admin", "users", "password", "jonas", "--password-stdin", stdin=f"{PASSWORD}!\n")
+    shell("admin", "users", "remove", "jonas")
+    assert SECRET not in shell("memory", "show", str(memory))
+    assert SECRET in shell("memory", "show", str(memory), "--reveal")
+    shell("memory", "export", "concierge", str(tmp_path / "memory"))
+    shown = json.loads(shell("admin", "audit", "--json"))
     assert [(act["action"], act["via"]) for act in reversed(shown)] == [
         *[("role", "shell")] * 3, ("reveal", "shell"), ("export", "shell"),
     ]  # fmt: skip
-    assert "jonas was added as viewer" in shell("audit", "--action", "role")
-    assert "jonas" not in shell("audit", "--action", "export")
+    assert "jonas was added as viewer" in shell("admin", "audit", "--action", "role")
+    assert "jonas" not in shell("admin", "audit", "--action", "export")
 
 
 def test_a_console_of_one_tenant_changes_and_forges_no_row(

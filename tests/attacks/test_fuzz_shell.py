@@ -222,7 +222,7 @@ def test_a_refusal_shows_what_would_reorder_a_line_and_does_not_obey_it(place: P
 
 def test_bytes_that_are_no_text_end_in_a_documented_way_in_a_program_of_its_own(place: Place) -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "why", "atlas", b"caf\xe9"],
+        [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "session", "why", "atlas", b"caf\xe9"],
         env=os.environ | place.variables | {"PYTHONPATH": f"{ROOT}:{ROOT / 'client' / 'src'}", "PYTHONUTF8": "1"},
         capture_output=True, text=True, errors="replace", check=False, timeout=60,
     )  # fmt: skip

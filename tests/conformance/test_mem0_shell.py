@@ -34,18 +34,18 @@ def test_sync_feeds_mem0_without_a_worker_and_status_and_search_show_it(mem0: Wo
     shell, who = Shell(mem0), mem0.who
     mem0.choose("postgres")
     mem0.agent().hear("Maya drinks green tea")
-    assert "no worker feeds mem0" in shell("mem0", "status").stdout
-    assert shell("mem0", "status").exit_code == 1
-    done = shell("mem0", "sync", who)
+    assert "no worker feeds mem0" in shell("backend", "status", "mem0").stdout
+    assert shell("backend", "status", "mem0").exit_code == 1
+    done = shell("backend", "sync", "mem0", who)
     assert (done.exit_code, done.stdout.strip()) == (0, f"{who}: 1 memory written")
-    status = shell.json("mem0", "status")
+    status = shell.json("backend", "status", "mem0")
     assert (status["fed"], status["problem"], status["identity"]) == (True, None, "local all-MiniLM-L6-v2")
     (mine,) = [scope for scope in status["scopes"] if scope["scope"] == who]
     assert (mine["copies"], mine["waiting"]) == (1, 0)
     # Postgres finds nothing that shares no word with the question.
     assert [hit["content"] for hit in shell.json("search", who, "favourite beverage")] == ["Maya drinks green tea"]
     assert shell.json("status")["backends"] == {"mem0": 0}
-    assert shell.json("mem0", "sync", who, "--again")[who]["written"] == 1
+    assert shell.json("backend", "sync", "mem0", who, "--again")[who]["written"] == 1
 
 
 def test_sync_with_another_backend_says_what_to_set(mem0: World) -> None:

@@ -1,4 +1,4 @@
-"""Exports: the files of a scope in one archive, the same as `slowwave export` writes."""
+"""Exports: the files of a scope in one archive, the same as `slowwave memory export` writes."""
 
 import io
 import zipfile

@@ -214,7 +214,7 @@ def test_while_nobody_may_the_page_says_which_command_lets_somebody(
         app = make_app(settings, engine, redis_client, lambda: datetime.now(UTC), memory)
         with TestClient(app, base_url="http://127.0.0.1") as client:
             page = client.get("/login").text
-    assert "slowwave console-users add NAME --role operator" in page
+    assert "slowwave admin users add NAME --role operator" in page
     assert "password" not in page.split("<main")[1].casefold()
 
 

@@ -58,15 +58,15 @@ def test_mistake_16_an_event_that_was_set_aside_is_tried_again(console: Console,
 def test_i8_nothing_of_another_tenant_is_shown_or_tried(console: Console, installation: Installation) -> None:
     set_aside(installation, "I moved to Lisbon last week.")
     number = installation.letter(TASK, TURN, "Postgres refused it", tenant=TENANT)
-    for path in ("/quarantine", "/quarantine/events", "/quarantine/letters?state=any"):
+    for path in ("/quarantine", "/quarantine/events", "/quarantine/dead-letters?state=any"):
         shown = console.get(path, who="stranger").text
         assert ("Lisbon" in shown, "refused it" in shown) == (False, False)
-    assert console.get(f"/quarantine/letters/{number}", who="stranger").status_code == 404
+    assert console.get(f"/quarantine/dead-letters/{number}", who="stranger").status_code == 404
     place = {"agent": "concierge", "session": "monday", "seq": "1"}
     assert console.post("/quarantine/events/retry", who="stranger", **place).status_code == 404
     console.post("/quarantine/events/retry-all", who="stranger")
-    console.post("/quarantine/letters/redrive", who="stranger", letter=str(number))
-    console.post("/quarantine/letters/dismiss", who="stranger", every="yes")
+    console.post("/quarantine/dead-letters/redrive", who="stranger", letter=str(number))
+    console.post("/quarantine/dead-letters/dismiss", who="stranger", every="yes")
     with installation.engine.connect() as connection:
         assert count_quarantined(connection, TENANT) == 1
     assert installation.value(DeadLetter.state, id=number) == "open"
@@ -77,34 +77,34 @@ def test_i8_a_letter_of_nobody_is_for_who_may_see_every_tenant(console: Console,
     installation.agent("atlas", tenant=TENANT)
     assert "no text" in console.get("/quarantine").text, "there is no other tenant whose it could be"
     installation.agent("atlas", tenant="globex")
-    for path in ("/quarantine", "/quarantine/letters"):
+    for path in ("/quarantine", "/quarantine/dead-letters"):
         assert "no text" not in console.get(path).text
-    assert console.get(f"/quarantine/letters/{number}").status_code == 404
-    console.post("/quarantine/letters/dismiss", letter=str(number))
-    console.post("/quarantine/letters/dismiss", every="yes")
+    assert console.get(f"/quarantine/dead-letters/{number}").status_code == 404
+    console.post("/quarantine/dead-letters/dismiss", letter=str(number))
+    console.post("/quarantine/dead-letters/dismiss", every="yes")
     assert installation.value(DeadLetter.state, id=number) == "open"
 
 
 def test_letters_are_dismissed_and_stay_readable(console: Console, installation: Installation) -> None:
     numbers = [installation.letter(TASK, TURN, f"refusal {n}", tenant=TENANT) for n in range(30)]
-    first = console.get("/quarantine/letters").text
+    first = console.get("/quarantine/dead-letters").text
     assert ("refusal 29" in first, "refusal 4<" in first) == (True, False)
-    (older,) = [part for part in first.split('"') if part.startswith("/quarantine/letters?before=")]
+    (older,) = [part for part in first.split('"') if part.startswith("/quarantine/dead-letters?before=")]
     assert "refusal 4<" in console.get(older).text
     assert "All 30 open letters" in console.get("/quarantine").text
-    refused = console.post("/quarantine/letters/dismiss")
+    refused = console.post("/quarantine/dead-letters/dismiss")
     assert (refused.status_code, "No letter was chosen" in refused.text) == (400, True)
-    assert console.post("/quarantine/letters/dismiss", letter="-1").status_code == 400
-    console.post("/quarantine/letters/dismiss", letter=str(numbers[0]))
-    assert "1 letter dismissed." in console.get("/quarantine/letters", who="operator").text
-    console.post("/quarantine/letters/redrive", letter=str(numbers[0]))
-    assert "there is no such open letter" in console.get("/quarantine/letters", who="operator").text
-    shown = console.get(f"/quarantine/letters/{numbers[0]}", who="operator").text
+    assert console.post("/quarantine/dead-letters/dismiss", letter="-1").status_code == 400
+    console.post("/quarantine/dead-letters/dismiss", letter=str(numbers[0]))
+    assert "1 letter dismissed." in console.get("/quarantine/dead-letters", who="operator").text
+    console.post("/quarantine/dead-letters/redrive", letter=str(numbers[0]))
+    assert "there is no such open letter" in console.get("/quarantine/dead-letters", who="operator").text
+    shown = console.get(f"/quarantine/dead-letters/{numbers[0]}", who="operator").text
     assert "dismissed" in shown
     assert "I moved to Lisbon last week." in shown
     assert "Redrive" not in shown
-    assert "refusal 0<" in console.get("/quarantine/letters?state=dismissed").text
-    assert console.get("/quarantine/letters?state=lost").status_code == 404
+    assert "refusal 0<" in console.get("/quarantine/dead-letters?state=dismissed").text
+    assert console.get("/quarantine/dead-letters?state=lost").status_code == 404
 
 
 @pytest.mark.long

@@ -48,7 +48,7 @@ def test_runs_are_listed_and_filtered_and_each_shows_what_was_before_and_after(c
 
 def test_i6_a_run_is_undone_in_the_person_s_name_or_the_refusal_says_why(console: Console, past: Past) -> None:
     run, lisbon, home = merged(past)
-    with past.run("review", at=day(9), by="jonas") as later:
+    with past.run("inbox", at=day(9), by="jonas") as later:
         later.set(lisbon, "edited", content="Maya lives in Lisbon, Portugal.")
     before = state(past.engine)
     refused = console.post(f"/runs/{run}/undo")

@@ -56,9 +56,9 @@ def test_i8_a_login_that_only_decides_reads_all_of_it_and_is_told_what_it_may_no
         "/budgets",
         "/quarantine",
         "/quarantine/events",
-        "/quarantine/letters",
+        "/quarantine/dead-letters",
     ]
-    for path in (*paths, f"/quarantine/letters/{letter}", "/maintenance", "/exports", "/forget"):
+    for path in (*paths, f"/quarantine/dead-letters/{letter}", "/jobs", "/exports", "/forget"):
         answer = desk.get(path, who="operator")
         assert answer.status_code == 200, (path, answer.text)
         assert ("Jonas" in answer.text, "globex" in answer.text) == (False, False), path
@@ -66,9 +66,9 @@ def test_i8_a_login_that_only_decides_reads_all_of_it_and_is_told_what_it_may_no
     before = state(deployment.owner)
     deeds: list[tuple[str, dict[str, str]]] = [
         (f"/runs/{run.id}/undo", {}),
-        ("/quarantine/letters/dismiss", {"letter": str(letter)}),
-        ("/maintenance/light-10/pause", {}),
-        ("/maintenance/light-10/run", {}),
+        ("/quarantine/dead-letters/dismiss", {"letter": str(letter)}),
+        ("/jobs/light-10/pause", {}),
+        ("/jobs/light-10/run", {}),
         ("/forget", {"kind": "agent", "agent": "concierge", "confirm": "concierge"}),
     ]
     for path, form in deeds:

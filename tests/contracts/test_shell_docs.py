@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent.parent
 WRITTEN = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference"]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(WRITTEN)]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-# In code: `slowwave why AGENT`, or a line of a console that begins with it.
+# In code: `slowwave session why AGENT`, or a line of a console that begins with it.
 NAMED = re.findall(
     r"(?:`|\$ |\$\(|&& |^)slowwave (?:--tenant \S+ )?([a-z][a-z0-9-]*)(?: ([a-z][a-z-]*))?", TEXT, re.MULTILINE
 )

@@ -201,11 +201,7 @@ READERS = [
     ),
     Reader(agents.configure_agent, lambda _, c, p: agents.configure_agent(c, p.tenant, p.agent), silent=True),
     Reader(dead_letters.list_dead_letters, lambda _, c, p: dead_letters.list_dead_letters(c, p.tenant), "tenant"),
-    Reader(
-        dead_letters.read_dead_letter,
-        lambda w, c, p: dead_letters.read_dead_letter(c, p.tenant, _letter(w, p)),
-        "place",
-    ),
+    Reader(dead_letters.read_dead_letter, lambda w, c, p: dead_letters.read_dead_letter(c, p.tenant, _letter(w, p)), "place"),
     Reader(dead_letters.count_open, lambda _, c, p: dead_letters.count_open(c, p.tenant), silent=True),
     Reader(listed.list_agents, lambda _, c, p: listed.list_agents(c, p.tenant), "tenant", silent=True),
     Reader(listed.agent_names, lambda _, c, p: listed.agent_names(c, p.tenant), "tenant", silent=True),
@@ -341,7 +337,7 @@ READERS = [
 NOT_CALLED = {
     "due.due_days": "asked by workers for all tenants, as the sweep of sessions is: names of days, no words",
     "book.days_for_want_of_budget": "as due.due_days",
-    "book.ended_days": "as due.due_days; `slowwave finalize --ended` shows those of its tenant",
+    "book.ended_days": "as due.due_days; `slowwave day finalize --ended` shows those of its tenant",
     "book.mark_settling": "writes",
     "evidence.check_reveal": "asks what the login may do, and reads no row",
     "Memory.changes": "tests/integration/test_changes.py asks it as two tenants",

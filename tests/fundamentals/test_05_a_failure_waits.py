@@ -66,7 +66,7 @@ def test_mistake_16_one_bad_event_is_set_aside_and_the_rest_goes_on(stage: Stage
     # The windows stand one behind the other, and one holds the guilty event alone.
     assert stage.windows("monday") == [(1, 1, "stored"), (2, 2, "quarantined"), (3, 4, "stored")]
 
-    # Once the extractor can read it, a person has it tried again (`slowwave quarantine retry`).
+    # Once the extractor can read it, a person has it tried again (`slowwave queue retry`).
     maya = SessionRef("default", "atlas", "monday")
     result = retry_quarantined(stage.engine, RulesExtractor(), maya, 2, stage.clock())
     assert result.outcome == "stored"

@@ -56,4 +56,4 @@ def test_served_gateway_answers_and_ends_by_sigterm(doors: Doors, options: tuple
 def test_login_of_the_owner_is_refused(doors: Doors, module_database: str) -> None:
     with served(doors, module_database) as (process, said):
         assert process.wait(SECONDS) == 2
-        assert "slowwave roles add NAME --role gateway" in said
+        assert "slowwave admin roles add NAME --role gateway" in said

@@ -156,7 +156,7 @@ def test_forgotten_conversation_stays_forgotten(home: Home, database_url: str) -
     session.turn("My code word is heron.", "Noted.")
     session.run("Stop")
     recorded(home, database_url, "monday", 2)
-    forget = [*SLOWWAVE, "forget", "--agent", "github.com/acme/shop", "--yes"]
+    forget = [*SLOWWAVE, "agent", "forget", "github.com/acme/shop", "--yes"]
     subprocess.run(forget, env=home.environment, check=True, capture_output=True)
     for place in home.places():
         for mark in (place / "sessions").glob("*.json"):

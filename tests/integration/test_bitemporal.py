@@ -110,7 +110,7 @@ def test_a_merge_is_not_known_before_it_was_made_nor_is_its_evidence(past: Past)
 
 def test_what_an_undo_took_away_had_been_known(past: Past) -> None:
     item = past.note("Maya plays the cello.", at=day(1))
-    with past.run("working", at=day(2)) as run:
+    with past.run("note", "list", at=day(2)) as run:
         cello = run.keep(item, "Maya plays the cello.")
         run.set(cello, "promoted", status="active")
     undo(past.engine, "default", run.id, by="priya", now=day(9))
@@ -169,7 +169,7 @@ SAYINGS = st.lists(
 @given(sayings=SAYINGS)
 def test_the_past_weighs_evidence_as_the_database_does(engine: Engine, sayings: list[tuple[int, float, int]]) -> None:
     with engine.begin() as connection:
-        connection.exec_driver_sql(emptying("agents", "scopes", "memory_changes"))
+        connection.exec_driver_sql(emptying("agent", "list", "scopes", "memory_changes"))
     past = Past(engine)
     memory = UUID(int=0)
     for session, confidence, at in sayings:

@@ -1,4 +1,4 @@
-"""`slowwave days | day | finalize | agent` on a real database, as a person and as a script use them."""
+"""`slowwave day list | day | finalize | agent` on a real database, as a person and as a script use them."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
@@ -59,68 +59,68 @@ def yesterday(memory: Memory, agent: str = "atlas", scope: str | None = None, se
 
 
 def test_a_day_is_listed_made_final_and_shown_with_its_traces(shell: Shell, memory: Memory) -> None:
-    assert shell("days").stdout == "There are no such days.\n"
+    assert shell("day", "list").stdout == "There are no such days.\n"
     yesterday(memory)
-    (before,) = shell.json("days", "atlas")
+    (before,) = shell.json("day", "list", "atlas")
     assert (before["day"], before["scope"], before["total_messages"], before["messages_since_last_summary"]) == (
         YESTERDAY.isoformat(), None, 3, 3,
     )  # fmt: skip
-    assert "There is no summary yet" in shell("day", "atlas", str(YESTERDAY)).stdout
-    (done,) = shell.json("finalize", "atlas", str(YESTERDAY))
+    assert "There is no summary yet" in shell("day", "show", "atlas", str(YESTERDAY)).stdout
+    (done,) = shell.json("day", "finalize", "atlas", str(YESTERDAY))
     assert (done["outcome"], done["status"], done["version"], done["messages"]) == ("summarized", "final", 1, 3)
-    assert "final (1)" in shell("days").stdout
-    story = shell.json("day", "atlas", str(YESTERDAY))
+    assert "final (1)" in shell("day", "list").stdout
+    story = shell.json("day", "show", "atlas", str(YESTERDAY))
     assert (story["status"], story["versions"], story["summary"]["final"]) == ("final", [1], True)
     facets = {line["facet"]: (line["session"], line["seq"]) for line in story["summary"]["lines"]}
     assert (facets["wanted"], facets["executed"]) == (("monday", 1), ("monday", 3))
-    shown = shell("day", "atlas", str(YESTERDAY)).stdout
+    shown = shell("day", "show", "atlas", str(YESTERDAY)).stdout
     assert "Wanted" in shown
     assert f"monday#3 · {YESTERDAY} 09:05 UTC" in shown
     assert KEY not in shown + str(story)
-    again = shell("finalize", "atlas", str(YESTERDAY))
+    again = shell("day", "finalize", "atlas", str(YESTERDAY))
     assert again.stdout == f"atlas/{YESTERDAY}: nothing new since version 1, final.\n"
 
 
 def test_i5_a_late_event_opens_a_final_day_and_its_first_version_stays_readable(shell: Shell, memory: Memory) -> None:
     yesterday(memory)
-    shell("finalize", "--ended")
+    shell("day", "finalize", "--ended")
     late = {"role": "user", "content": "And please book a cabin, too.", "at": at(YESTERDAY, 22)}
     memory.turn_completed("atlas", "tuesday", [late])
-    assert "open (1)" in shell("days").stdout
-    assert "4 messages, 1 of them not summarised yet" in shell("day", "atlas", str(YESTERDAY)).stdout
-    told = shell("finalize", "--ended", "--dry-run")
+    assert "open (1)" in shell("day", "list").stdout
+    assert "4 messages, 1 of them not summarised yet" in shell("day", "show", "atlas", str(YESTERDAY)).stdout
+    told = shell("day", "finalize", "--ended", "--dry-run")
     assert told.stdout == f"atlas/{YESTERDAY} would be made final.\n"
-    assert shell("finalize", "--ended").stdout == f"atlas/{YESTERDAY}: final, version 2, of 4 messages.\n"
-    assert shell("finalize", "--ended").stdout == "Every day that is over is final.\n"
-    first = shell.json("day", "atlas", str(YESTERDAY), "--version", "1")
+    assert shell("day", "finalize", "--ended").stdout == f"atlas/{YESTERDAY}: final, version 2, of 4 messages.\n"
+    assert shell("day", "finalize", "--ended").stdout == "Every day that is over is final.\n"
+    first = shell.json("day", "show", "atlas", str(YESTERDAY), "--version", "1")
     assert (first["version"], first["versions"], first["summary"]["messages"]) == (2, [1, 2], 3)
-    differing = shell.json("day", "atlas", str(YESTERDAY), "--against", "1")
+    differing = shell.json("day", "show", "atlas", str(YESTERDAY), "--against", "1")
     assert [one["line"]["session"] for one in differing if one["standing"] == "new"] == ["tuesday"]
-    assert shell("day", "atlas", str(YESTERDAY), "--against", "1").stdout.startswith("+ ")
-    assert "say the same" in shell("day", "atlas", str(YESTERDAY), "--against", "2").stdout
-    gone = shell("day", "atlas", str(YESTERDAY), "--version", "7")
+    assert shell("day", "show", "atlas", str(YESTERDAY), "--against", "1").stdout.startswith("+ ")
+    assert "say the same" in shell("day", "show", "atlas", str(YESTERDAY), "--against", "2").stdout
+    gone = shell("day", "show", "atlas", str(YESTERDAY), "--version", "7")
     assert (gone.exit_code, "there is 1, 2" in gone.stderr) == (1, True)
 
 
 def test_a_room_s_day_is_asked_for_by_its_name_and_is_none_of_the_agent_s_own(shell: Shell, memory: Memory) -> None:
     yesterday(memory, scope="room:office", session="standup")
-    own = shell("day", "atlas", str(YESTERDAY))
+    own = shell("day", "show", "atlas", str(YESTERDAY))
     assert own.exit_code == 1
     assert "there is one in room:office" in own.stderr
-    assert shell.json("finalize", "atlas", str(YESTERDAY))[0]["scope"] == "room:office"
-    assert shell.json("day", "atlas", str(YESTERDAY), "--scope", "room:office")["status"] == "final"
-    assert shell("day", "atlas", str(YESTERDAY), "--scope", "office").exit_code == 2
+    assert shell.json("day", "finalize", "atlas", str(YESTERDAY))[0]["scope"] == "room:office"
+    assert shell.json("day", "show", "atlas", str(YESTERDAY), "--scope", "room:office")["status"] == "final"
+    assert shell("day", "show", "atlas", str(YESTERDAY), "--scope", "office").exit_code == 2
 
 
 def test_a_day_that_goes_on_is_summarised_only_by_force_and_stays_open(shell: Shell, memory: Memory) -> None:
     memory.turn_completed("atlas", "now", [{"role": "user", "content": "I want to sail to Bergen.", "at": at(TODAY)}])
-    refused = shell("finalize", "atlas", str(TODAY))
+    refused = shell("day", "finalize", "atlas", str(TODAY))
     assert refused.exit_code == 1
     assert "is not over" in refused.stderr
     assert "--force" in refused.stderr
-    forced = shell("finalize", "atlas", str(TODAY), "--force")
+    forced = shell("day", "finalize", "atlas", str(TODAY), "--force")
     assert forced.stdout == f"atlas/{TODAY}: version 1, of 1 message; the day goes on.\n"
-    assert shell.json("days")[0]["status"] == "open"
+    assert shell.json("day", "list")[0]["status"] == "open"
 
 
 def test_mistake_36_a_day_that_fails_is_told_with_exit_1_and_the_others_become_final(
@@ -129,16 +129,16 @@ def test_mistake_36_a_day_that_fails_is_told_with_exit_1_and_the_others_become_f
     yesterday(memory)
     yesterday(memory, agent="boreas")
     poison(engine, "atlas")
-    swept = shell("finalize", "--ended")
+    swept = shell("day", "finalize", "--ended")
     assert swept.exit_code == 1
     assert f"atlas/{YESTERDAY}: failed with RaiseException (P0001), and is tried again." in swept.stdout
     assert f"boreas/{YESTERDAY}: final, version 1, of 3 messages." in swept.stdout
-    status = {entry["agent"]: entry for entry in shell.json("days")}
+    status = {entry["agent"]: entry for entry in shell.json("day", "list")}
     assert (status["atlas"]["status"], status["boreas"]["status"]) == ("settling", "final")
     assert status["atlas"]["last_error"] == "RaiseException (P0001)"
-    assert "RaiseException" in shell("day", "atlas", str(YESTERDAY)).stdout
+    assert "RaiseException" in shell("day", "show", "atlas", str(YESTERDAY)).stdout
     cure(engine)
-    assert shell.json("finalize", "atlas", str(YESTERDAY))[0]["status"] == "final", "a person does not wait"
+    assert shell.json("day", "finalize", "atlas", str(YESTERDAY))[0]["status"] == "final", "a person does not wait"
 
 
 def poison(engine: Engine, agent: str) -> None:
@@ -166,19 +166,19 @@ def cure(engine: Engine) -> None:
 
 def test_the_maintenance_job_makes_ended_days_final_too(shell: Shell, memory: Memory) -> None:
     yesterday(memory)
-    told = shell.json("maintenance", "run", "finalize-days", "--dry-run")
+    told = shell.json("job", "run", "finalize-days", "--dry-run")
     assert told["summary"] == "1 day would be made final"
-    done = shell.json("maintenance", "run", "finalize-days")
+    done = shell.json("job", "run", "finalize-days")
     assert (done["status"], done["summary"]) == ("completed", "1 day of 1 made final")
-    assert shell.json("days")[0]["status"] == "final"
+    assert shell.json("day", "list")[0]["status"] == "final"
 
 
 def test_finalising_what_has_ended_touches_no_other_tenant(shell: Shell, memory: Memory) -> None:
     """I8: the shell speaks for one tenant, though workers sweep for all."""
     yesterday(memory)
     yesterday(memory.for_tenant("acme"))
-    assert len(shell.json("finalize", "--ended")) == 1
-    other = shell("--tenant", "acme", "days")
+    assert len(shell.json("day", "finalize", "--ended")) == 1
+    other = shell("--tenant", "acme", "day", "list")
     assert "open" in other.stdout
     assert "final" not in other.stdout
 
@@ -188,11 +188,11 @@ WRONG = [
     (("finalize", "atlas"), 2, "give an agent and a day, or --ended"),
     (("finalize", "atlas", "2026-03-05", "--ended"), 2, "--ended takes no agent"),
     (("finalize", "atlas", "2026-03-05", "--dry-run"), 2, "--dry-run goes with --ended"),
-    (("finalize", "atlas", "5 March"), 2, "a day is written like 2026-03-05"),
+    (("finalize", "atlas", "5 March"), 2, "day must be written like 2026-03-05"),
     (("finalize", "atlas", "2026-03-05", "--scope", "office"), 2, "neither room:NAME nor team:NAME"),
     (("finalize", "atlas", "2026-03-05"), 1, f"its newest day is {YESTERDAY}"),
     (("finalize", "atlsa", "2026-03-05"), 1, "did you mean 'atlas'?"),
-    (("days", "--since", "March"), 2, "a day is written like 2026-03-05"),
+    (("days", "--since", "March"), 2, "day must be written like 2026-03-05"),
     (("days", "atlsa"), 1, "did you mean 'atlas'?"),
     (("day", "atlas", "2026-03-05"), 1, "'atlas' has no day 2026-03-05"),
     (("agent", "clock", "atlsa"), 1, "did you mean 'atlas'?"),
@@ -218,7 +218,7 @@ def test_a_new_agent_s_day_is_set_before_its_first_turn(shell: Shell, memory: Me
     set_ = shell.json("agent", "clock", "nova", "--timezone", "Asia/Tokyo")
     assert (set_["timezone"], set_["cutoff_hour"]) == ("Asia/Tokyo", 0)
     memory.turn_completed("nova", "old", [{"role": "user", "content": "Hello.", "at": at(YESTERDAY, 20)}])
-    assert [day["day"] for day in shell.json("days", "nova")] == [TODAY.isoformat()], "it is tomorrow in Tokyo"
+    assert [day["day"] for day in shell.json("day", "list", "nova")] == [TODAY.isoformat()], "it is tomorrow in Tokyo"
 
 
 def test_an_agent_s_day_begins_when_it_is_told_to(shell: Shell, memory: Memory) -> None:
@@ -231,5 +231,5 @@ def test_an_agent_s_day_begins_when_it_is_told_to(shell: Shell, memory: Memory) 
     shown = shell("agent", "clock", "atlas").stdout
     assert "day begins  04:00" in shown
     memory.turn_completed("atlas", "late", [{"role": "user", "content": "One more.", "at": at(YESTERDAY, 20)}])
-    days = {entry["day"]: entry["total_messages"] for entry in shell.json("days", "atlas")}
+    days = {entry["day"]: entry["total_messages"] for entry in shell.json("day", "list", "atlas")}
     assert days == {YESTERDAY.isoformat(): 3, TODAY.isoformat(): 1}, "what was said before keeps its day"

@@ -290,7 +290,7 @@ def test_a_database_that_may_not_have_the_extension_says_what_to_do(shelf: Shelf
 
 
 def test_mistake_16_vectors_that_are_thrown_away_meanwhile_are_not_made_for_ever(shelf: Shelf, workers: Engine) -> None:
-    """`slowwave embeddings reindex --anew`, while a worker is at it."""
+    """`slowwave backend sync vectors --again`, while a worker is at it."""
 
     class Thrown(Meanings):
         def embed(self, texts: Sequence[str]) -> list[list[float]]:

@@ -1,4 +1,4 @@
-"""`slowwave embeddings`, and the tick of workers that makes vectors."""
+"""`slowwave backend`, and the tick of workers that makes vectors."""
 
 import json
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.servers
 
 
 def run(environment: dict[str, str], *arguments: str) -> tuple[int, str, str]:
-    done = CliRunner(env=environment).invoke(app, ["embeddings", *arguments])
+    done = CliRunner(env=environment).invoke(app, ["backend", *arguments])
     return done.exit_code, done.stdout, done.stderr
 
 

@@ -301,7 +301,7 @@ def test_a_transcript_is_named_and_becomes_no_memory(scope: Scope) -> None:
     (scope.folder / "MEMORY.md").write_text("[user] I moved to Lisbon.\n[main_agent] Noted.\n\nMaya likes tea.\n")
     taken = scope.take()
     assert [row.content for row in scope.memories()] == ["Maya likes tea."]
-    assert [(problem.path, problem.line, "slowwave ingest" in problem.what) for problem in taken.problems] == [
+    assert [(problem.path, problem.line, "slowwave import events" in problem.what) for problem in taken.problems] == [
         ("MEMORY.md", 1, True)
     ]
 

@@ -68,12 +68,12 @@ def _due(cabinet: Cabinet) -> list[str]:
 
 def test_sync_writes_what_waits_and_reads_back_what_was_edited(cabinet: Cabinet, shell: Shell) -> None:
     cabinet.hearer.hear("Maya lives in Turin")
-    assert shell.json("files", "status")["scopes"][0]["waiting"] == 1
-    assert shell.json("files", "sync", "maya")["maya"]["written"] == 1
+    assert shell.json("backend", "status", "files")["scopes"][0]["waiting"] == 1
+    assert shell.json("backend", "sync", "files", "maya")["maya"]["written"] == 1
     cabinet.replace(DAY, "Turin", "Genoa")
-    result = shell("files", "sync")
+    result = shell("backend", "sync", "files")
     assert (result.exit_code, "1 line edited" in result.stdout) == (0, True)
-    status = shell.json("files", "status")
+    status = shell.json("backend", "status", "files")
     assert (status["fed"], status["problem"]) == (True, None)
     assert [(one["scope"], one["memories"], one["waiting"]) for one in status["scopes"]] == [("maya", 1, 0)]
 
@@ -83,13 +83,13 @@ def test_what_is_held_back_is_told_with_what_to_do(cabinet: Cabinet, shell: Shel
         cabinet.hearer.hear(f"Maya owns book {number}")
     cabinet.deliver()
     cabinet.drop_line(DAY, "book")
-    result = shell("files", "sync", "maya")
+    result = shell("backend", "sync", "files", "maya")
     assert (result.exit_code, "--allow-removals" in result.stdout) == (1, True)
-    result = shell("files", "status")
+    result = shell("backend", "status", "files")
     assert (result.exit_code, DAY in result.stdout) == (1, True)
     with cabinet.engine.connect() as connection:
         assert check_files(connection, "file", 30, now=NOW).verdict == "problem"
-    assert shell("files", "sync", "maya", "--allow-removals").exit_code == 0
+    assert shell("backend", "sync", "files", "maya", "--allow-removals").exit_code == 0
     assert set(cabinet.memories().values()) == {"removed by hand"}
 
 
@@ -97,10 +97,10 @@ def test_settings_that_disagree_and_names_that_are_not_known_are_told(
     cabinet: Cabinet, shell: Shell, database_url: str
 ) -> None:
     other = Shell(database_url, cabinet.root, backend="postgres")
-    result = other("files", "status")
+    result = other("backend", "status", "files")
     assert (result.exit_code, "another process" in result.stdout) == (1, True)
-    assert other("files", "sync").exit_code == 2
-    assert shell("files", "sync", "jonas").exit_code == 1
+    assert other("backend", "sync", "files").exit_code == 2
+    assert shell("backend", "sync", "files", "jonas").exit_code == 1
     with cabinet.engine.connect() as connection:
         assert check_files(connection, "postgres", 30, now=NOW).verdict == "problem"
         assert check_files(connection, "file", 30, now=NOW).verdict == "ok"
@@ -111,16 +111,16 @@ def test_a_disk_without_room_is_told_waited_for_and_made_up_for(cabinet: Cabinet
     cabinet.hearer.hear("Maya lives in Turin")
     report = cabinet.deliver()
     assert (report.state, "No space left" in str(report.error)) == ("failed", True)
-    status = shell.json("files", "status")["scopes"][0]
+    status = shell.json("backend", "status", "files")["scopes"][0]
     assert (status["waiting"], status["attempts"], "No space left" in status["last_error"]) == (1, 1, True)
     with cabinet.engine.connect() as connection:
         assert due_scopes(connection, cabinet.root, disk, limit=10, now=NOW) == []
         assert "No space left" in check_files(connection, "file", 30, now=NOW).finding
     cabinet.deliver()
-    assert shell.json("files", "status")["scopes"][0]["attempts"] == 2
+    assert shell.json("backend", "status", "files")["scopes"][0]["attempts"] == 2
     disk.full = False
     assert cabinet.deliver().written == 1
-    assert shell.json("files", "status")["scopes"][0]["last_error"] is None
+    assert shell.json("backend", "status", "files")["scopes"][0]["last_error"] is None
 
 
 def test_what_waits_and_files_that_somebody_saved_are_due(cabinet: Cabinet) -> None:
@@ -166,11 +166,11 @@ def test_a_memory_and_a_run_name_the_file_that_they_rest_on(cabinet: Cabinet, sh
     cabinet.write(CURATED, "- Maya plays the cello\n")
     run = cabinet.deliver().run
     memory = cabinet.named("Maya plays the cello")
-    told = shell.json("explain", str(memory.id))
+    told = shell.json("memory", "show", str(memory.id))
     assert [(line["file"], line["trust"], line["run"]) for line in told["lines"]] == [(CURATED, "hand", run)]
-    assert f"read in {CURATED}" in shell("memories", "maya").stdout
-    assert f"Read in files:\n  {CURATED}, " in shell("explain", str(memory.id)).stdout
-    changes = shell.json("runs", "show", str(run))["changes"]
+    assert f"read in {CURATED}" in shell("memory", "list", "maya").stdout
+    assert f"Read in files:\n  {CURATED}, " in shell("memory", "show", str(memory.id)).stdout
+    changes = shell.json("run", "show", str(run))["changes"]
     assert [change["evidence"] for change in changes] == [[f"read in {CURATED}"]]
 
 
@@ -180,5 +180,5 @@ def test_a_question_about_a_clash_names_the_file_that_one_side_was_read_in(cabin
     cabinet.replace(DAY, "Maya lives in Turin", "Maya lives in Genoa")
     cabinet.change(turin, content="Maya lives in Turin since March")
     assert cabinet.deliver().counts == {"clashes": 1}
-    told = shell("conflicts", "list").stdout
+    told = shell("inbox", "list").stdout
     assert ("Maya lives in Genoa" in told, f"read in {DAY}" in told) == (True, True), told

@@ -66,7 +66,7 @@ class Related(Installation):
             connection.execute(update(Memory).where(Memory.id == memory).values(**columns))
 
     def shell(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, ["graph", *arguments], env={"SLOWWAVE_DATABASE_URL": self.url})
+        return CliRunner().invoke(app, ["memory", "graph", *arguments], env={"SLOWWAVE_DATABASE_URL": self.url})
 
 
 @pytest.fixture

@@ -274,7 +274,7 @@ def test_killed_in_the_middle_and_started_again_it_ends_in_the_same_state(
     ingest(lines, memory.store)
     wanted = everything(database_url)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(emptying("agents", "scopes", "events"))
+        connection.execute(emptying("agent", "list", "scopes", "events"))
     file = tmp_path / "events.jsonl"
     file.write_text("".join(lines))
     for commits in (1, 4, 9):
@@ -303,7 +303,7 @@ def test_any_file_in_any_batches_after_any_beginning_gives_the_same(
 ) -> None:
     lines = [line(f"sentence {number}", session, role=role) for session, role, number in events]
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(emptying("agents", "scopes", "events"))
+        connection.execute(emptying("agent", "list", "scopes", "events"))
     ingest(lines[:begun], memory.store, batch_events=1)
     report = ingest(lines, memory.store, batch_events=batch_events)
     kept = [event for event in events if event[1] != "system"]

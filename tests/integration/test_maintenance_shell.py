@@ -52,7 +52,7 @@ class Shell:
         }
 
     def __call__(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, ["maintenance", *arguments], env=self.variables)
+        return CliRunner().invoke(app, ["job", *arguments], env=self.variables)
 
     def json(self, *arguments: str, code: int = 0) -> Any:
         result = self(*arguments, "--json")
@@ -285,7 +285,7 @@ def test_the_daemon_ends_at_once_when_told_twice_and_its_job_is_due_again(
 
 def test_the_daemon_waits_for_a_database_that_is_away(tmp_path: Path) -> None:
     nowhere = {"SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave"}
-    command = [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "maintenance", "daemon"]
+    command = [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "job", "daemon"]
     with (tmp_path / "err").open("wb") as err:
         process = subprocess.Popen(command, env=os.environ | nowhere, stderr=err)
     try:
@@ -302,7 +302,7 @@ def test_the_daemon_waits_for_a_database_that_is_away(tmp_path: Path) -> None:
 def daemon(database_url: str, host: Host, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     host.only(TEN | UNHEARD | {"next_due_at": START - timedelta(days=999)})
     clean = {k: v for k, v in os.environ.items() if not k.startswith("SLOWWAVE_")}
-    command = [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "maintenance", "daemon"]
+    command = [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "job", "daemon"]
     with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
         process = subprocess.Popen(
             [*command, "--interval-seconds", "1", "--json"],

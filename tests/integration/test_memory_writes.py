@@ -197,7 +197,7 @@ def test_a_read_from_a_database_that_was_never_migrated_says_what_to_run(
 ) -> None:
     with (
         memory_on(postgres_url, valkey_url, tmp_path) as reader,
-        pytest.raises(StoreUnavailable, match="run `slowwave migrate`"),
+        pytest.raises(StoreUnavailable, match="run `slowwave admin migrate`"),
     ):
         reader.search("maya", "cello")
 

@@ -66,7 +66,7 @@ def test_a_wrong_schema_says_what_to_run(engine: Engine) -> None:
     migrate(engine, "0100")
     checks = list(servers.check_postgres(engine))
     assert verdicts(checks) == {"postgres": "ok", "schema": "problem"}
-    assert (checks[1].issue, "run `slowwave migrate`" in checks[1].finding) == ("schema-behind", True)
+    assert (checks[1].issue, "run `slowwave admin migrate`" in checks[1].finding) == ("schema-behind", True)
 
 
 def test_a_broker_that_evicts_or_forgets_is_a_problem(redis_client: Redis) -> None:

@@ -101,7 +101,7 @@ def installation(database_url: str) -> Iterator[Installation]:
 
 def test_a_file_goes_in_once_and_its_bad_lines_are_told(shell: Shell) -> None:
     file = shell.file(said("monday", "I moved to Lisbon."), "no json", "", said("tuesday", "I have two cats."))
-    first = shell("ingest", str(file))
+    first = shell("import", "events", str(file))
     assert first.exit_code == 1
     assert "3 lines: 2 added, 1 rejected; 2 sessions." in first.stdout
     assert "line 2: no JSON" in first.stderr
@@ -109,17 +109,17 @@ def test_a_file_goes_in_once_and_its_bad_lines_are_told(shell: Shell) -> None:
     assert [json.loads(line)["line"] for line in rejects.read_text().splitlines()] == ["no json"]
 
     shell.file(said("monday", "I moved to Lisbon."), said("tuesday", "I have two cats."))
-    again = shell("ingest", str(file))
+    again = shell("import", "events", str(file))
     assert again.exit_code == 0
     assert "0 added, 2 there already" in again.stdout
     assert not rejects.exists()
 
 
 def test_events_come_from_stdin_too(shell: Shell) -> None:
-    result = shell("ingest", "-", "--json", stdin=json.dumps(said("monday", "I moved to Lisbon.")))
+    result = shell("import", "events", "-", "--json", stdin=json.dumps(said("monday", "I moved to Lisbon.")))
     assert result.exit_code == 0
     assert json.loads(result.stdout)["added"] == 1
-    assert shell("ingest", str(shell.folder / "nothing")).exit_code == 2
+    assert shell("import", "events", str(shell.folder / "nothing")).exit_code == 2
 
 
 def test_rejected_lines_are_their_users_alone(shell: Shell) -> None:
@@ -127,17 +127,17 @@ def test_rejected_lines_are_their_users_alone(shell: Shell) -> None:
     rejects, elsewhere = Path(f"{file}.rejects.jsonl"), shell.folder / "elsewhere"
     elsewhere.write_text("kept")
     rejects.symlink_to(elsewhere)
-    assert shell("ingest", str(file)).exit_code == 1
+    assert shell("import", "events", str(file)).exit_code == 1
     assert (rejects.is_symlink(), elsewhere.read_text()) == (False, "kept")
     assert stat.S_IMODE(rejects.stat().st_mode) == 0o600
     rejects.chmod(0o644)
-    assert shell("ingest", str(file)).exit_code == 1
+    assert shell("import", "events", str(file)).exit_code == 1
     assert stat.S_IMODE(rejects.stat().st_mode) == 0o600
 
 
 def test_no_line_goes_round_the_tenant_of_the_command(shell: Shell, scene: Scene) -> None:
     file = shell.file(said("monday", "I moved."), said("monday", "Me too.", tenant="globex"))
-    result = shell("--tenant", "acme", "ingest", str(file))
+    result = shell("--tenant", "acme", "import", "events", str(file))
     assert result.exit_code == 1
     assert "line 2: tenant must be 'acme' and no other, got 'globex'" in result.stderr
     assert [row.tenant for row in scene.sql("SELECT DISTINCT tenant FROM slowwave.agents")] == ["acme"]
@@ -148,18 +148,18 @@ def test_ingest_reads_a_pipe_by_its_name(shell: Shell) -> None:
     os.write(writing, json.dumps(said("monday", "I moved to Lisbon.")).encode() + b"\n")
     os.close(writing)
     try:
-        result = shell("ingest", f"/dev/fd/{reading}", "--json")
+        result = shell("import", "events", f"/dev/fd/{reading}", "--json")
     finally:
         os.close(reading)
     assert (result.exit_code, json.loads(result.stdout)["added"]) == (0, 1)
-    told = shell("ingest", str(shell.folder))
+    told = shell("import", "events", str(shell.folder))
     assert (told.exit_code, "is a folder: name a file" in told.stderr) == (2, True)
 
 
 def test_ingest_waits_until_all_of_it_is_memory(shell: Shell, scene: Scene, redis_client: Redis) -> None:
     file = shell.file(*(said(f"s{n % 7}", f"Fact number {n}.") for n in range(60)))
     with Drain(scene, redis_client):
-        result = shell("ingest", str(file), "--wait", "--timeout", "60")
+        result = shell("import", "events", str(file), "--wait", "--timeout", "60")
     assert result.exit_code == 0, result.output
     assert "60 added; 7 sessions, all processed." in result.stdout
     assert len(scene.memories()) == 60
@@ -170,7 +170,7 @@ def test_status_counts_events_in_languages_without_rules(shell: Shell, scene: Sc
     polish = ("Mieszkam w Krakowie od trzech lat.", "Moja siostra prowadzi małą piekarnię w Toruniu.")
     file = shell.file(*(said("pl", line) for line in polish), said("en", "I moved to Lisbon."))
     with Drain(scene, redis_client):
-        assert shell("ingest", str(file), "--wait", "--timeout", "60").exit_code == 0
+        assert shell("import", "events", str(file), "--wait", "--timeout", "60").exit_code == 0
     assert shell.json("status")["without_rules"] == {"Polish": 2}
     assert "2 events (Polish 2): searchable" in " ".join(shell("status").stdout.split())
     (hit,) = shell.json("search", "concierge", "Kto prowadzi piekarnię?")
@@ -178,7 +178,7 @@ def test_status_counts_events_in_languages_without_rules(shell: Shell, scene: Sc
 
 
 def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: Shell) -> None:
-    result = shell("ingest", str(shell.file(said("monday", "I moved."))), "--wait", "--timeout", "0")
+    result = shell("import", "events", str(shell.file(said("monday", "I moved."))), "--wait", "--timeout", "0")
     assert result.exit_code == 3
     assert "1 session not processed yet" in result.stderr
     assert "concierge monday: It is queued at normal priority, and no worker listens to 'flush'." in result.stderr
@@ -187,7 +187,7 @@ def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: She
 def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Scene) -> None:
     # A run in the background of a script ignores SIGINT, and its children inherit that.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    command = [sys.executable, "-c", f"{heed}from slowwave_server.workers.cli import main; main()", "ingest", "-"]
+    command = [sys.executable, "-c", f"{heed}from slowwave_server.workers.cli import main; main()", "import", "events", "-"]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | shell.variables,
@@ -204,23 +204,27 @@ def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Sc
     assert process.returncode == 130, told
     assert "Run it again: what is in is not doubled." in told
     assert "Traceback" not in told
-    assert shell("ingest", "-", stdin="".join(lines)).exit_code == 0
+    assert shell("import", "events", "-", stdin="".join(lines)).exit_code == 0
     (row,) = scene.sql("SELECT count(*) AS events, max(seq) AS last FROM slowwave.events")
     assert (row.events, row.last) == (2500, 2500)
 
 
 def test_flush_asks_at_the_priority_that_is_wanted(shell: Shell, redis_client: Redis) -> None:
-    shell("ingest", str(shell.file(said("monday", "I moved."), said("tuesday", "Two cats."))))
-    assert "1 session asked for." in shell("flush", "concierge", "monday", "--high").stdout
+    shell("import", "events", str(shell.file(said("monday", "I moved."), said("tuesday", "Two cats."))))
+    assert "1 session asked for." in shell("session", "flush", "concierge", "monday", "--high").stdout
     assert (redis_client.llen("flush.high"), redis_client.llen("flush")) == (1, 0)
-    assert sorted(shell.json("flush", "concierge")["asked"]) == ["monday", "tuesday"]
+    assert sorted(shell.json("session", "flush", "concierge")["asked"]) == ["monday", "tuesday"]
     assert (redis_client.llen("flush.high"), redis_client.llen("flush")) == (1, 1)
-    assert "did you mean 'monday'" in shell("flush", "concierge", "mondey").stderr
+    assert "did you mean 'monday'" in shell("session", "flush", "concierge", "mondey").stderr
 
 
 def test_what_was_said_is_searched_listed_and_explained(shell: Shell, scene: Scene) -> None:
-    shell("ingest", str(shell.file(said("monday", "My cat is named Plum."), said("tuesday", "It rains in Oslo."))))
-    shell("flush", "concierge", "monday")
+    shell(
+        "import",
+        "events",
+        str(shell.file(said("monday", "My cat is named Plum."), said("tuesday", "It rains in Oslo."))),
+    )
+    shell("session", "flush", "concierge", "monday")
     scene.flusher.flush(SessionRef("default", "concierge", "monday"))
 
     hits = shell.json("search", "concierge", "cat named Plum")
@@ -230,44 +234,48 @@ def test_what_was_said_is_searched_listed_and_explained(shell: Shell, scene: Sce
     assert "It rains in Oslo." in shell("context", "concierge", "--session", "monday").stdout
     assert shell.json("context", "concierge")["elsewhere"][0]["session"] == "tuesday"
 
-    (memory,) = shell.json("memories", "concierge", "--session", "monday")
-    explained = shell.json("explain", memory["id"])
+    (memory,) = shell.json("memory", "list", "concierge", "--session", "monday")
+    explained = shell.json("memory", "show", memory["id"])
     assert explained["signals"] == ["test"]
     assert explained["sources"][0]["content"] == "My cat is named Plum."
-    told = shell("explain", memory["id"]).stdout
+    told = shell("memory", "show", memory["id"]).stdout
     assert "Maya:  My cat is named Plum." in told
     assert "created by flush" in told
-    assert memory["id"] in shell("memories", "concierge").stdout
-    assert shell("explain", "00000000-0000-0000-0000-000000000000").exit_code == 1
+    assert memory["id"] in shell("memory", "list", "concierge").stdout
+    assert shell("memory", "show", "00000000-0000-0000-0000-000000000000").exit_code == 1
 
 
 def test_i8_another_tenant_sees_nothing_of_it(shell: Shell) -> None:
-    shell("ingest", str(shell.file(said("monday", "I moved to Lisbon."))))
+    shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
     assert shell.json("--tenant", "acme", "status")["dirty_sessions"] == 0
-    for call in (("why", "concierge", "monday"), ("search", "concierge", "Lisbon"), ("memories", "concierge")):
+    for call in (
+        ("session", "why", "concierge", "monday"),
+        ("search", "concierge", "Lisbon"),
+        ("memory", "list", "concierge"),
+    ):
         result = shell("--tenant", "acme", *call)
         assert result.exit_code == 1
         assert "no agent 'concierge' in tenant 'acme'" in result.stderr
 
 
 def test_why_says_what_a_session_waits_for(shell: Shell) -> None:
-    shell("ingest", str(shell.file(said("monday", "I moved to Lisbon."))))
-    assert "it has then been quiet for 2 min" in shell("why", "concierge", "monday").stdout
-    assert shell.json("why", "concierge", "monday")["reason"] == "timer"
+    shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
+    assert "it has then been quiet for 2 min" in shell("session", "why", "concierge", "monday").stdout
+    assert shell.json("session", "why", "concierge", "monday")["reason"] == "timer"
 
 
 def test_mistake_16_a_quarantined_event_is_tried_again(shell: Shell, installation: Installation) -> None:
     agent, scope = installation.agent("concierge"), installation.scope("concierge")
     session = installation.session(agent, scope, "monday", ("Maya", "I moved to Lisbon last week."), processed_until=1)
     installation.quarantine(session, 1, "the model was mad")
-    assert "the model was mad" in shell("quarantine", "list").stdout
-    assert shell("quarantine", "retry", "concierge").exit_code == 2
-    result = shell("quarantine", "retry", "--all")
+    assert "the model was mad" in shell("queue", "list").stdout
+    assert shell("queue", "retry", "concierge").exit_code == 2
+    result = shell("queue", "retry", "--all")
     assert result.exit_code == 0, result.output
     assert "1 memory stored" in result.stdout
-    assert shell.json("quarantine", "list") == []
-    assert "Lisbon" in shell("memories", "concierge").stdout
-    gone = shell("quarantine", "retry", "concierge", "monday", "1")
+    assert shell.json("queue", "list") == []
+    assert "Lisbon" in shell("memory", "list", "concierge").stdout
+    gone = shell("queue", "retry", "concierge", "monday", "1")
     assert (gone.exit_code, "not set aside" in gone.stdout) == (1, True)
 
 
@@ -276,22 +284,22 @@ def test_a_redriven_letter_is_a_message_for_its_task(
 ) -> None:
     turn = {"agent": "concierge", "session": "monday", "messages": [{"role": "user", "content": "Hello."}]}
     number = installation.letter("slowwave.record_turn", turn, "Postgres refused it")
-    assert json.loads(shell("dead-letters", "show", str(number), "--json").stdout)["payload"] == turn
-    assert "1 letter redriven." in shell("dead-letters", "redrive", "--all").stdout
+    assert json.loads(shell("queue", "show", str(number), "--json").stdout)["payload"] == turn
+    assert "1 letter redriven." in shell("queue", "retry", "--all").stdout
     (envelope,) = redis_client.lrange("capture", 0, -1)
     message = json.loads(envelope)
     assert message["headers"]["task"] == "slowwave.record_turn"
     assert json.loads(message["body"])[1] == turn
     assert "Hello." not in json.dumps(message["headers"]), "no conversation text in what monitors show"
     assert installation.value(DeadLetter.state, id=number) == "redriven"
-    again = shell("dead-letters", "dismiss", str(number))
+    again = shell("queue", "dismiss", str(number))
     assert (again.exit_code, "no such open letter" in again.stderr) == (1, True)
-    assert [letter["state"] for letter in shell.json("dead-letters", "list", "--decided")] == ["redriven"]
+    assert [letter["state"] for letter in shell.json("queue", "list", "--decided")] == ["redriven"]
 
 
 def test_migrate_and_doctor_agree_on_the_schema(shell: Shell) -> None:
-    assert shell("migrate", "--check").exit_code == 0
-    assert "which this version needs" in shell("migrate").stdout
+    assert shell("admin", "migrate", "--check").exit_code == 0
+    assert "which this version needs" in shell("admin", "migrate").stdout
     found = json.loads(shell("doctor", "--json").stdout)
     verdicts = {check["name"]: check["verdict"] for check in found["checks"]}
     assert (verdicts["postgres"], verdicts["schema"], verdicts["broker"]) == ("ok", "ok", "ok")
@@ -300,8 +308,8 @@ def test_migrate_and_doctor_agree_on_the_schema(shell: Shell) -> None:
 
 
 def test_a_broker_that_is_away_loses_no_request(shell: Shell, scene: Scene) -> None:
-    shell("ingest", str(shell.file(said("monday", "I moved to Lisbon."))))
-    result = shell("flush", "concierge", SLOWWAVE_BROKER_URL="redis://:hidden-word@127.0.0.1:1/0")
+    shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
+    result = shell("session", "flush", "concierge", SLOWWAVE_BROKER_URL="redis://:hidden-word@127.0.0.1:1/0")
     assert result.exit_code == 3
     assert result.stderr.startswith("slowwave: no connection to the broker at redis://:***@127.0.0.1:1/0: ")
     assert "nothing is lost" in result.stderr

@@ -102,7 +102,7 @@ def test_a_clean_session_says_since_when_and_what_was_set_aside(
     waiting = ask(installation, FlushQueue(redis_client))
     assert waiting.reason is Reason.CLEAN
     assert "clean since 13:59:00 UTC" in waiting.sentence
-    assert waiting.also == ("1 event of it set aside: see `slowwave quarantine list`.",)
+    assert waiting.also == ("1 event of it set aside: see `slowwave queue list`.",)
 
 
 def test_a_broker_that_is_away_is_an_answer(installation: Installation) -> None:

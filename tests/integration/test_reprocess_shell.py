@@ -1,4 +1,4 @@
-"""`slowwave rebuild` as a person and as a script use it."""
+"""`slowwave run rebuild` as a person and as a script use it."""
 
 import json
 from collections.abc import Iterator
@@ -53,20 +53,20 @@ def tending(asked: Asked) -> Any:
 def test_a_rebuild_shows_what_differs_asks_and_can_be_undone(shell: Shell) -> None:
     with FakeModel(answer=tending) as fake:
         model = shell.model(fake)
-        refused = shell("rebuild", "maya", "--extractor", "model", said="n\n", **model)
+        refused = shell("run", "rebuild", "maya", "--extractor", "model", said="n\n", **model)
         assert refused.exit_code == 0, refused.output
         assert "3 changed" in refused.output
         assert "Nothing was changed" in refused.output
         assert "Maya keeps bees in garden s1." in shell.scene.memories()
-        done = shell("rebuild", "maya", "--extractor", "model", "--yes", "--json", **model)
+        done = shell("run", "rebuild", "maya", "--extractor", "model", "--yes", "--json", **model)
         assert done.exit_code == 0, done.output
         assert fake.calls == 3, "nothing is asked twice"
     report = json.loads(done.stdout)
     assert report["switched"]
     assert (report["read"], report["calls"], len(report["changed"])) == (3, 0, 3)
     assert report["tokens"] > 0
-    assert "rebuild" in shell("runs", "list", "--kind", "rebuild").output
-    undone = shell("undo", str(report["run"]))
+    assert "rebuild" in shell("run", "list", "--kind", "rebuild").output
+    undone = shell("run", "undo", str(report["run"]))
     assert undone.exit_code == 0, undone.output
     live = shell.scene.sql("SELECT content FROM slowwave.memories WHERE status <> 'archived' ORDER BY content")
     assert [row.content for row in live] == [f"Maya keeps bees in garden {name}." for name in ("s1", "s2", "s3")]
@@ -75,11 +75,11 @@ def test_a_rebuild_shows_what_differs_asks_and_can_be_undone(shell: Shell) -> No
 def test_i7_at_a_cap_a_rebuild_stops_says_so_and_goes_on_later(shell: Shell) -> None:
     with FakeModel(answer=tending) as fake:
         model = shell.model(fake, MAX_CALLS_PER_RUN="2")
-        stopped = shell("rebuild", "maya", "--extractor", "model", "--yes", **model)
+        stopped = shell("run", "rebuild", "maya", "--extractor", "model", "--yes", **model)
         assert stopped.exit_code == 1
         assert "memory.llm.max_calls_per_run is reached" in stopped.output
         assert "the same command goes on from there" in stopped.stderr
-        done = shell("rebuild", "maya", "--extractor", "model", "--yes", **model)
+        done = shell("run", "rebuild", "maya", "--extractor", "model", "--yes", **model)
         assert done.exit_code == 0, done.output
         assert fake.calls == 3
 
@@ -89,18 +89,18 @@ def test_what_was_left_to_the_rules_is_read_by_the_model_when_it_can(shell: Shel
         "UPDATE slowwave.flushes SET fallback = 'budget' WHERE id = (SELECT min(id) FROM slowwave.flushes) RETURNING id"
     )
     with FakeModel(answer=tending) as fake:
-        result = shell("rebuild", "maya", "--only-fallback", "--yes", "--json", **shell.model(fake))
+        result = shell("run", "rebuild", "maya", "--only-fallback", "--yes", "--json", **shell.model(fake))
         assert result.exit_code == 0, result.output
         assert fake.calls == 1
     assert json.loads(result.stdout)["windows"] == 1
 
 
 def test_what_cant_be_done_is_said_in_a_sentence(shell: Shell) -> None:
-    asked = shell("rebuild", "maya", "--json")
+    asked = shell("run", "rebuild", "maya", "--json")
     assert asked.exit_code == 2
-    missing = shell("rebuild", "maya", "--extractor", "model", "--yes")
+    missing = shell("run", "rebuild", "maya", "--extractor", "model", "--yes")
     assert missing.exit_code == 2
     assert "memory.llm.driver is none" in missing.stderr
-    unknown = shell("rebuild", "mayo", "--yes")
+    unknown = shell("run", "rebuild", "mayo", "--yes")
     assert unknown.exit_code == 1
     assert "did you mean 'maya'" in unknown.stderr

@@ -68,40 +68,40 @@ def told(engine: Engine) -> Told:
 
 
 def test_a_list_shows_both_statements_with_dates_sources_and_trust(shell: Shell, told: Told) -> None:
-    shown = shell.text("review", "list")
+    shown = shell.text("inbox", "list")
     for part in ("Maya works at Acme.", "Maya works at Globex.", "from 2026-03-03", "monday#1", "on the word of: user"):
         assert part in shown
     assert shown.index("medium") < shown.index("low")
     assert shown.index("Maya is a vegan.") < shown.index("Maya eats fish.")
     assert "lapses" in shown
-    shown = shell.text("conflicts", "list")
+    shown = shell.text("inbox", "list")
     assert f"asked in question {told.which}" in shown
     assert f"asked in question {told.claim}" in shown
 
 
 def test_json_has_every_side_with_its_sources(shell: Shell, told: Told) -> None:
-    first, second = shell.json("review", "list")
+    first, second = shell.json("inbox", "list")
     assert (first["id"], first["tier"], first["memory"]) == (told.which, "medium", None)
     (conflict,) = first["conflicts"]
     assert (conflict["newer"]["id"], conflict["older"]["id"]) == (str(told.globex), str(told.acme))
     assert [(s["session"], s["seq"], s["speaker"]) for s in conflict["older"]["sources"]] == [("monday", 1, "Maya")]
     assert (second["memory"]["id"], second["memory"]["status"]) == (str(told.vegan), "review")
     assert second["conflicts"][0]["older"]["id"] == str(told.fish)
-    assert [row["id"] for row in shell.json("conflicts", "list")] == [told.diet, told.employers]
+    assert [row["id"] for row in shell.json("inbox", "list")] == [told.diet, told.employers]
 
 
 def test_filters_narrow_what_is_listed(shell: Shell, told: Told) -> None:
     def listed(*options: str) -> list[int]:
-        return [row["id"] for row in shell.json("review", "list", *options)]
+        return [row["id"] for row in shell.json("inbox", "list", *options)]
 
     assert listed("--tier", "low") == [told.claim]
     assert listed("--older-than", "7d") == [told.which]
     assert listed("--agent", "maya", "--limit", "1") == [told.which]
     assert listed("--scope", "room:kitchen") == listed("--state", "expired") == []
     assert set(listed("--state", "any")) == {told.which, told.claim}
-    assert shell("review", "list", "--older-than", "soon").exit_code == 2
-    assert shell("review", "list", "--agent", "myaa").exit_code == 1
-    assert "Nothing is asked." in shell.text("review", "list", "--tier", "high")
+    assert shell("inbox", "list", "--older-than", "soon").exit_code == 2
+    assert shell("inbox", "list", "--agent", "myaa").exit_code == 1
+    assert "Nothing is asked." in shell.text("inbox", "list", "--tier", "high")
 
 
 def test_show_says_what_each_answer_would_do_and_changes_nothing(shell: Shell, told: Told) -> None:
@@ -127,12 +127,12 @@ def test_an_answer_is_a_run_that_can_be_taken_back(shell: Shell, told: Told) -> 
     assert report["results"][0]["outcome"] == "decided"
     assert told.row(told.acme).superseded_by == told.globex
     assert told.item(told.which).decided_by == "Jonas"
-    assert "accepted by Jonas" in shell.text("review", "list", "--state", "accepted")
+    assert "accepted by Jonas" in shell.text("inbox", "list", "--state", "accepted")
     assert shell.json("review", "show", told.which)["answers"] == {}
     late = shell("review", "reject", told.which)
     assert late.exit_code == 1
     assert f"question {told.which} was accepted already by Jonas" in late.stderr
-    shell.text("undo", report["run"])
+    shell.text("run", "undo", report["run"])
     assert told.dump() == before
 
 
@@ -153,7 +153,7 @@ def test_many_are_answered_at_once_after_a_look(shell: Shell, told: Told) -> Non
     assert told.item(told.claim).state == "rejected"
     assert "No open question fits." in shell.text("review", "accept", "--all")
     for call in (["accept"], ["reject", "--all", "7"]):
-        assert shell("review", *call).exit_code == 2
+        assert shell("inbox", *call).exit_code == 2
 
 
 def test_resolve_and_merge_take_the_memory_that_stays(shell: Shell, told: Told) -> None:
@@ -167,8 +167,8 @@ def test_resolve_and_merge_take_the_memory_that_stays(shell: Shell, told: Told) 
 
 
 def test_i8_another_tenants_questions_are_not_there(shell: Shell, told: Told) -> None:
-    assert shell.json("--tenant", "other", "review", "list") == []
-    assert shell.json("--tenant", "other", "conflicts", "list") == []
+    assert shell.json("--tenant", "other", "inbox", "list") == []
+    assert shell.json("--tenant", "other", "inbox", "list") == []
     for call in (("review", "show", told.which), ("conflicts", "show", told.employers)):
         assert "tenant 'other' has no" in shell("--tenant", "other", *call).stderr
     report = shell.json("--tenant", "other", "review", "accept", told.which, exit_code=1)
@@ -178,5 +178,5 @@ def test_i8_another_tenants_questions_are_not_there(shell: Shell, told: Told) ->
 
 def test_a_question_that_lapsed_says_so(shell: Shell, told: Told) -> None:
     assert expire_due(told.engine, NOW + timedelta(days=3650), "worker") == 2
-    (shown,) = [row for row in shell.json("review", "list", "--state", "expired") if row["id"] == told.claim]
+    (shown,) = [row for row in shell.json("inbox", "list", "--state", "expired") if row["id"] == told.claim]
     assert shown["memory"]["archive_reason"] == "review expired"

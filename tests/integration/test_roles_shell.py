@@ -1,4 +1,4 @@
-"""`slowwave roles …` and what the doctor says of logins, on real servers: as a person and as a script use them."""
+"""`slowwave admin roles …` and what the doctor says of logins, on real servers: as a person and as a script use them."""
 
 import base64
 import hashlib
@@ -74,27 +74,29 @@ def login(shell: Shell) -> Iterator[str]:
 
 def test_i8_a_login_is_made_sees_its_tenant_alone_is_listed_and_removed(shell: Shell, login: str) -> None:
     for tenant, note in (("acme", "Priya grows tomatoes."), ("globex", "Jonas keeps bees.")):
-        shell.text("--tenant", tenant, "remember", "atlas", note)
-    early = shell("--tenant", "acme", "roles", "add", login, "--role", "console")
-    assert (early.exit_code, "`slowwave roles apply` first" in early.stderr) == (1, True)
+        shell.text("--tenant", tenant, "note", "add", "atlas", note)
+    early = shell("--tenant", "acme", "admin", "roles", "add", login, "--role", "console")
+    assert (early.exit_code, "`slowwave admin roles apply` first" in early.stderr) == (1, True)
     assert shell.sql(f"SELECT FROM pg_roles WHERE rolname = '{login}'") == []
-    assert "Everybody logs in as the owner" in shell.text("roles", "list")
-    assert "Each role may do its part" in shell.text("roles", "apply")
+    assert "Everybody logs in as the owner" in shell.text("admin", "roles", "list")
+    assert "Each role may do its part" in shell.text("admin", "roles", "apply")
 
-    told = shell.text("--tenant", "acme", "roles", "add", login, "--role", "console")
+    told = shell.text("--tenant", "acme", "admin", "roles", "add", login, "--role", "console")
     assert f"{login} is made, a console of tenant acme." in told
-    assert shell.json("roles", "list") == [{"login": login, "role": "console", "tenant": "acme", "exists": True}]
-    assert "acme" in shell.text("roles", "list")
+    assert shell.json("admin", "roles", "list") == [
+        {"login": login, "role": "console", "tenant": "acme", "exists": True}
+    ]
+    assert "acme" in shell.text("admin", "roles", "list")
     own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
-    assert "tomatoes" in shell.text("--tenant", "acme", "working", "atlas", **own)
-    assert "bees" not in shell("--tenant", "globex", "working", "atlas", **own).output
+    assert "tomatoes" in shell.text("--tenant", "acme", "note", "list", "atlas", **own)
+    assert "bees" not in shell("--tenant", "globex", "note", "list", "atlas", **own).output
 
-    again = shell("--tenant", "globex", "roles", "add", login, "--role", "console")
+    again = shell("--tenant", "globex", "admin", "roles", "add", login, "--role", "console")
     assert (again.exit_code, "remove it first" in again.stderr) == (1, True)
-    assert f"{login} may do nothing here any more." in shell.text("roles", "remove", login)
-    gone = shell("roles", "remove", login)
+    assert f"{login} may do nothing here any more." in shell.text("admin", "roles", "remove", login)
+    gone = shell("admin", "roles", "remove", login)
     assert (gone.exit_code, "is not registered" in gone.stdout) == (1, True)
-    refused = shell("--tenant", "acme", "working", "atlas", **own)
+    refused = shell("--tenant", "acme", "note", "list", "atlas", **own)
     assert refused.exit_code == 3
     assert "permission denied" in refused.stderr
     assert "roles list" in refused.stderr
@@ -110,57 +112,57 @@ def _proves(verifier: str, password: str) -> bool:
 
 
 def test_gateway_login_belongs_to_no_tenant_and_is_listed(shell: Shell, login: str) -> None:
-    shell.text("roles", "apply")
-    told = shell.text("--tenant", "acme", "roles", "add", login, "--role", "gateway")
+    shell.text("admin", "roles", "apply")
+    told = shell.text("--tenant", "acme", "admin", "roles", "add", login, "--role", "gateway")
     assert f"{login} is made, a gateway of the tenant of a key." in told
-    assert shell.json("roles", "list") == [{"login": login, "role": "gateway", "tenant": None, "exists": True}]
-    assert "the tenant of a key" in shell.text("roles", "list")
+    assert shell.json("admin", "roles", "list") == [{"login": login, "role": "gateway", "tenant": None, "exists": True}]
+    assert "the tenant of a key" in shell.text("admin", "roles", "list")
     assert shell.sql(f"SELECT rolconnlimit FROM pg_roles WHERE rolname = '{login}'") == [(64,)]
-    shell.text("--tenant", "acme", "remember", "atlas", "Priya grows tomatoes.")
-    seen = shell("--tenant", "acme", "working", "atlas", SLOWWAVE_DATABASE_URL=shell.as_login(login)).output
+    shell.text("--tenant", "acme", "note", "add", "atlas", "Priya grows tomatoes.")
+    seen = shell("--tenant", "acme", "note", "list", "atlas", SLOWWAVE_DATABASE_URL=shell.as_login(login)).output
     assert "tomatoes" not in seen
 
 
 def test_a_password_is_shown_once_or_read_and_is_the_one_that_postgres_knows(shell: Shell, login: str) -> None:
-    shell.text("roles", "apply")
+    shell.text("admin", "roles", "apply")
 
     def kept() -> str | None:
         return shell.sql(f"SELECT rolpassword FROM pg_authid WHERE rolname = '{login}'")[0][0]
 
-    made = shell.json("roles", "add", login, "--role", "worker")
+    made = shell.json("admin", "roles", "add", login, "--role", "worker")
     assert (made["made"], made["tenant"]) == (True, None)
     assert _proves(str(kept()), made["password"])
     assert not _proves(str(kept()), "something else")
-    shown = shell.text("roles", "add", login, "--role", "worker").split("shown this once: ")[1].strip()
+    shown = shell.text("admin", "roles", "add", login, "--role", "worker").split("shown this once: ")[1].strip()
     assert _proves(str(kept()), shown)
-    told = shell.text("roles", "add", login, "--role", "worker", "--password-stdin", stdin="a word of ours\n")
+    told = shell.text("admin", "roles", "add", login, "--role", "worker", "--password-stdin", stdin="a word of ours\n")
     assert "a word of ours" not in told
     assert _proves(str(kept()), "a word of ours")
-    assert "shown" not in shell.text("roles", "add", login, "--role", "worker", "--no-password")
+    assert "shown" not in shell.text("admin", "roles", "add", login, "--role", "worker", "--no-password")
     assert _proves(str(kept()), "a word of ours")
-    assert shell("roles", "add", login, "--role", "worker", "--password-stdin", stdin="\n").exit_code == 2
+    assert shell("admin", "roles", "add", login, "--role", "worker", "--password-stdin", stdin="\n").exit_code == 2
 
 
 def test_printed_sql_does_for_an_administrator_what_the_command_does(shell: Shell, login: str) -> None:
-    printed = shell.text("roles", "apply", "--print")
-    assert shell.json("roles", "apply", "--print")["statements"][0] in printed
+    printed = shell.text("admin", "roles", "apply", "--print")
+    assert shell.json("admin", "roles", "apply", "--print")["statements"][0] in printed
     before = "SELECT proname FROM pg_proc WHERE prosecdef AND pronamespace = 'slowwave'::regnamespace ORDER BY 1"
     assert ("capture_batch",) not in shell.sql(before)
     with psycopg.connect(shell.database_url, autocommit=True) as connection:
         connection.execute(printed.encode())
     assert ("capture_batch",) in shell.sql(before)
-    shell.text("roles", "add", login, "--role", "worker")
+    shell.text("admin", "roles", "add", login, "--role", "worker")
     own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
-    assert shell.text("remember", "atlas", "Priya grows tomatoes.", **own)
-    assert "tomatoes" in shell.text("working", "atlas", **own)
+    assert shell.text("note", "add", "atlas", "Priya grows tomatoes.", **own)
+    assert "tomatoes" in shell.text("note", "list", "atlas", **own)
 
 
 def test_what_cannot_be_done_is_a_sentence_and_exit_code(shell: Shell, login: str) -> None:
-    shell.text("roles", "apply")
-    shell.text("roles", "add", login, "--role", "worker")
+    shell.text("admin", "roles", "apply")
+    shell.text("admin", "roles", "add", login, "--role", "worker")
     own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
     for call in (("apply",), ("add", "more", "--role", "worker"), ("remove", "x"), ("list",)):
-        result = shell("roles", *call, **own)
+        result = shell("admin", "roles", *call, **own)
         assert (result.exit_code, result.stdout) == (3, "")
         assert "this login may not change roles" in result.stderr
         assert "as the owner" in result.stderr
@@ -172,13 +174,13 @@ def test_what_cannot_be_done_is_a_sentence_and_exit_code(shell: Shell, login: st
         (("redis", "sender", "--name", "two words"), 2, "letters, digits"),
         (("redis", "sender", "--name", "x\nuser y on nopass"), 2, "letters, digits"),
     ):
-        result = shell("roles", *call)
+        result = shell("admin", "roles", *call)
         assert (result.exit_code, result.stdout) == (code, ""), call
         assert words in result.stderr
 
 
 def test_a_user_of_the_broker_is_what_the_command_prints(shell: Shell, redis_client: Redis) -> None:
-    result = shell("--tenant", "acme", "roles", "redis", "producer", "--name", "acme_app")
+    result = shell("--tenant", "acme", "admin", "roles", "redis", "producer", "--name", "acme_app")
     password = result.stderr.strip().rpartition(" ")[2]
     assert password not in result.stdout
     try:
@@ -192,10 +194,10 @@ def test_a_user_of_the_broker_is_what_the_command_prints(shell: Shell, redis_cli
         wrong = {"SLOWWAVE_BROKER_URL": f"redis://acme_app:other@127.0.0.1:{port}/0"}
         said = shell("doctor", "--quick", **wrong).stdout
         assert "refused" in said
-        assert "slowwave roles redis" in said
+        assert "slowwave admin roles redis" in said
     finally:
         redis_client.execute_command("ACL", "DELUSER", "acme_app")
-    line = shell.json("roles", "redis", "sender", "--line")
+    line = shell.json("admin", "roles", "redis", "sender", "--line")
     assert line["rule"].startswith("user sender reset ")
     assert hashlib.sha256(line["password"].encode()).hexdigest() in line["rule"]
 
@@ -210,8 +212,8 @@ def _roles(shell: Shell, login: str | None = None) -> tuple[str, str]:
 
 def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell: Shell, login: str) -> None:
     assert _roles(shell)[1].startswith("everybody logs in as the owner")
-    shell.text("roles", "apply")
-    shell.text("roles", "add", login, "--role", "worker")
+    shell.text("admin", "roles", "apply")
+    shell.text("admin", "roles", "add", login, "--role", "worker")
     assert _roles(shell)[0] == _roles(shell, login)[0] == "ok"
     shell.sql("ALTER FUNCTION slowwave.scope_stats SECURITY INVOKER")
     shell.sql("CREATE TABLE slowwave.later ()")
@@ -223,28 +225,28 @@ def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell
         assert "3 things" in said
         assert "later, newest, scope_stats" in said
     told = shell("doctor", SLOWWAVE_DATABASE_URL=shell.as_login(login)).stdout
-    assert "Run `slowwave roles apply` as the owner." in told
-    shell.text("migrate")
+    assert "Run `slowwave admin roles apply` as the owner." in told
+    shell.text("admin", "migrate")
     assert _roles(shell, login)[0] == "ok"
 
 
 def test_every_role_sees_that_servers_answer_and_the_schema_is_right(shell: Shell, login: str) -> None:
-    shell.text("roles", "apply")
+    shell.text("admin", "roles", "apply")
     own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login), "SLOWWAVE_TENANT": "acme"}
     for role in GROUPS:
-        shell.text("--tenant", "acme", "roles", "add", login, "--role", role)
+        shell.text("--tenant", "acme", "admin", "roles", "add", login, "--role", role)
         assert shell("doctor", "--quick", **own).exit_code == 0
-        shell.text("roles", "remove", login)
+        shell.text("admin", "roles", "remove", login)
     said = shell("doctor", "--quick", **own)
     assert said.exit_code == 1
-    assert "slowwave roles list" in said.stdout
+    assert "slowwave admin roles list" in said.stdout
     stranger = shell("doctor", "--quick", SLOWWAVE_DATABASE_URL=shell.as_login("nobody_of_ours"))
-    assert "slowwave roles add" in stranger.stdout
+    assert "slowwave admin roles add" in stranger.stdout
 
 
 def test_the_doctor_names_logins_without_a_bound(shell: Shell, login: str) -> None:
-    shell.text("roles", "apply")
-    shell.text("--tenant", "acme", "roles", "add", login, "--role", "producer", "--connections", "5")
+    shell.text("admin", "roles", "apply")
+    shell.text("--tenant", "acme", "admin", "roles", "add", login, "--role", "producer", "--connections", "5")
     limit = f"SELECT rolconnlimit FROM pg_roles WHERE rolname = '{login}'"
     assert shell.sql(limit) == [(5,)]
     assert _logins(shell)["verdict"] == "ok"
@@ -252,37 +254,37 @@ def test_the_doctor_names_logins_without_a_bound(shell: Shell, login: str) -> No
     found = _logins(shell)
     assert (found["verdict"], found["trouble"]) == ("problem", "producers-unbounded")
     assert found["finding"] == f"login {login!r} has no connection limit"
-    assert "slowwave roles apply" in found["cure"]
-    shell.text("roles", "apply")
+    assert "slowwave admin roles apply" in found["cure"]
+    shell.text("admin", "roles", "apply")
     assert shell.sql(limit) == [(32,)]
     assert _logins(shell)["verdict"] == "ok"
 
 
 def test_a_login_that_may_not_change_roles_is_told_what_may(shell: Shell, login: str) -> None:
-    shell.text("roles", "apply")
-    shell.text("roles", "add", login, "--role", "worker")
+    shell.text("admin", "roles", "apply")
+    shell.text("admin", "roles", "add", login, "--role", "worker")
     for call in (("apply",), ("add", "other", "--role", "worker"), ("remove", login)):
-        result = shell("roles", *call, SLOWWAVE_DATABASE_URL=shell.as_login(login))
+        result = shell("admin", "roles", *call, SLOWWAVE_DATABASE_URL=shell.as_login(login))
         assert (result.exit_code, result.stdout) == (3, ""), call
         assert "this login may not change roles: permission denied" in result.stderr
         assert "as the owner: a login that owns the tables and has CREATEROLE" in result.stderr
-        assert "slowwave roles apply --print" in result.stderr
+        assert "slowwave admin roles apply --print" in result.stderr
 
 
 def test_migration_tells_an_owner_that_an_administrator_must_make_a_group(shell: Shell, login: str) -> None:
     """A version with a new role has a new group, which an owner without CREATEROLE can't make."""
-    shell.text("roles", "apply")
-    shell.text("roles", "add", f"{login}_worker", "--role", "worker")
+    shell.text("admin", "roles", "apply")
+    shell.text("admin", "roles", "add", f"{login}_worker", "--role", "worker")
     shell.sql(f"CREATE ROLE {login} LOGIN")
     shell.sql(_OWN.format(login=login))
-    shell.text("roles", "apply")  # as an administrator, who lends the owner what it needs
+    shell.text("admin", "roles", "apply")  # as an administrator, who lends the owner what it needs
     own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
     shell.sql("ALTER ROLE slowwave_gateway RENAME TO not_made_yet")
     try:
-        result = shell("migrate", **own)
+        result = shell("admin", "migrate", **own)
         assert (result.exit_code, "permission denied to create role" in result.stderr) == (3, True)
-        assert "slowwave roles apply --print" in result.stderr
-        printed = shell.text("roles", "apply", "--print", **own)
+        assert "slowwave admin roles apply --print" in result.stderr
+        printed = shell.text("admin", "roles", "apply", "--print", **own)
         assert "CREATE ROLE slowwave_gateway" in printed
     finally:
         shell.sql("ALTER ROLE not_made_yet RENAME TO slowwave_gateway")

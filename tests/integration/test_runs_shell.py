@@ -58,49 +58,49 @@ def merged(past: Past) -> tuple[int, UUID, UUID]:
 
 def test_runs_are_listed_shown_as_a_diff_and_undone(shell: Shell, past: Past) -> None:
     run, lisbon, home = merged(past)
-    listed = shell("runs")
+    listed = shell("run", "list")
     assert listed.exit_code == 0
     assert f"{run}  2026-03-10 09:00:00 UTC  light  agent:concierge  by beat  completed  tested" in listed.stdout
-    shown = shell("runs", "show", str(run)).stdout
+    shown = shell("run", "show", str(run)).stdout
     assert "1 merged, 1 sourced, 1 promoted" in shown
     assert "status inbox → archived" in shown
     assert f"merged_into none → {lisbon}" in shown
     assert "because: the same (friday#1)" in shown
-    story = shell.json("runs", "show", str(run))
+    story = shell.json("run", "show", str(run))
     assert [change["action"] for change in story["changes"]] == ["merged", "sourced", "promoted"]
     assert story["changes"][0]["before"] == {"status": "inbox", "archive_reason": None, "merged_into": None}
     assert story["added"] == {"links": 1}
 
-    told = shell("undo", str(run), "--by", "priya")
+    told = shell("run", "undo", str(run), "--by", "priya")
     assert told.exit_code == 0, told.output
     assert f"Run {run} undone: 2 memories as before." in told.stdout
     assert past.row(home)["merged_into"] is None
-    (undone, before) = shell.json("runs", "list", "--agent", "concierge")
+    (undone, before) = shell.json("run", "list", "--agent", "concierge")
     assert (undone["kind"], undone["undoes"], undone["by"]) == ("undo", run, "priya")
     assert (before["status"], before["undone_by"]) == ("undone", undone["id"])
-    assert shell.json("runs", "--kind", "deep") == []
-    assert f"undone by run {undone['id']}" in shell("runs", "list", "--limit", "5").stdout
+    assert shell.json("run", "list", "--kind", "deep") == []
+    assert f"undone by run {undone['id']}" in shell("run", "list", "--limit", "5").stdout
 
 
 def test_a_refusal_is_one_sentence_and_exit_1(shell: Shell, past: Past) -> None:
     run, lisbon, _ = merged(past)
-    with past.run("review", at=day(9), by="jonas") as later:
+    with past.run("inbox", at=day(9), by="jonas") as later:
         later.set(lisbon, "edited", content="Maya lives in Lisbon, Portugal.")
-    result = shell("undo", str(run))
+    result = shell("run", "undo", str(run))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(f"slowwave: run {run} can't be undone: run {later.id} (review by jonas, 2026-03-11")
-    unknown = shell("undo", "999")
+    unknown = shell("run", "undo", "999")
     assert (unknown.exit_code, "has no run 999" in unknown.stderr) == (1, True)
-    assert "give --agent or --scope" in shell("runs", "--agent", "a", "--scope", "room:b").stderr
+    assert "give --agent or --scope" in shell("run", "list", "--agent", "a", "--scope", "room:b").stderr
 
 
 def test_a_pass_that_is_at_the_scope_is_not_undone_under_its_hands(shell: Shell, past: Past) -> None:
     run, _, _ = merged(past)
     with scope_lock(past.engine, past.scope_id) as ours:
         assert ours
-        result = shell("undo", str(run))
+        result = shell("run", "undo", str(run))
     assert (result.exit_code, "try again after it" in result.stderr) == (1, True)
-    assert shell("undo", str(run)).exit_code == 0
+    assert shell("run", "undo", str(run)).exit_code == 0
 
 
 def test_the_life_of_a_memory_is_told_with_all_it_touches(shell: Shell, past: Past) -> None:
@@ -113,7 +113,7 @@ def test_the_life_of_a_memory_is_told_with_all_it_touches(shell: Shell, past: Pa
         run.ask(conflict=conflict)
         run.repeat(item, lisbon)
         run.triple(lisbon, "Maya", "lives in", "Lisbon")
-    life = shell.json("explain", str(lisbon))
+    life = shell.json("memory", "show", str(lisbon))
     assert [part["id"] for part in life["parts"]] == [str(home)]
     assert [value["content"] for value in life["chain"]] == ["Maya lives in Rome.", "Maya lives in Lisbon."]
     assert [source["via"] for source in life["sources"]] == [str(home), None]
@@ -126,40 +126,40 @@ def test_the_life_of_a_memory_is_told_with_all_it_touches(shell: Shell, past: Pa
     }  # fmt: skip
     assert [(t["subject"], t["object"]) for t in life["triples"]] == [("Maya", "Lisbon")]
     assert [r["kind"] for r in life["runs"]] == ["light", "deep"]
-    text_ = shell("explain", str(lisbon)).stdout
+    text_ = shell("memory", "show", str(lisbon)).stdout
     for words in (
         f"in the words of {home}", "Merged into it:", "One after the other:", "(this one)", "Conflicts:", "Links:",
         f"supersedes → {rome}", f"by run {run.id}, beat", "Noted by the agent itself:", "Maya — lives in — Lisbon",
     ):  # fmt: skip
         assert words in text_, words
-    assert f"merged      into {lisbon}" in shell("explain", str(home)).stdout
-    assert shell.json("explain", str(rome))["superseded_by"] == str(lisbon)
+    assert f"merged      into {lisbon}" in shell("memory", "show", str(home)).stdout
+    assert shell.json("memory", "show", str(rome))["superseded_by"] == str(lisbon)
 
 
 def test_explain_says_what_became_of_a_memory_that_an_undo_took_away(shell: Shell, past: Past) -> None:
     item = past.note("Maya plays the cello.")
-    with past.run("working", at=day(8)) as run:
+    with past.run("note", "list", at=day(8)) as run:
         cello = run.keep(item, "Maya plays the cello.")
-    shell("undo", str(run.id))
-    result = shell("explain", str(cello))
+    shell("run", "undo", str(run.id))
+    result = shell("memory", "show", str(cello))
     assert result.exit_code == 1
     assert f"run {run.id} had made it, and run {run.id + 1} took that back" in result.stderr
-    assert "Maya plays the cello." in shell("runs", "show", str(run.id)).stdout
+    assert "Maya plays the cello." in shell("run", "show", str(run.id)).stdout
 
 
 def test_what_held_and_what_was_known_are_options_of_the_list(shell: Shell, past: Past) -> None:
     merged(past)
 
     def contents(*options: str) -> list[str]:
-        return [memory["content"] for memory in shell.json("memories", "concierge", *options)]
+        return [memory["content"] for memory in shell.json("memory", "list", "concierge", *options)]
 
     assert contents("--as-of", "2026-03-03") == ["Maya lives in Lisbon."]
     assert contents("--known-at", "2026-03-03T12:00:00+00:00") == ["Maya's home is Lisbon."]
     assert contents("--as-of", "2026-03-03", "--known-at", "2026-03-09") == ["Maya's home is Lisbon."]
     assert contents("--as-of", "2026-03-01") == []
-    assert "Nothing, at that time." in shell("memories", "concierge", "--as-of", "2026-03-01").stdout
+    assert "Nothing, at that time." in shell("memory", "list", "concierge", "--as-of", "2026-03-01").stdout
     for bad in ("yesterday", "2026-13-01", "2026-03-05T25:00", ""):
-        result = shell("memories", "concierge", "--as-of", bad)
+        result = shell("memory", "list", "concierge", "--as-of", bad)
         assert result.exit_code == 2, bad
         assert "is neither a day (2026-03-05) nor a time" in " ".join(result.stderr.split())
 
@@ -167,7 +167,7 @@ def test_what_held_and_what_was_known_are_options_of_the_list(shell: Shell, past
 def test_i8_another_tenant_sees_no_run_and_undoes_none(shell: Shell, past: Past) -> None:
     run, lisbon, _ = merged(past)
     before = state(past.engine)
-    assert shell.json("--tenant", "acme", "runs") == []
+    assert shell.json("--tenant", "acme", "run", "list") == []
     for call in (("undo", str(run)), ("runs", "show", str(run)), ("explain", str(lisbon))):
         assert shell("--tenant", "acme", *call).exit_code == 1
     assert state(past.engine) == before

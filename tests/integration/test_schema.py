@@ -63,14 +63,16 @@ def test_workers_refuse_another_revision_with_a_sentence_that_says_what_to_run(e
     migrate(engine, "0100")
     with engine.connect() as connection:
         assert current_revision(connection) == "0100"
-        with pytest.raises(WrongSchema, match=r"at revision 0100, this version needs \d+: run `slowwave migrate`"):
+        with pytest.raises(
+            WrongSchema, match=r"at revision 0100, this version needs \d+: run `slowwave admin migrate`"
+        ):
             require_current(connection)
 
 
 def test_database_of_a_development_version_is_refused(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '0025'"))
-    refused = r"revision 0025 of a development version .* `slowwave export SCOPE DIR` .* `slowwave import SCOPE DIR`"
+    refused = r"revision 0025 of a development version .* `slowwave memory export SCOPE DIR` .* `slowwave memory import SCOPE DIR`"
     with pytest.raises(WrongSchema, match=refused):
         migrate(engine)
     with engine.connect() as connection, pytest.raises(WrongSchema, match=refused):

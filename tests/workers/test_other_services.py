@@ -266,5 +266,5 @@ def test_a_worker_on_another_schema_refuses_to_start_and_says_what_to_run(
         connection.exec_driver_sql("UPDATE slowwave.alembic_version SET version_num = '0100'")
     stranger = fleet.worker(app=PLAIN_APP, ready=False, SLOWWAVE_DATABASE_URL=database_url)
     assert stranger.wait(40) != 0
-    assert "slowwave migrate" in stranger.log
+    assert "slowwave admin migrate" in stranger.log
     assert value(engine, "SELECT count(*) FROM slowwave.agents") == 0

@@ -122,7 +122,7 @@ def test_what_starts_is_said_with_the_way_to_connect_and_the_logs(running: Stack
     for part in PARTS:
         assert f"{part}  ready" in running.output
         assert (running.data / "logs" / f"{part}.log").is_file()
-    assert f'eval "$(slowwave env --export --data {running.data})"' in running.output
+    assert f'eval "$(slowwave config env --export --data {running.data})"' in running.output
 
 
 def test_a_second_one_on_the_same_folder_is_refused(running: StackProcess) -> None:
@@ -219,8 +219,8 @@ def test_servers_that_are_named_are_used_instead(database_url: str, valkey_url: 
 def test_roles_work_on_a_stack_and_bound_its_producers(running: StackProcess) -> None:
     variables = running.ready()
     shell = partial(run_shell, variables)
-    assert shell("roles", "apply").startswith("Each role may do its part")
-    told = shell("--tenant", "acme", "roles", "add", "acme_app", "--role", "producer")
+    assert shell("admin", "roles", "apply").startswith("Each role may do its part")
+    told = shell("--tenant", "acme", "admin", "roles", "add", "acme_app", "--role", "producer")
     password = told.rpartition("once: ")[2].strip()
     producer = make_url(variables["SLOWWAVE_DATABASE_URL"]).set(username="acme_app", password=password)
     with psycopg.connect(producer.render_as_string(hide_password=False), autocommit=True) as connection:
@@ -271,7 +271,7 @@ def test_a_shell_that_asks_for_variables_never_prints_its_own(running: StackProc
     assert nothing.stdout.strip() == ""
     assert "no stack runs on" in nothing.stderr
     assert bash(running.data).stdout.strip() == running.ready()["SLOWWAVE_DATABASE_URL"]
-    asked = [PROGRAM, "env", "--data", tmp_path]
+    asked = [PROGRAM, "config", "env", "--data", tmp_path]
     plain = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert (plain.stdout, plain.returncode) == ("", 3)
 

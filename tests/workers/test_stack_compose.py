@@ -210,7 +210,7 @@ def _await_health(service: Service) -> None:
 def _remember(local: Local) -> None:
     """A program of this host, with the producer's user and a login of its own tenant, has what it said remembered."""
     owner = local.environment("migrate")
-    add = ["slowwave", "roles", "add", "host_of_agents", "--role", "producer"]
+    add = ["slowwave", "admin", "roles", "add", "host_of_agents", "--role", "producer"]
     subprocess.run(add, env=owner, cwd=ROOT, capture_output=True, check=True, timeout=CELERY_SECONDS)
     database = make_url(owner["SLOWWAVE_DATABASE_URL"]).set(username="host_of_agents")
     broker = f"redis://producer:{PASSWORDS['REDIS_PRODUCER_PASSWORD']}@127.0.0.1:{local.ports['redis']}/0"

@@ -101,8 +101,8 @@ def test_each_staged_failure_is_an_alert_and_what_the_doctor_says(
             wait_until(lambda: model.answered > 0, PATIENCE, "the model answers a flush")
             watch.shows("budget-spent")
             assert _asked_within(collector) == {"run/slowwave.flush_session"}
-            watch.shell("remember", "iris", "Jonas's favourite fruit is a pear.", "--importance", "0.9")
-            assert "working (run" in watch.shell("consolidate", "iris")
+            watch.shell("note", "add", "iris", "Jonas's favourite fruit is a pear.", "--importance", "0.9")
+            assert "working (run" in watch.shell("memory", "consolidate", "iris")
             own_valkey.client.config_set("maxmemory", "1gb")  # as compose.yaml gives it a limit
             _each_expression_gives_a_result(watch)
 

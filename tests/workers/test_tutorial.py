@@ -69,7 +69,7 @@ def test_each_command_of_the_tutorial_prints_what_the_page_shows(terminal: Termi
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the page sends with curl")
 def test_what_programs_in_other_languages_send_is_recorded(stack: StackProcess, terminal: Terminal) -> None:
-    terminal.run('eval "$(slowwave env --export --data data)"')
+    terminal.run('eval "$(slowwave config env --export --data data)"')
     sent = [block for block in blocks(of=LANGUAGES) if "runnable" in block.info or "curl" in block.text]
     assert len(sent) == 3
     for block in sent:

@@ -273,5 +273,5 @@ def test_wheels_are_installed_and_removed_in_any_order(
             assert "Memory" in _python(programs, "from slowwave import Memory; print(Memory)", installed.folder)
         if there == {"client", "server"}:
             check(programs)
-            assert _run([programs / "slowwave", "version"], installed.hostile).stdout.startswith("slowwave ")
+            assert _run([programs / "slowwave", "--version"], installed.hostile).stdout.startswith("slowwave ")
         assert (programs / "slowwave").exists() == ("server" in there)

@@ -1,20 +1,15 @@
-"""`slowwave audit`: who logged in, failed to, exported, revealed secrets, gave a role or a key.
+"""`slowwave admin audit`: the audit log.
 
-Must not know: SQL, what is noted when.
+Must not know: SQL, when an entry is written.
 """
 
 from typing import Annotated, Literal
 
 import typer
 
-from slowwave_server.workers.cli.options import OPERATE, Json, Limit
+from slowwave_server.workers.cli.options import Json, Limit
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows
 from slowwave_server.workers.cli.state import shell_of
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=OPERATE)(audit)
 
 
 def audit(
@@ -22,14 +17,14 @@ def audit(
     *,
     action: Annotated[
         Literal["login", "failed login", "export", "reveal", "role", "key"] | None,
-        typer.Option(help="Only acts of this kind."),
+        typer.Option(help="Only entries of this kind."),
     ] = None,
     limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
-    """Show logins, exports, revealed secrets, roles and keys that were given: of this tenant and of none.
+    """List the audit log, the newest first: logins, exports, revealed secrets, and changes of roles and keys.
 
-    The newest come first.
+    It shows entries of this tenant, and entries without a tenant.
     """
     from slowwave_server.services.access.audit_log import list_acts
 
@@ -51,4 +46,4 @@ def audit(
         ]
         print_rows(console(), [("when", "who", "action", "what", "by"), *rows])
     else:
-        console().print("The audit log has no such acts.", soft_wrap=True)
+        console().print("No entry matches.", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`slowwave budget`: what models cost today and this week, and which caps hold.
+"""`slowwave admin budget`: model calls and tokens of today and this week, and reached caps.
 
 Must not know: SQL, how tokens are reserved.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, document, print_json, print_rows, styled
 from slowwave_server.workers.cli.state import shell_of
 
@@ -18,19 +18,14 @@ if TYPE_CHECKING:
     from slowwave_server.services.reports.spending import ModelSpent
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=OPERATE)(budget)
-
-
 def budget(
     context: typer.Context,
     *,
-    agent: Annotated[str | None, typer.Option(help="Only this agent, beside all of the tenant.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many agents.")] = 50,
+    agent: Annotated[str | None, typer.Option(help="Only this agent, beside the totals of the tenant.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The largest number of agents.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """Show what models cost today and this week (UTC), what is left, and which cap holds until when."""
+    """Show model calls and tokens of today and this week (UTC), what is left, and which cap is reached until when."""
     from slowwave_server.services.reports.budget import read_budget
     from slowwave_server.services.reports.spending import read_spending
 
@@ -48,22 +43,24 @@ def budget(
 
 
 def reached_words(used: "Used") -> str:
-    """One sentence on a cap that lets no call through."""
+    """One sentence about a reached cap."""
     who = "" if used.agent is None else f" of {used.agent}"
-    return f"{used.setting}{who} is reached until {used.ends:%Y-%m-%d %H:%M} UTC: the rules do the work"
+    return (
+        f"{used.setting}{who} is reached until {used.ends:%Y-%m-%d %H:%M} UTC: the rules extract instead of the model"
+    )
 
 
 def _print(found: "BudgetReport") -> None:
     out = console()
-    out.print(styled(found.model or "No model is set up (memory.llm.driver is none).", "bold"))
-    print_rows(out, [("", "", "calls", "failures", "tokens", "under way", "left"), *map(_row, found.used)], indent=2)
+    out.print(styled(found.model or "No model is configured (memory.llm.driver is none).", "bold"))
+    print_rows(out, [("", "", "calls", "failures", "tokens", "running", "left"), *map(_row, found.used)], indent=2)
     if found.purposes:
         out.print("\nThis week:")
         print_rows(out, [_purpose(purpose) for purpose in found.purposes], indent=2)
     if found.open_calls:
-        late = f", {found.overdue:,} of them past its time: counted in full from the next call on"
+        late = f", {found.overdue:,} of them overdue: they count in full from the next call on"
         out.print(
-            f"\n{pluralize(found.open_calls, 'call')} under way, {found.open_tokens:,} tokens set aside"
+            f"\n{pluralize(found.open_calls, 'call')} running, {found.open_tokens:,} tokens reserved"
             f"{late if found.overdue else ''}."
         )
     for used in _reached(found):
@@ -90,12 +87,12 @@ def _row(used: "Used") -> tuple[str, ...]:
 def _purpose(purpose: "UsedFor") -> tuple[str, ...]:
     ends = {
         "answered": purpose.answered,
-        "of no use": purpose.failed,
+        "unusable": purpose.failed,
         "unanswered": purpose.unanswered,
         "lost with their worker": purpose.lost,
     }
     told = ", ".join(f"{number:,} {word}" for word, number in ends.items() if number)
-    guessed = f", {purpose.uncounted:,} of them by reservation" if purpose.uncounted else ""
+    guessed = f", {purpose.uncounted:,} of them estimated from reservations" if purpose.uncounted else ""
     return purpose.purpose, pluralize(purpose.calls, "call"), told, f"{purpose.tokens:,} tokens{guessed}"
 
 

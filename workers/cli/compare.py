@@ -1,4 +1,4 @@
-"""`slowwave compare`: what two statements have to do with each other, as a pass over memories would judge them.
+"""`slowwave memory compare`: how consolidation would judge two statements.
 
 Must not know: how statements are compared.
 """
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.workers.cli.options import OPERATE
 from slowwave_server.workers.cli.output import console, json_text, one_line, print_rows, styled
 from slowwave_server.workers.cli.sentences import USAGE, complain
 from slowwave_server.workers.cli.state import Shell, shell_of
@@ -22,26 +21,27 @@ SHOWN = 60
 STDIN = "-"
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=OPERATE)(compare)
-
-
 def compare(
     context: typer.Context,
     a: Annotated[str | None, typer.Argument(help="A statement.", show_default=False)] = None,
-    b: Annotated[str | None, typer.Argument(help="Another one.", show_default=False)] = None,
+    b: Annotated[str | None, typer.Argument(help="Another statement.", show_default=False)] = None,
     *,
     file: Annotated[
-        str | None, typer.Option("--file", help="Pairs instead: a JSON object with `a` and `b` a line; - is stdin.")
+        str | None,
+        typer.Option(
+            "--file", metavar="FILE", help="JSON lines with `a` and `b` instead of two statements; - for stdin."
+        ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a pair and line, in the same order.")
+        bool, typer.Option("--json", help="Print one JSON object per pair, each on a line, in the order of the input.")
     ] = False,
 ) -> None:
-    """Say whether two statements repeat, contradict or concern each other, how alike they are, and why."""
+    """Show whether two statements repeat, contradict or concern each other, with a similarity score and reasons.
+
+    Uses the thresholds of memory.consolidation. Needs no server.
+    """
     if file is None and (a is None or b is None):
-        raise typer.BadParameter('give two statements, "A" "B", or --file with pairs')
+        raise typer.BadParameter("give two statements A and B, or --file with pairs")
     if file is not None and a is not None:
         raise typer.BadParameter("give two statements or --file, not both")
     pairs = [(a or "", b or "")] if file is None else _pairs_of(file)
@@ -67,7 +67,7 @@ def _judge(shell: Shell, a: str, b: str) -> "Judgement":
 
 
 def _pairs_of(name: str) -> list[tuple[str, str]]:
-    """All pairs of a file. Ends the command where a line holds none: nothing is judged then."""
+    """All pairs of a file. Exits at the first line without a pair, before anything is compared."""
     lines = (sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()).split(b"\n")
     pairs = []
     for number, line in enumerate(lines, start=1):
@@ -85,16 +85,16 @@ def _pair_of(line: bytes) -> tuple[str, tuple[str, str] | None]:
     try:
         row = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError:
-        return "it is not UTF-8", None
+        return "the line is not UTF-8", None
     except ValueError as error:
-        return f"no JSON: {error}", None
+        return f"the line is not JSON: {error}", None
     if not isinstance(row, dict):
-        return f"a JSON object is wanted, not {type(row).__name__}", None
+        return f"the line must be a JSON object, got {type(row).__name__}", None
     for key in ("a", "b"):
         if key not in row:
             return f"`{key}` is missing", None
         if not isinstance(row[key], str):
-            return f"`{key}` is {json.dumps(row[key])[:SHOWN]}, not a text", None
+            return f"`{key}` must be a text, got {json.dumps(row[key])[:SHOWN]}", None
     return "", (row["a"], row["b"])
 
 

@@ -1,6 +1,6 @@
-"""`slowwave config show`: every setting of this process, its value, and where that stands. Secrets are masked.
+"""`slowwave config show | get`: the settings of this process, and where each comes from. Secrets are masked.
 
-Must not know: what a setting is for.
+Must not know: the meaning of a setting.
 """
 
 import os
@@ -9,40 +9,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
+from slowwave_server.workers.cli.sentences import FOUND, complain
 from slowwave_server.workers.cli.state import Shell, shell_of
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings
 
 MASK = "***"
-# The password of a URL: what stands between the first colon behind :// and the last @ before its path.
+# The password of a URL: the text between the first colon after :// and the last @ before its path.
 _PASSWORD = re.compile(r"(://[^/:@\s]*:)[^/\s]+(?=@)")
-# A query may carry one, too, as ?password=….
+# A query may carry a password, too: ?password=….
 _IN_QUERY = re.compile(r"([?&;](?:password|sslpassword|token|api_?key|secret)=)[^&;\s]*", re.IGNORECASE)
 
-app = typer.Typer(no_args_is_help=True, help="The settings of this process: show.")
 
-
-def register(parent: typer.Typer) -> None:
-    """Add these commands."""
-    parent.add_typer(app, name="config", rich_help_panel=OPERATE)
-
-
-@app.callback()
-def config() -> None:
-    """The settings of this process: show."""
-
-
-@app.command()
 def show(
     context: typer.Context,
     *,
-    changed: Annotated[bool, typer.Option("--changed", help="Only those that are not at their default.")] = False,
+    changed: Annotated[bool, typer.Option("--changed", help="Only settings that differ from their default.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show every setting, its value without secrets, and whether a variable, the file or the default gives it."""
+    """Show every setting, its value without secrets, and its source: a variable, the file, or the default."""
     shell = shell_of(context)
     found = [one for one in _settings(shell) if not changed or one["from"] != "default"]
     if as_json:
@@ -50,7 +38,32 @@ def show(
     elif found:
         print_rows(console(), [(str(one["key"]), _shown(one["value"]), styled(one["from"], "dim")) for one in found])
     else:
-        console().print("Every setting is at its default.")
+        console().print("All settings have their default values.")
+
+
+def get(
+    context: typer.Context,
+    setting: Annotated[
+        str, typer.Argument(metavar="KEY", help="The setting, such as memory.backend.", show_default=False)
+    ],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Print the value of one setting, without secrets. Exit 1 if there is no such setting."""
+    from difflib import get_close_matches
+
+    found = {one["key"]: one for one in _settings(shell_of(context))}
+    if setting not in found:
+        near = get_close_matches(setting, found, n=1)
+        complain(
+            f"there is no setting {setting!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            "`slowwave config show` lists all settings",
+        )
+        raise typer.Exit(FOUND)
+    if as_json:
+        print_json(found[setting])
+    else:
+        typer.echo(_shown(found[setting]["value"]))
 
 
 def _settings(shell: Shell) -> list[dict[str, Any]]:
@@ -71,7 +84,7 @@ def _settings(shell: Shell) -> list[dict[str, Any]]:
 
 
 def _value(settings: "Settings", key: str) -> tuple[Any, bool]:
-    """The value of a key without secrets, and whether somebody set it."""
+    """The value of a key without secrets, and whether it was set."""
     from pydantic import SecretStr
 
     *path, leaf = key.split(".")

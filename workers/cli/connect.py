@@ -1,6 +1,6 @@
-"""`slowwave connect`: give a coding agent's host the hooks and the MCP server of its memory, or take them away.
+"""`slowwave connect`, `slowwave hook`: the hooks and the MCP server in the settings of a coding agent.
 
-Must not know: what the entries say, what a hook does.
+Must not know: the content of the entries, what a hook does.
 """
 
 import difflib
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.workers.cli.options import RUN, Json
+from slowwave_server.workers.cli.options import Json, Yes, refuse_question
 from slowwave_server.workers.cli.output import console, print_json, styled
 from slowwave_server.workers.cli.sentences import FOUND, USAGE, complain
 from slowwave_server.workers.cli.state import shell_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Host(StrEnum):
-    """The hosts that are known."""
+    """The supported hosts."""
 
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
@@ -41,23 +41,17 @@ class Branches(StrEnum):
 
 
 NOTES = {
-    Host.CLAUDE_CODE: "Claude Code reads this when its next session starts; `/hooks` there lists the hooks.",
+    Host.CLAUDE_CODE: "Claude Code reads this when its next session starts; `/hooks` in it lists the hooks.",
     Host.CODEX: "Codex runs hooks only after you have reviewed and trusted them: open `/hooks` in Codex once.",
-    Host.OPENCODE: "OpenCode reads this when it starts again.",
-    Host.CURSOR: "Cursor takes a context only as a conversation begins; later its agent asks the MCP server.",
+    Host.OPENCODE: "OpenCode reads this at its next start.",
+    Host.CURSOR: "Cursor takes a context only when a conversation begins; later its agent uses the MCP server.",
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.command(rich_help_panel=RUN)(connect)
-    app.command(rich_help_panel=RUN, context_settings={"ignore_unknown_options": True})(hook)
 
 
 def hook(
     words: Annotated[list[str], typer.Argument(metavar="HOST EVENT [OPTIONS]", help="See docs/coding-agents.md.")],
 ) -> None:
-    """Answer an event of a coding agent's host: its JSON on stdin. `slowwave connect` has hosts call it."""
+    """Answer an event of a coding agent, given as JSON on stdin. `slowwave connect` makes hosts call it."""
     from slowwave.hosts.hook import run
 
     run(words)
@@ -65,28 +59,34 @@ def hook(
 
 def connect(
     context: typer.Context,
-    host: Annotated[Host, typer.Argument(help="The host.", show_default=False)],
+    host: Annotated[Host, typer.Argument(help="The coding agent's host.", show_default=False)],
     *,
     project: Annotated[
-        bool, typer.Option("--project", help="For everybody in the project of the working directory, in its files.")
+        bool,
+        typer.Option(
+            "--project", help="Write the files of the project in the working directory, for everybody who works on it."
+        ),
     ] = False,
-    agent: Annotated[str | None, typer.Option(help="Whose memory; default: the repository's.")] = None,
-    branches: Annotated[Branches, typer.Option(help="Whether branches share a memory.")] = Branches.SHARED,
-    wait: Annotated[float | None, typer.Option(min=0.0, max=30.0, help="Seconds that a context may take.")] = None,
-    mcp: Annotated[bool, typer.Option("--mcp/--no-mcp", help="Whether the host gets the memory's MCP server.")] = True,
-    remove: Annotated[bool, typer.Option("--remove", help="Take hooks and server away.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the differences.")] = False,
+    agent: Annotated[str | None, typer.Option(help="The agent; default: one per repository.")] = None,
+    branches: Annotated[
+        Branches, typer.Option(help="Whether the branches of a repository share one memory.")
+    ] = Branches.SHARED,
+    wait: Annotated[
+        float | None, typer.Option(min=0.0, max=30.0, metavar="SECONDS", help="How long a hook may wait for a context.")
+    ] = None,
+    mcp: Annotated[bool, typer.Option("--mcp/--no-mcp", help="Whether to add the MCP server.")] = True,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the hooks and the MCP server.")] = False,
+    yes: Yes = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the differences; change nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Give a coding agent a memory: write its hooks and MCP server. Shows the differences, and asks."""
+    """Give a coding agent a memory: write its hooks and its MCP server. Shows the differences, and asks."""
     from slowwave.identity import check_name
     from slowwave_server.workers.cli.host_entries import Wanted, Where
 
-    if as_json and not (yes or dry_run):
-        raise typer.BadParameter("--json does not ask: give --dry-run, or --yes to do it")
+    refuse_question(as_json=as_json, yes=yes, dry_run=dry_run)
     if not remove:
-        _ = shell_of(context).settings  # settings that can't be used are refused here, and not at each hook
+        _ = shell_of(context).settings  # invalid settings fail here, and not at each hook
     options = _options(check_name("agent", agent) if agent is not None else None, branches, wait)
     where = Where(Path.home(), os.environ, Path.cwd() if project else None)
     lacking = _why_no_server(host, named=project or agent is not None) if mcp and not remove else None
@@ -104,7 +104,7 @@ def connect(
 
 
 def _drafts(host: Host, where: "Where", wanted: "Wanted") -> list["Draft"]:
-    """The files that would change. Ends the command if one can't be changed."""
+    """The files that would change. Exits if one cannot be changed."""
     from slowwave_server.workers.cli.host_entries import changes
     from slowwave_server.workers.cli.host_files import Broken, draft_of, settings_draft
 
@@ -112,7 +112,7 @@ def _drafts(host: Host, where: "Where", wanted: "Wanted") -> list["Draft"]:
         drafts = [draft_of(change) for change in changes(host.value, where, wanted)]
         drafts += [] if wanted.remove else settings_draft(where.environment, Path.cwd())
     except Broken as broken:
-        complain(str(broken), "mend the file, then give the same command again; nothing was changed")
+        complain(str(broken), "correct the file, then run the same command again; nothing was changed")
         raise typer.Exit(USAGE) from None
     return [draft for draft in drafts if draft.changed]
 
@@ -121,23 +121,23 @@ def _write(changed: Sequence["Draft"], *, ask: bool) -> None:
     from slowwave_server.workers.cli.host_files import Broken
 
     if ask:
-        typer.confirm("Write this?", abort=True)
+        typer.confirm("Write these changes?", abort=True)
     try:
         for draft in changed:
             draft.write()
     except Broken as broken:
-        complain(str(broken), "give the same command again")
+        complain(str(broken), "run the same command again")
         raise typer.Exit(FOUND) from None
 
 
 def _why_no_server(host: Host, *, named: bool) -> str | None:
-    """Why the host gets no MCP server; None if it gets one. named: the server can tell whose memory it is."""
+    """Why the host gets no MCP server; None if it gets one. named: the agent is known without a working directory."""
     from slowwave.hosts.places import URL
 
     if os.environ.get(URL):
-        return f"`slowwave mcp` needs a login of the database, and {URL} names a gateway; the gateway serves MCP itself"
+        return f"`slowwave mcp` needs a database login, and {URL} names a gateway; use the MCP endpoint of the gateway"
     if host == Host.CURSOR and not named:
-        return "Cursor starts a person's servers outside of projects; with --agent NAME or --project there is one"
+        return "Cursor starts a person's MCP servers outside of projects; add --agent NAME or --project"
     return None
 
 
@@ -148,7 +148,7 @@ def _options(agent: str | None, branches: Branches, wait: float | None) -> list[
 
 
 def _program(*, project: bool) -> Sequence[str]:
-    """A person's hosts get the full path, since they start with another PATH; a project's files are for everybody."""
+    """The program in a hook: `slowwave` in a project, else its full path, because the host may have another PATH."""
     if project:
         return ("slowwave",)
     beside = Path(sys.executable).with_name("slowwave")

@@ -1,4 +1,4 @@
-"""`slowwave console`: pages for people, served from here until a signal ends it.
+"""`slowwave console`: the web console, until a signal ends it.
 
 Must not know: any page, how pages are served.
 """
@@ -8,30 +8,24 @@ from typing import Annotated
 
 import typer
 
-from slowwave_server.workers.cli.options import OPERATE
 from slowwave_server.workers.cli.output import console as terminal
 from slowwave_server.workers.cli.state import shell_of
 
 ADDRESS = "127.0.0.1:8321"
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=OPERATE)(console)
-
-
 def console(
     context: typer.Context,
     *,
-    listen: Annotated[str, typer.Option(help="HOST:PORT to listen on.")] = ADDRESS,
-    tls_cert: Annotated[Path | None, typer.Option(help="The certificate and its chain, for https.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
+    listen: Annotated[str, typer.Option(help="The address to listen on.")] = ADDRESS,
+    tls_cert: Annotated[Path | None, typer.Option(help="The TLS certificate with its chain.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="The key of the TLS certificate.")] = None,
     behind_proxy: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESSES", help="A proxy at these addresses or networks speaks https to browsers."),
+        typer.Option(metavar="ADDRESSES", help="Trust a TLS proxy at these addresses or networks."),
     ] = None,
 ) -> None:
-    """Serve the console until SIGTERM or Ctrl-C: what agents know, what waits for people, what is wrong."""
+    """Run the web console until SIGTERM or Ctrl-C: memories, the inbox, runs, and the health of the system."""
     from slowwave_server.services.access.console_users import anybody
     from slowwave_server.workers.console.audit_log import write_log
     from slowwave_server.workers.console.serving import serve
@@ -44,7 +38,9 @@ def console(
         nobody = not anybody(connection)
     out = terminal(stderr=True)
     if nobody:
-        out.print("Nobody may log in yet: `slowwave console-users add NAME --role operator`", soft_wrap=True)
+        out.print(
+            "Nobody can log in yet: `slowwave admin users add NAME --role operator` adds a person", soft_wrap=True
+        )
     serve(
         shell.settings,
         wanted,

@@ -1,4 +1,4 @@
-"""`slowwave correct | archive`: one memory in other words, or out of answers, by hand.
+"""`slowwave memory edit | archive`: one memory changed by a person.
 
 Must not know: SQL, what a correction does to memories.
 """
@@ -7,34 +7,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.workers.cli.deciding import By, print_run, who
+from slowwave_server.workers.cli.deciding import print_run, who
 from slowwave_server.workers.cli.diff import print_diff
-from slowwave_server.workers.cli.options import MEND, Json, MemoryId
+from slowwave_server.workers.cli.options import By, Json, MemoryId
 from slowwave_server.workers.cli.output import print_json
 from slowwave_server.workers.cli.state import shell_of
 
 if TYPE_CHECKING:
     from slowwave_server.services.corrections import Correction
 
-Revision = Annotated[int | None, typer.Option(help="Only if nothing has changed it since this revision.")]
+Revision = Annotated[int | None, typer.Option(help="Refuse if the memory has changed since this revision.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.command(rich_help_panel=MEND)(correct)
-    app.command(rich_help_panel=MEND)(archive)
-
-
-def correct(
+def edit(
     context: typer.Context,
     memory: MemoryId,
-    text: Annotated[str, typer.Argument(help="What it should say.", show_default=False)],
+    text: Annotated[str, typer.Argument(help="The new text.", show_default=False)],
     *,
     revision: Revision = None,
     by: By = None,
     as_json: Json = False,
 ) -> None:
-    """Say a memory in other words, by hand; the one before it is archived."""
+    """Replace the text of a memory. The old memory is archived; the new one keeps its dates and its importance."""
     from slowwave_server.services.corrections import correct
 
     shell = shell_of(context)
@@ -47,7 +41,7 @@ def correct(
 def archive(
     context: typer.Context, memory: MemoryId, *, revision: Revision = None, by: By = None, as_json: Json = False
 ) -> None:
-    """Take a memory out of all answers; it stays readable."""
+    """Archive a memory: no search or context returns it, and `memory show` still shows it."""
     from slowwave_server.services.corrections import withdraw
 
     shell = shell_of(context)

@@ -1,4 +1,4 @@
-"""`slowwave days | day | agent`: the book of days, what a summary says, and when an agent's day begins.
+"""`slowwave day list | show`: days and their summaries.
 
 Must not know: SQL, how summaries are made.
 """
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.options import REMEMBER, Agent, Json, Limit, Scope, day_option, scope_parts
+from slowwave_server.workers.cli.options import Agent, Json, Limit, Scope, day_option, scope_parts
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
 from slowwave_server.workers.cli.state import shell_of
 
@@ -17,24 +17,18 @@ if TYPE_CHECKING:
     from slowwave_server.services.days.book import DayEntry
     from slowwave_server.services.reports.days import DayStory, SummaryVersion
 
-SameDay = Annotated[str, typer.Argument(metavar="DAY", help="A local day, as 2026-03-05.", show_default=False)]
+SameDay = Annotated[str, typer.Argument(metavar="DAY", help="A local day, such as 2026-03-05.", show_default=False)]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.command(rich_help_panel=REMEMBER)(days)
-    app.command(rich_help_panel=REMEMBER)(day)
-
-
-def days(
+def list_days(
     context: typer.Context,
-    agent: Annotated[str | None, typer.Argument(help="Only this agent's.", show_default=False)] = None,
+    agent: Annotated[str | None, typer.Argument(help="Only this agent's days.", show_default=False)] = None,
     *,
-    since: Annotated[str | None, typer.Option(metavar="DAY", help="Only this day and later ones.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="DAY", help="Only this day and later days.")] = None,
     limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
-    """List the days, the newest first: how much was said, how far it is summarised, what is final."""
+    """List days, the newest first: messages, unsummarised messages, status, last error."""
     from slowwave_server.services.days.book import day_book
 
     first = None if since is None else day_option("--since", since)
@@ -46,7 +40,7 @@ def days(
         return
     out = console()
     if not found:
-        out.print("There are no such days.")
+        out.print("No day matches.")
         return
     head = ("day", "agent", "scope", "messages", "new", "status", "last error")
     rows = [tuple(styled(title, "dim") for title in head), *(_row(entry) for entry in found)]
@@ -68,7 +62,7 @@ def _status(status: str, version: int) -> str:
 
 
 def _document(entry: "DayEntry") -> dict[str, Any]:
-    """An entry of the book without the numbers of rows."""
+    """An entry without row numbers."""
     from slowwave_server.workers.cli.output import document
 
     ref = entry.ref
@@ -77,17 +71,19 @@ def _document(entry: "DayEntry") -> dict[str, Any]:
     return {"agent": ref.agent, "scope": ref.scope, "day": ref.day} | fields
 
 
-def day(
+def show(
     context: typer.Context,
     agent: Agent,
     day: SameDay,
     *,
     scope: Scope = None,
-    version: Annotated[int | None, typer.Option(min=1, help="Default: the newest.")] = None,
-    against: Annotated[int | None, typer.Option(min=1, help="Only what differs from this version.")] = None,
+    version: Annotated[int | None, typer.Option(min=1, help="The version of the summary; default: the newest.")] = None,
+    against: Annotated[
+        int | None, typer.Option(min=1, help="Show only the lines that differ from this version.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the summary of a day, each line with the event that it traces to."""
+    """Show the summary of a day, each line with its source event."""
     from slowwave_server.domain.summaries.differences import compare_lines
     from slowwave_server.services.reports.days import read_day
 
@@ -121,7 +117,7 @@ def _show(story: "DayStory") -> None:
         rows.append(("error", one_line(story.last_error, 300)))
     print_rows(out, rows)
     if story.summary is None:
-        out.print("There is no summary yet; one is made when enough was said, or when it has been quiet for a while.")
+        out.print("There is no summary yet. A summary is made after enough new messages, or after a quiet period.")
         return
     _show_lines(story.summary)
 
@@ -133,7 +129,7 @@ def _show_differing(lines: "list[Differing]") -> None:
         told = f"{sign[one.standing]} {safe(one.line['text'])}"
         out.print(styled(told, "red" if one.standing == "gone" else "green"), soft_wrap=True)
     if not changed:
-        out.print("Both versions say the same.")
+        out.print("Both versions have the same lines.")
 
 
 def _made(told: "SummaryVersion") -> str:
@@ -159,43 +155,8 @@ def _show_lines(told: "SummaryVersion") -> None:
 
 
 def _trace(line: "dict[str, Any]") -> str:
-    """Where a line comes from; a summary out of a file may not know all of it."""
+    """The source event of a line; lines of an imported summary may lack parts of it."""
     origin = f"{line['session']}#{line['seq']}" if line.get("session") and line.get("seq") else None
     at = line.get("at")
     when = f"{at[:16].replace('T', ' ')} UTC" if at else None
     return " · ".join(part for part in (origin, when, line.get("speaker")) if part)
-
-
-def clock(
-    context: typer.Context,
-    agent: Agent,
-    *,
-    timezone: Annotated[str | None, typer.Option(help="An IANA name, as Europe/Berlin.")] = None,
-    cutoff_hour: Annotated[int | None, typer.Option(min=0, max=23, help="The hour at which its day begins.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Show when an agent's local day begins, or set it: for what is said from now on; earlier days stay as they are.
-
-    It may be set before the agent's first turn, so that history that you bring in afterwards gets the right days.
-    """
-    from slowwave_server.domain.local_days import bounds_of, local_day
-    from slowwave_server.services.days.agents import configure_agent
-
-    shell = shell_of(context)
-    with shell.connection() as connection:
-        begins = shell.settings.memory.days
-        found = configure_agent(connection, shell.tenant, agent, timezone=timezone, cutoff_hour=cutoff_hour, new=begins)
-        connection.commit()
-    today = local_day(shell.now(), found.timezone, found.cutoff_hour)
-    since, until = bounds_of(today, found.timezone, found.cutoff_hour)
-    if as_json:
-        fields = {"agent": found.agent, "timezone": found.timezone, "cutoff_hour": found.cutoff_hour}
-        print_json(fields | {"today": today, "since": since, "until": until})
-        return
-    rows = [
-        ("agent", found.agent),
-        ("time zone", found.timezone),
-        ("day begins", f"{found.cutoff_hour:02}:00"),
-        ("today", f"{today}, from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC"),
-    ]
-    print_rows(console(), rows)

@@ -1,8 +1,6 @@
-"""`slowwave evaluate extraction FILE`: how well the rules keep what people keep, on conversations with gold memories.
+"""`slowwave evaluate extraction FILE`: the memories of the rules against gold memories.
 
-`slowwave evaluate recall` is in evaluate_recall.py.
-
-Must not know: how memories are made, and how they are compared.
+Must not know: how memories are made and compared.
 """
 
 from pathlib import Path
@@ -11,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.evaluate_recall import recall
 from slowwave_server.workers.cli.given_file import given_lines
-from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows
 from slowwave_server.workers.cli.sentences import USAGE, complain
 from slowwave_server.workers.cli.state import shell_of
@@ -24,28 +21,19 @@ if TYPE_CHECKING:
 
 FORM = '{"session": "…", "messages": [{"role": "user", "content": "…", "memory": "…"}]}'
 
-app = typer.Typer(no_args_is_help=True, help="Measure Slowwave on your own data: extraction and recall.")
-app.command()(recall)
 
-
-def register(parent: typer.Typer) -> None:
-    """Add these commands."""
-    parent.add_typer(app, name="evaluate", rich_help_panel=OPERATE)
-
-
-@app.command()
 def extraction(
     context: typer.Context,
     file: Annotated[
-        Path, typer.Argument(help="JSON lines, one conversation a line, or - for stdin.", show_default=False)
+        Path, typer.Argument(help="A file with one JSON conversation per line, or - for stdin.", show_default=False)
     ],
     *,
     as_json: Json = False,
 ) -> None:
     """Compare the memories that the rules make with memories that people wrote.
 
-    A line has session and messages; a message has role, content, optionally name and at, and memory: what a person
-    would remember of it, or an empty text. No server is needed, and nothing is stored.
+    A line has session and messages; a message has role, content, optionally name and at, and memory: the statement
+    that a person would remember, or an empty text. Needs no server, and stores nothing.
     """
     from slowwave_server.services.evaluation.extraction import BadConversation, evaluate, read_conversations
     from slowwave_server.services.extraction.judging import rules_extractor
@@ -96,4 +84,4 @@ def _print(found: "Evaluation") -> None:
     print_rows(out, rows)
     words = found.words
     told = f"{words.carried:,} of {words.gold:,} content words and numbers of the gold memories"
-    out.print(f"{told} stand in the memories of their messages ({words.share:.1%}).", soft_wrap=True)
+    out.print(f"{told} appear in the memories of their messages ({words.share:.1%}).", soft_wrap=True)

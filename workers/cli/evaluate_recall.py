@@ -1,6 +1,6 @@
-"""`slowwave evaluate recall FILE`: how well search and context find the evidence of questions, beside BM25.
+"""`slowwave evaluate recall FILE`: how often search and context find the evidence of questions, beside BM25.
 
-Must not know: how anything is found, and how figures are made.
+Must not know: how search works, how figures are computed.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.given_file import given_lines
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows
+from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.sentences import FOUND, USAGE, complain
 from slowwave_server.workers.cli.state import shell_of
 
@@ -31,16 +32,16 @@ OF_CATEGORY = ("any@10", "all@20", "any in 1,000 tokens", "all in 2,000 tokens")
 def recall(
     context: typer.Context,
     file: Annotated[
-        Path, typer.Argument(help="JSON lines of events and questions, or - for stdin.", show_default=False)
+        Path, typer.Argument(help="A file with JSON lines of events and questions, or - for stdin.", show_default=False)
     ],
     *,
     as_json: Json = False,
 ) -> None:
     """Ask your questions, and count how often search and context find the events that answer them.
 
-    A line is an event, as `slowwave ingest` takes it, with an id; or a question with agent, question, evidence (ids of
-    events), optionally before (a session or a time: the question sees earlier events only) and category. Runs on
-    servers of its own, and leaves nothing behind.
+    A line is an event as for `slowwave import events`, with an id; or a question with agent, question, evidence (ids
+    of events), optionally before (a session or a time: the question sees earlier events only) and category. Runs on
+    temporary servers, and leaves nothing behind.
     """
     from slowwave_server.services.evaluation.bm25 import require_bm25s
     from slowwave_server.services.evaluation.recall import EvaluationFailed
@@ -61,9 +62,10 @@ def recall(
         complain(f"{file} holds no question", f"add lines of the form {QUESTION_FORM}")
         raise typer.Exit(USAGE)
     try:
-        found = _evaluated(settings, agents)
+        with progress("evaluating"):
+            found = _evaluated(settings, agents)
     except EvaluationFailed as error:
-        complain(str(error), "leave the session out, and report it")
+        complain(str(error), "remove the session from the file, and report the problem")
         raise typer.Exit(FOUND) from None
     if as_json:
         print_json(_document(found))

@@ -1,6 +1,6 @@
-"""`slowwave exporter`: figures for Prometheus, served from here until a signal ends it.
+"""`slowwave exporter`: metrics for Prometheus, until a signal ends it.
 
-Must not know: which figures there are, how they are served.
+Must not know: which metrics exist, how they are served.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.workers.cli.options import OPERATE
 from slowwave_server.workers.cli.output import console
 from slowwave_server.workers.cli.state import Shell, shell_of
 
@@ -18,24 +17,20 @@ if TYPE_CHECKING:
 
 ADDRESS = "127.0.0.1:9187"
 STATEMENT_MS = 3000
-"""A query that takes longer leaves its figures out of this scrape."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=OPERATE)(exporter)
+"""The scrape omits the metrics of a query that takes longer."""
 
 
 def exporter(
     context: typer.Context,
     *,
-    listen: Annotated[str, typer.Option(help="HOST:PORT to listen on.")] = ADDRESS,
+    listen: Annotated[str, typer.Option(help="The address to listen on.")] = ADDRESS,
     tenants: Annotated[
-        list[str] | None, typer.Option("--name-tenant", help="A tenant whose budget is told by name; may be repeated.")
+        list[str] | None,
+        typer.Option("--name-tenant", help="Export the budget of this tenant by name; may be repeated."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Print all figures once, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print all metrics once, and exit.")] = False,
 ) -> None:
-    """Serve figures for Prometheus (/metrics) until SIGTERM or Ctrl-C: queues, lag, budgets, what waits."""
+    """Serve metrics for Prometheus at /metrics until SIGTERM or Ctrl-C: queues, latency, budgets, backlogs."""
     from slowwave.identity import check_name
     from slowwave_server.workers.exporter.server import metrics_text, registry_of, serve
 
@@ -46,7 +41,7 @@ def exporter(
         if once:
             typer.echo(metrics_text(registry), nl=False)
         else:
-            serve(registry, listen, ready=lambda url: console(stderr=True).print(f"Figures are at {url}"))
+            serve(registry, listen, ready=lambda url: console(stderr=True).print(f"Metrics are at {url}"))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`slowwave export | import`: memory as files, out and in.
+"""`slowwave memory export | import`: memories as Markdown files.
 
 Must not know: SQL, how a file looks.
 """
@@ -10,7 +10,7 @@ import typer
 
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.diff import print_diff
-from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.options import DryRun, Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, safe, styled
 from slowwave_server.workers.cli.sentences import FOUND, complain
 from slowwave_server.workers.cli.state import Shell, operator, shell_of
@@ -26,12 +26,6 @@ ScopeName = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.command(rich_help_panel=OPERATE)(export)
-    app.command("import", rich_help_panel=OPERATE)(import_)
-
-
 def export(
     context: typer.Context,
     names: Annotated[
@@ -41,14 +35,14 @@ def export(
         ),
     ],
     *,
-    every: Annotated[bool, typer.Option("--all", help="Every scope of the tenant; then DIR alone is given.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over lines of ours that somebody edited.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Export every scope of the tenant; give DIR alone.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite exported lines that somebody edited.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write memories to a folder as Markdown: MEMORY.md and a file a day.
+    """Write memories to a folder as Markdown: MEMORY.md, and one file per day.
 
-    Files that would be the same are not touched, and what people wrote into them stays. Exit 1 if a scope could not be
-    exported because somebody edited lines of ours since.
+    Unchanged files are not touched, and lines that people added stay. Exit 1 if a scope was not exported because
+    somebody edited exported lines.
     """
     from slowwave_server.services.memory_files.export import EditedLines, scopes_of
 
@@ -78,21 +72,21 @@ def export(
 def import_(
     context: typer.Context,
     scope: ScopeName,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the files are.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with the files.", show_default=False)],
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Take the memory files of a folder into a scope, as a run that can be undone. Exit 1 if lines were not read.
+    """Import the memory files of a folder into a scope, as a run that can be undone.
 
-    Lines that an export wrote keep their ids and what they are worth; other bullets become facts. Again changes
-    nothing.
+    Lines that an export wrote keep their ids and attributes; other bullet points become facts. Importing the same
+    files again changes nothing. Exit 1 if a line could not be read.
     """
     from slowwave_server.services.memory_files.importing import Target, import_scope
 
     kind, name = _scope(scope)
     if not folder.is_dir():
-        raise typer.BadParameter(f"there is no folder {folder}")
+        raise typer.BadParameter(f"the folder {folder} does not exist")
     shell = shell_of(context)
     shell.check_database()
     report = import_scope(
@@ -113,7 +107,7 @@ def import_(
 
 
 def _scope(scope: str) -> tuple[str, str]:
-    """A name, room:NAME or team:NAME; agent:NAME for an agent that is called like a room. Raises InvalidName."""
+    """Split SCOPE into kind and name; `agent:NAME` names an agent whose name contains a colon. Raises InvalidName."""
     from slowwave.identity import check_name
 
     kind, colon, name = scope.partition(":")
@@ -135,10 +129,12 @@ def _exported(shell: Shell, kind: str, name: str, folder: Path, *, force: bool) 
 
 
 def _folder(shell: Shell, folder: Path) -> Path:
-    """Refuse the folder whose files are canonical: there, edits are read back, and never written over."""
+    """Refuse the folder of the file backend: Slowwave reads edits back from there."""
     root = shell.settings.memory.files.root.expanduser()
     if shell.settings.memory.backend == "file" and folder.resolve() == root.resolve():
-        raise typer.BadParameter(f"{folder} is where memory.backend: file keeps its files; copy them from there")
+        raise typer.BadParameter(
+            f"memory.backend: file keeps its files in {folder}; copy them from there, or name another folder"
+        )
     return folder
 
 
@@ -165,11 +161,11 @@ def _tell_import(report: "ImportReport", *, dry_run: bool) -> None:
     out.print(safe(f"{would}{report.summary}."), soft_wrap=True)
     if report.reworded:
         words = pluralize(report.reworded, "line")
-        out.print(f"{words} of known memories say something else here; both stay.", soft_wrap=True)
+        out.print(f"{words} of known memories have another text in these files; both texts stay.", soft_wrap=True)
     if report.summaries_kept:
-        out.print(f"{pluralize(report.summaries_kept, 'day')} kept what is known here.", soft_wrap=True)
+        out.print(f"{pluralize(report.summaries_kept, 'day')} kept the summary of this installation.", soft_wrap=True)
     if report.run is not None:
-        out.print(f"This was run {report.run}; `slowwave undo {report.run}` takes it back.", soft_wrap=True)
+        out.print(f"This was run {report.run}; `slowwave run undo {report.run}` reverses it.", soft_wrap=True)
     elif not dry_run:
         out.print("Nothing was changed.")
     for problem in report.problems[:PROBLEMS_TOLD]:

@@ -1,4 +1,4 @@
-"""`slowwave finalize`: summarise days that are over here and now, and make them final.
+"""`slowwave day finalize`: summarise past days now, in this process, and make them final.
 
 Must not know: SQL, how summaries are made.
 """
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.options import OPERATE, SCOPE_HELP, Json, day_option, scope_parts
+from slowwave_server.workers.cli.options import SCOPE_HELP, Json, day_option, scope_parts
 from slowwave_server.workers.cli.output import console, print_json, safe
+from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.sentences import FOUND
 from slowwave_server.workers.cli.state import Shell, shell_of
 
@@ -24,28 +25,25 @@ if TYPE_CHECKING:
     from slowwave_server.services.days.summarize import DayReport
 
 MOST_ENDED = 100_000
-"""Days that one call makes final at most; the next one goes on."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=OPERATE)(finalize)
+"""The largest number of days per call; the next call continues."""
 
 
 def finalize(
     context: typer.Context,
-    agent: Annotated[str | None, typer.Argument(help="Whose day.", show_default=False)] = None,
-    day: Annotated[str | None, typer.Argument(metavar="DAY", help="As 2026-03-05.", show_default=False)] = None,
+    agent: Annotated[str | None, typer.Argument(help="The agent's name.", show_default=False)] = None,
+    day: Annotated[
+        str | None, typer.Argument(metavar="DAY", help="A local day, such as 2026-03-05.", show_default=False)
+    ] = None,
     *,
-    ended: Annotated[bool, typer.Option("--ended", help="Every day of the tenant that is over and not final.")] = False,
-    scope: Annotated[str | None, typer.Option(help=f"Only in {SCOPE_HELP} Default: wherever the agent spoke.")] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="A day that goes on: summarise it all the same; it stays open.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --ended: only tell which days these are.")] = False,
+    ended: Annotated[bool, typer.Option("--ended", help="Every past day of the tenant that is not final.")] = False,
+    scope: Annotated[
+        str | None, typer.Option(help=f"Only in {SCOPE_HELP} Default: all scopes in which the agent spoke.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Also summarise the current day; it stays open.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --ended: list these days; change nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Summarise a day here and now from all that was said, and make it final. Exit 1 if a day failed."""
+    """Summarise a past day from all its messages, and make it final. Exit 1 if a day failed."""
     _check_call(agent, day, scope, ended=ended, force=force, dry_run=dry_run)
     shell = shell_of(context)
     with shell.connection() as connection:
@@ -56,11 +54,14 @@ def finalize(
     if agent is not None and day is not None:
         reports = _named(shell, agent, day_option("DAY", day), scope, force=force)
     else:
-        reports = [_final(shell, one) for one in days]
+        done: list[DayReport] = []
+        with progress("summarising days", lambda: f"{len(done):,} of {len(days):,}"):
+            done.extend(_final(shell, one) for one in days)
+        reports = done
     if as_json:
         print_json([_result(report) for report in reports])
     else:
-        console().print("\n".join(map(_words, reports)) or "Every day that is over is final.", soft_wrap=True)
+        console().print("\n".join(map(_words, reports)) or "Every past day is final.", soft_wrap=True)
     if any(report.outcome in {"failed", "lost"} for report in reports):
         raise typer.Exit(FOUND)
 
@@ -69,17 +70,17 @@ def _check_call(
     agent: str | None, day: str | None, scope: str | None, *, ended: bool, force: bool, dry_run: bool
 ) -> None:
     if ended and (agent is not None or scope is not None or force):
-        raise typer.BadParameter("--ended takes no agent, no --scope and no --force")
+        raise typer.BadParameter("--ended does not combine with an agent, --scope or --force")
     if not ended and (agent is None or day is None):
-        raise typer.BadParameter("give an agent and a day, or --ended")
+        raise typer.BadParameter("give AGENT and DAY, or --ended")
     if dry_run and not ended:
-        raise typer.BadParameter("--dry-run goes with --ended; `slowwave day AGENT DAY` shows how a day stands")
+        raise typer.BadParameter("--dry-run needs --ended; `slowwave day show AGENT DAY` shows the state of one day")
     if scope is not None:
         scope_parts(scope)
 
 
 def _ended(connection: "Connection", shell: Shell, *, keep: bool) -> "list[DayRef]":
-    """The tenant's days that are over and not final. keep: note of them that their final summary is on its way."""
+    """The tenant's past days that are not final. keep: mark them as being finalized."""
     from slowwave_server.services.days.book import ended_days, mark_settling
 
     days = [day for day in ended_days(connection, now=shell.now(), limit=MOST_ENDED) if day.tenant == shell.tenant]
@@ -94,7 +95,7 @@ def _tell_ended(days: "list[DayRef]", *, as_json: bool) -> None:
         print_json([{"agent": day.agent, "scope": day.scope, "day": day.day} for day in days])
     else:
         would = [f"{day} would be made final." for day in days]
-        console().print("\n".join(map(safe, would)) or "Every day that is over is final.", soft_wrap=True)
+        console().print("\n".join(map(safe, would)) or "Every past day is final.", soft_wrap=True)
 
 
 def _named(shell: Shell, agent: str, day: date, scope: str | None, *, force: bool) -> "Sequence[DayReport]":
@@ -125,7 +126,7 @@ def _final(shell: Shell, day: "DayRef") -> "DayReport":
 
 
 def _choose(shell: Shell) -> "ChooseSummarizer":
-    """A model, where the settings want one for days."""
+    """The summarizer: a model if the settings want one for days, else the rules."""
     from slowwave_server.services.days.model_summarizer import choose_summarizer
 
     days = shell.settings.memory.days
@@ -144,13 +145,13 @@ def _words(report: "DayReport") -> str:
     went = {
         "summarized": {
             "final": f"final, {made}",
-            "settling": f"{made}; more came meanwhile, so it is not final yet",
-            "open": f"{made}; the day goes on",
+            "settling": f"{made}; not final yet, because new messages arrived",
+            "open": f"{made}; the day is not over",
         }.get(report.status or "open", made),
         "unchanged": f"nothing new since version {report.version}, {report.status}",
-        "empty": "nothing of it is left",
-        "lost": "others summarise it at this moment; look again with `slowwave days`",
-        "forgotten": "forgotten meanwhile, and nothing was written",
-        "failed": f"failed with {report.error}, and is tried again",
+        "empty": "it has no messages",
+        "lost": "another process is summarising it; `slowwave day list` shows the result",
+        "forgotten": "forgotten in the meantime; nothing was written",
+        "failed": f"failed with {report.error}; it will be retried",
     }
     return safe(f"{report.day}: {went[report.outcome]}.")

@@ -1,4 +1,4 @@
-"""`slowwave graph`: what is related to what, as rows to read, or as JSON or GraphML for other programs.
+"""`slowwave memory graph`: relations between entities, as rows, JSON or GraphML.
 
 Must not know: SQL, how relations are read from what was said.
 """
@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
+from slowwave_server.workers.cli.options import Agent, Json, Scope, scope_parts
 from slowwave_server.workers.cli.output import (
     PIPE_WIDTH,
     XML_ESCAPED,
@@ -31,34 +31,33 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 48
 NEAREST = 4
-"""So many neighbours of an entity are named in the list of entities."""
-# What XML 1.0 can't hold, not even escaped; what was said may hold it.
+"""The list of entities names this many neighbours of each."""
+# Characters that XML 1.0 forbids even when escaped; conversation text may contain them.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Format = Literal["text", "json", "graphml"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=REMEMBER)(graph)
-
-
 def graph(
     context: typer.Context,
     agent: Agent,
-    entity: Annotated[str | None, typer.Argument(help="A person, place or thing. Default: the best connected.")] = None,
+    entity: Annotated[
+        str | None, typer.Argument(help="A person, place or thing; default: the entities with most relations.")
+    ] = None,
     *,
-    depth: Annotated[int, typer.Option(min=1, max=6, help="So many steps from the entity.")] = 1,
-    scope: Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")] = None,
+    depth: Annotated[int, typer.Option(min=1, max=6, help="The largest number of steps from the entity.")] = 1,
+    scope: Scope = None,
     links: Annotated[
-        bool, typer.Option("--links", help="Also the memories themselves, and how they are linked.")
+        bool, typer.Option("--links", help="Also print the memories, and the links between them.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many entities.")] = 100,
-    form: Annotated[Format, typer.Option("--format", help="GraphML is for other programs.")] = "text",
-    output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="The largest number of entities.")] = 100,
+    form: Annotated[
+        Format, typer.Option("--format", help="The output format; Gephi and networkx read GraphML.")
+    ] = "text",
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of stdout.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show how people, places and things are related, by what an agent remembers."""
+    """Show how people, places and things are related according to an agent's memories."""
     from slowwave_server.services.reports.graph import best_connected, neighbourhood
 
     shell = shell_of(context)
@@ -74,11 +73,11 @@ def graph(
     found.graph.graph.update(_origin(shell.tenant, agent, scope, found, depth))
     _write(found, chosen, output)
     if found.cut:
-        console(stderr=True).print(f"There is more than these {limit} entities hold; --limit shows more.")
+        console(stderr=True).print(f"The graph has more than {limit} entities; --limit shows more.")
 
 
 def _origin(tenant: str, agent: str, scope: str | None, found: "EntityGraph", depth: int) -> dict[str, Any]:
-    """What a file should say of itself: scalars alone, for GraphML holds no others."""
+    """The attributes of the graph; scalars only, because GraphML holds no others."""
     about: dict[str, Any] = {"tenant": tenant, "scope": scope or f"agent:{agent}", "cut": found.cut}
     return about if found.entity is None else about | {"entity": found.entity, "depth": depth}
 
@@ -112,7 +111,7 @@ def _as_json(found: "EntityGraph") -> str:
 
 
 def _as_graphml(found: "EntityGraph") -> str:
-    """The graph in GraphML, with what XML can't hold replaced; networkx and others read it again."""
+    """The graph in GraphML, with characters that XML forbids replaced."""
     import networkx as nx
 
     clean = nx.relabel_nodes(found.graph, {node: _for_xml(node) for node in found.graph})
@@ -133,7 +132,7 @@ def _for_xml(value: Any) -> Any:
 
 def _print_text(found: "EntityGraph", out: Console) -> None:
     if found.graph.number_of_nodes() == 0:
-        out.print("Nothing is related to anything there yet.")
+        out.print("There are no relations yet.")
     elif found.entity is None:
         _print_entities(found, out)
     else:
@@ -142,7 +141,7 @@ def _print_text(found: "EntityGraph", out: Console) -> None:
 
 
 def _print_entities(found: "EntityGraph", out: Console) -> None:
-    """One row an entity: its name and type, how many relations it has, and the entities that it has most with."""
+    """Print one row per entity: name, type, number of relations, and its most frequent neighbours."""
     rows: list[tuple[str | Text, ...]] = [_head("entity", "type", "relations", "related most to")]
     for key, node in _entities(found):
         near = Counter(other for pair in _neighbours(found, key) for other in pair if other != key)
@@ -162,7 +161,7 @@ def _entities(found: "EntityGraph") -> list[tuple[str, dict[str, Any]]]:
 
 
 def _print_relations(found: "EntityGraph", out: Console) -> None:
-    """One row a relation, nearest to the entity first: both ends, since when, the memory that says so."""
+    """Print one row per relation, nearest to the entity first: both ends, since when, and the source memory."""
     nodes = found.graph.nodes
     node = nodes[found.entity]
     out.print(styled(f"{_name(node)} · {node['type']} · {_size(found)}", "bold"), soft_wrap=True)

@@ -1,6 +1,6 @@
-"""`slowwave import-from SYSTEM SOURCE`: what another system kept becomes memories and conversations of an agent.
+"""`slowwave import from SYSTEM SOURCE`: memories and conversations of another system become those of an agent.
 
-Must not know: any system's format, how anything is stored.
+Must not know: the format of any system, how memories are stored.
 """
 
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.options import REMEMBER, Json
+from slowwave_server.workers.cli.options import By, DryRun, Json, Yes, refuse_question
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
+from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.sentences import FOUND, complain
 from slowwave_server.workers.cli.state import Shell, operator, shell_of
 
@@ -20,37 +21,39 @@ System = Literal["mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "clau
 SHOWN = 10
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command("import-from", rich_help_panel=REMEMBER)(import_from)
-
-
 def import_from(
     context: typer.Context,
-    system: Annotated[System, typer.Argument(help="Where it comes from; zep reads Graphiti, langgraph LangMem, too.")],
+    system: Annotated[
+        System, typer.Argument(help="The system; zep also reads Graphiti, langgraph also reads LangMem.")
+    ],
     source: Annotated[
         str,
-        typer.Argument(help="A file, a zip, a folder, or a Postgres URL (mem0, langgraph).", show_default=False),
+        typer.Argument(
+            help="A file, a zip archive, a folder, or a Postgres URL (mem0, langgraph).", show_default=False
+        ),
     ],
     *,
     agent: Annotated[
         str | None,
-        typer.Option(help="Into which agent; claude-code and codex have one for each repository without it."),
+        typer.Option(help="The agent to import into; claude-code and codex default to one agent per repository."),
     ] = None,
-    owner: Annotated[str | None, typer.Option(help="Only what is about this user, group or namespace.")] = None,
-    table: Annotated[str | None, typer.Option(help="The table behind a Postgres URL; default: mem0 or store.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come in.")] = False,
-    by: Annotated[str | None, typer.Option(help="Who asks for it; default: you.")] = None,
+    owner: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only data about this user, group or namespace.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The table at a Postgres URL; default: mem0 or store.")
+    ] = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    by: By = None,
     as_json: Json = False,
 ) -> None:
-    """Bring in what another system kept, as a run that can be undone. Shows what would come in, and asks.
+    """Import the data of another system, as a run that can be undone. Shows a preview, and asks for confirmation.
 
-    Finished memories keep their text, times and ids; conversations are recorded and read like all others. The same
-    source again adds nothing. Exit 1 if entries could not be read.
+    Memories keep their text, times and ids; conversations are recorded and processed like all others. Importing the
+    same source again adds nothing. Exit 1 if an entry could not be read.
     """
-    if as_json and not (yes or dry_run):
-        raise typer.BadParameter("--json does not ask: give --dry-run, or --yes to do it")
+    refuse_question(as_json=as_json, yes=yes, dry_run=dry_run)
     shell = shell_of(context)
     shell.check_database()
     asked = (system, source, agent, owner, table)
@@ -61,7 +64,7 @@ def import_from(
         if dry_run:
             _end(preview)
             return
-        typer.confirm("Bring it in?", abort=True)
+        typer.confirm("Import it?", abort=True)
     report = _move(shell, *asked, by=by, dry_run=False)
     _tell(report, as_json=as_json)
     _end(report)
@@ -89,16 +92,17 @@ def _move(
     work = Context(shell.engine, shell.tenant, settings.memory.days, by, shell.now)
     store = Store(settings)
     try:
-        return move_in(
-            work,
-            Source(system, given, table, owner),
-            agent=agent,
-            store=store,
-            tools=settings.memory.tools,
-            dry_run=dry_run,
-        )
+        with progress("reading" if dry_run else "importing"):
+            return move_in(
+                work,
+                Source(system, given, table, owner),
+                agent=agent,
+                store=store,
+                tools=settings.memory.tools,
+                dry_run=dry_run,
+            )
     except (OSError, BadZipFile) as error:
-        raise typer.BadParameter(f"{given} can't be read: {error}") from None
+        raise typer.BadParameter(f"{given} cannot be read: {error}") from None
     finally:
         store.close()
 
@@ -109,7 +113,7 @@ def _tell(report: "MovingReport", *, as_json: bool) -> None:
         return
     out = console()
     held = [pluralize(report.held[many], one, many) for one, many in _HELD if report.held[many]]
-    out.print(styled(f"{report.system} holds {', '.join(held) or 'nothing that can be taken over'}.", "bold"))
+    out.print(styled(f"{report.system} holds {', '.join(held) or 'no data that can be imported'}.", "bold"))
     rows = [(f"{number:>9,}", name) for name, number in report.done.items() if number]
     rows += [(f"{number:>9,}", f"left out: {one_line(reason)}") for reason, number in report.left_out.items()]
     print_rows(out, rows)
@@ -118,12 +122,12 @@ def _tell(report: "MovingReport", *, as_json: bool) -> None:
             print_rows(out, [(styled(kind, "dim"), one_line(sample))], indent=4)
         if len(report.owners) > 1:
             shown = [f"{one_line(name)} ({number:,})" for name, number in list(report.owners.items())[:SHOWN]]
-            out.print(safe(f"They are about: {', '.join(shown)}; --owner takes one of them."), soft_wrap=True)
+            out.print(safe(f"They are about: {', '.join(shown)}; --owner selects one."), soft_wrap=True)
     agents = ", ".join(one_line(name) for name in report.agents[:SHOWN])
     if agents:
         out.print(safe(f"{'This would go' if report.dry_run else 'It went'} to: {agents}."), soft_wrap=True)
     for name, run in report.runs.items():
-        out.print(safe(f"{name}: run {run}; `slowwave undo {run}` takes it back."), soft_wrap=True)
+        out.print(safe(f"{name}: run {run}; `slowwave run undo {run}` reverses it."), soft_wrap=True)
     if not report.runs and not report.dry_run:
         out.print("Nothing was changed.")
 
@@ -135,6 +139,6 @@ def _end(report: "MovingReport") -> None:
     for place, what in report.broken[:SHOWN]:
         complain(f"{place}: {what}")
     if report.broken_count > SHOWN:
-        complain(f"and {report.broken_count - SHOWN:,} entries more; --json lists them")
+        complain(f"and {report.broken_count - SHOWN:,} more entries; --json lists them")
     if report.broken_count:
         raise typer.Exit(FOUND)

@@ -1,4 +1,4 @@
-"""`slowwave ingest FILE`: bring in events, one JSON object a line; again without harm, and stopped without harm.
+"""`slowwave import events FILE`: record events from JSON lines. Safe to repeat and to interrupt.
 
 Must not know: what a line may hold, how events are stored.
 """
@@ -15,7 +15,7 @@ import typer
 
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.given_file import check_given, given_lines
-from slowwave_server.workers.cli.options import REMEMBER, Json, Timeout, Wait
+from slowwave_server.workers.cli.options import Json, Timeout, Wait
 from slowwave_server.workers.cli.output import console, print_json
 from slowwave_server.workers.cli.sentences import FOUND, INTERRUPTED, complain
 from slowwave_server.workers.cli.state import Shell, shell_of
@@ -24,28 +24,23 @@ if TYPE_CHECKING:
     from slowwave.ingest import IngestReport, Reject
 
 REJECTS_TOLD = 10
-_TOLD = {"repeated": "there already", "ignored": "left out (system, empty)", "rejected": "rejected"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=REMEMBER)(ingest)
+_LABELS = {"repeated": "recorded before", "ignored": "left out (system, empty)", "rejected": "rejected"}
 
 
 def ingest(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="JSON lines, or - for stdin.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A file with JSON lines, or - for stdin.", show_default=False)],
     *,
     wait: Wait = False,
     timeout: Timeout = 600.0,
     as_json: Json = False,
 ) -> None:
-    """Record the events of a file, one JSON object a line. Exit 1 if lines were rejected.
+    """Record the events of a file with one JSON object per line. Exit 1 if a line was rejected.
 
     A line has agent, session, role and content, and optionally name, at, key, room_id, thread_id, scope, tenant and
-    metadata. A line has at most 2,000,000 characters; with --tenant, it names no other tenant. What is rejected goes to
-    FILE.rejects.jsonl with the reason (of a pipe: stdin.rejects.jsonl), the rest goes in. The same file again adds
-    nothing.
+    metadata. A line has at most 2,000,000 characters; with --tenant, it must not name another tenant. Rejected lines
+    are written to FILE.rejects.jsonl with the reason (stdin: stdin.rejects.jsonl); all other lines are recorded.
+    Importing the same file again adds nothing.
     """
     check_given(file)
     shell = shell_of(context)
@@ -66,7 +61,7 @@ def ingest(
 
 
 class Rejects:
-    """The file of rejected lines: made with the first one, and gone when there is none."""
+    """The file of rejected lines: created with the first rejected line, removed if there is none."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -74,9 +69,9 @@ class Rejects:
         self._file: IO[str] | None = None
 
     def add(self, reject: "Reject") -> None:
-        """Write a line with its number and the reason; say the first few on stderr."""
+        """Write a line with its number and the reason; print the first few on stderr."""
         if self._file is None:
-            # Of this user alone: lines hold conversations. A new file, whatever stood there under the name.
+            # Only this user may read it: lines hold conversations. A new file, so that an old one cannot lend its mode.
             self.path.unlink(missing_ok=True)
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace")
@@ -88,7 +83,7 @@ class Rejects:
             complain(f"more lines were rejected: see {self.path}")
 
     def close(self) -> None:
-        """Close the file; one of an earlier run would tell of lines that are fine by now."""
+        """Close the file. Without rejected lines, remove the file of an earlier run, which would mislead."""
         if self._file is not None:
             self._file.close()
         elif self.count == 0:
@@ -120,10 +115,12 @@ def _bring_in(shell: Shell, file: Path, rejects: Rejects) -> "IngestReport":
                 on_reject=rejects.add,
             )
     except KeyboardInterrupt:
-        complain(f"interrupted; {so_far.added:,} events are in. Run it again: what is in is not doubled.")
+        complain(
+            f"interrupted after {so_far.added:,} events; run the same command again: recorded events are not repeated"
+        )
         raise typer.Exit(INTERRUPTED) from None
     except StoreUnavailable:
-        complain(f"{so_far.added:,} events are in. Run it again: what is in is not doubled.")
+        complain(f"stopped after {so_far.added:,} events; run the same command again: recorded events are not repeated")
         raise
     finally:
         store.close()
@@ -131,7 +128,7 @@ def _bring_in(shell: Shell, file: Path, rejects: Rejects) -> "IngestReport":
 
 @contextmanager
 def _progress(size: int | None) -> "Iterator[Callable[[IngestReport], None]]":
-    """A bar on stderr, where somebody watches; answers what moves it."""
+    """A progress bar on stderr, if stderr is a terminal. Yields the function that moves it."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
     err = console(stderr=True)
@@ -148,7 +145,7 @@ def _tell(report: "IngestReport", rejects: Rejects, *, processed: bool, as_json:
         print_json(counts | {"sessions": len(report.sessions), "rejects_file": where, "processed": processed})
         return
     parts = [f"{report.added:,} added"]
-    parts += [f"{counts[name]:,} {told}" for name, told in _TOLD.items() if counts[name]]
+    parts += [f"{counts[name]:,} {told}" for name, told in _LABELS.items() if counts[name]]
     line = f"{pluralize(report.read, 'line')}: {', '.join(parts)}; {pluralize(len(report.sessions), 'session')}"
     line += ", all processed." if processed else "."
     if rejects.count:

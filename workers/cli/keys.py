@@ -1,6 +1,6 @@
-"""`slowwave keys …`: API keys of the HTTP gateway.
+"""`slowwave admin keys`: API keys of the HTTP gateway.
 
-Must not know: how a key is kept, SQL.
+Must not know: how a key is stored, SQL.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.sentences import FOUND
 from slowwave_server.workers.cli.state import Shell, operator, shell_of
@@ -20,40 +20,36 @@ if TYPE_CHECKING:
 
     from slowwave_server.services.access.api_keys import Key
 
-keys = typer.Typer(no_args_is_help=True, help="API keys of the HTTP gateway, each of the tenant of --tenant.")
 _DAYS = re.compile(r"([0-9]{1,5})d")
 
 Rights = Annotated[
     list[str],
-    typer.Option(
-        "--right", help="record, read, decide, forget or administer; several times for several.", metavar="RIGHT"
-    ),
+    typer.Option("--right", help="record, read, decide, forget or administer; may be repeated.", metavar="RIGHT"),
 ]
 Agents = Annotated[
     list[str] | None,
-    typer.Option("--agent", help="An agent that it reaches, or a pattern (app-*); unless given, all.", metavar="TEXT"),
+    typer.Option(
+        "--agent", help="An agent that the key may access, or a pattern (app-*); default: all.", metavar="NAME"
+    ),
 ]
 Scopes = Annotated[
     list[str] | None,
     typer.Option(
-        "--scope", help="room:NAME or team:NAME that it reaches, or a pattern; unless given, none.", metavar="TEXT"
+        "--scope", help="room:NAME or team:NAME that the key may access, or a pattern; default: none.", metavar="SCOPE"
     ),
 ]
 Expires = Annotated[
     str | None,
-    typer.Option(help="When it ends: days from now (90d), a day or a time (UTC unless it has a zone); else never."),
+    typer.Option(
+        metavar="TIME",
+        help="When the key expires: 90d from now, a day, or a time (UTC without a zone); default: never.",
+    ),
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.add_typer(keys, name="keys", rich_help_panel=OPERATE)
-
-
-@keys.command()
 def add(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="What it is for, as lists show it.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="The purpose of the key, for lists.", show_default=False)],
     *,
     right: Rights = ["record", "read"],  # noqa: B006 (Typer shows and copies it)
     agent: Agents = None,
@@ -61,7 +57,7 @@ def add(
     expires: Expires = None,
     as_json: Json = False,
 ) -> None:
-    """Make a key. Prints the key itself to stdout, this once, and all else to stderr."""
+    """Make a key. Prints the key to stdout, once, and everything else to stderr."""
     from slowwave_server.services.access.api_keys import NewKey, make_key
 
     shell = shell_of(context)
@@ -75,13 +71,12 @@ def add(
         return
     until = "until it is revoked" if key.expires_at is None else f"until {key.expires_at:%Y-%m-%d %H:%M} UTC"
     told = f"{one_line(key.name)} is a key of tenant {key.tenant}: {', '.join(key.rights)}, for {_reach(key)}, {until}."
-    sys.stderr.write(f"{told}\nThe key, shown this once:\n")
+    sys.stderr.write(f"{told}\nThe key, shown only now:\n")
     sys.stdout.write(f"{secret}\n")
 
 
-@keys.command(name="list")
 def list_all(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show the keys of this tenant, the newest first: what each may do, and when it was used last."""
+    """List the keys of the tenant, the newest first, with rights, state and last use."""
     from slowwave_server.services.access.api_keys import list_keys
 
     shell = shell_of(context)
@@ -91,7 +86,7 @@ def list_all(context: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         print_json([{"id": key.id, "prefix": key.prefix, **_shape(key), "state": key.state(now)} for key in known])
     elif known:
-        head = ("key", "name", "rights", "reaches", "state", "last used", "expires")
+        head = ("key", "name", "rights", "access", "state", "last used", "expires")
         rows = [
             (
                 key.prefix,
@@ -106,18 +101,20 @@ def list_all(context: typer.Context, *, as_json: Json = False) -> None:
         ]
         print_rows(console(), [head, *rows])
     else:
-        told = f"Tenant {shell.tenant} has no key: `slowwave keys add NAME` makes one."
+        told = f"Tenant {shell.tenant} has no keys: `slowwave admin keys add NAME` makes one."
         console().print(styled(told), soft_wrap=True)
 
 
-@keys.command()
 def revoke(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(help="Its beginning (sw_…) or its id, as a list shows it.", show_default=False)],
+    key: Annotated[
+        str,
+        typer.Argument(help="The key's beginning (sw_…) or id, as `admin keys list` shows it.", show_default=False),
+    ],
     *,
     as_json: Json = False,
 ) -> None:
-    """End a key at once, in open connections too. Exit 1 if this tenant has no such key."""
+    """Revoke a key at once, also for open connections. Exit 1 if the tenant has no such key."""
     from slowwave_server.services.access.api_keys import revoke_key
 
     shell = shell_of(context)
@@ -129,9 +126,9 @@ def revoke(
     if as_json:
         print_json({"id": None if gone is None else gone.id, "revoked": gone is not None})
     elif gone is not None:
-        console().print(styled(f"{one_line(gone.name)} ({gone.prefix}) opens nothing any more."), soft_wrap=True)
+        console().print(styled(f"{one_line(gone.name)} ({gone.prefix}) is revoked."), soft_wrap=True)
     else:
-        told = f"tenant {shell.tenant} has no such key: `slowwave keys list` shows its keys"
+        told = f"tenant {shell.tenant} has no such key: `slowwave admin keys list` lists its keys"
         console().print(styled(told), soft_wrap=True)
     if gone is None:
         raise typer.Exit(FOUND)

@@ -1,132 +1,49 @@
-"""The program `slowwave`: its commands by topic, and what holds for all of them.
+"""The program `slowwave`: its tree of commands, and what holds for all of them.
 
 Must not know: what a command does.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from slowwave_server.workers.cli import (
-    agent,
-    agents,
-    audit,
-    basics,
-    budget,
-    compare,
-    config,
-    conflicts,
-    connect,
-    console,
-    console_users,
-    consolidate,
-    corrections,
-    days,
-    dead_letters,
-    embeddings,
-    evaluate,
-    exporter,
-    files,
-    files_backend,
-    finalize,
-    forget,
-    graph,
-    import_from,
-    ingest,
-    keys,
-    maintenance,
-    mcp,
-    mem0_backend,
-    memories,
-    names,
-    operate,
-    quarantine,
-    rebuild,
-    recall,
-    retention,
-    review,
-    roles,
-    running,
-    runs,
-    serve,
-    worker,
-)
-from slowwave_server.workers.cli.sentences import SentenceGroup
+from slowwave_server.workers.cli.groups import SETTINGS, Commands
+from slowwave_server.workers.cli.sentences import EXIT_CODES, SentenceGroup
 from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.cli.tree import TREE
+
+
+class Program(SentenceGroup):
+    """The commands at the top."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": Commands(TREE)})
+
 
 app = typer.Typer(
-    name="slowwave",
-    cls=SentenceGroup,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    name="slowwave", cls=Program, no_args_is_help=True, pretty_exceptions_enable=False, context_settings=SETTINGS
 )
 
 
-def _show_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
-        basics.version()
+        from importlib.metadata import version
+
+        typer.echo(f"slowwave {version('slowwave-server')}")
         raise typer.Exit
 
 
-@app.callback(epilog="Exit codes: 0 fine · 1 problems found, or nothing by that name · 2 usage · 3 unavailable or late")
+@app.callback(epilog=EXIT_CODES)
 def slowwave(
     context: typer.Context,
-    tenant: Annotated[str | None, typer.Option(help="Whose agents; default: the settings' tenant.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="The tenant; default: the tenant of the settings.")] = None,
     _version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit.")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Background memory consolidation for AI agents."""
     shell = context.obj = Shell(tenant)
     context.call_on_close(shell.close)
-
-
-for _module in (
-    running,
-    worker,
-    serve,
-    connect,
-    ingest,
-    import_from,
-    recall,
-    mcp,
-    memories,
-    graph,
-    days,
-    consolidate,
-    finalize,
-    compare,
-    evaluate,
-    config,
-    operate,
-    agent,
-    agents,
-    budget,
-    embeddings,
-    maintenance,
-    retention,
-    exporter,
-    basics,
-    quarantine,
-    dead_letters,
-    runs,
-    rebuild,
-    review,
-    conflicts,
-    corrections,
-    names,
-    forget,
-    files,
-    files_backend,
-    mem0_backend,
-    roles,
-    keys,
-    console,
-    console_users,
-    audit,
-):
-    _module.register(app)
 
 
 def main() -> None:

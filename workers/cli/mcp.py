@@ -1,4 +1,4 @@
-"""`slowwave mcp`: the memory of one agent for a client that speaks MCP, over stdio.
+"""`slowwave mcp`: one agent's memory as an MCP server on stdio.
 
 Must not know: the protocol, what the tools do.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave_server.workers.cli.options import REMEMBER, SCOPE_HELP, scope_parts
+from slowwave_server.workers.cli.options import SCOPE_HELP, scope_parts
 from slowwave_server.workers.cli.sentences import USAGE, complain
 from slowwave_server.workers.cli.state import Shell, shell_of
 
@@ -19,20 +19,16 @@ if TYPE_CHECKING:
     from slowwave_server.workers.mcp_tools import AgentTools
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=REMEMBER)(mcp)
-
-
 def mcp(
     context: typer.Context,
     *,
-    agent: Annotated[str, typer.Option(help="Whose memory it is.", show_default=False)],
+    agent: Annotated[str, typer.Option(help="The agent whose memory is served.", show_default=False)],
     scopes: Annotated[
-        list[str] | None, typer.Option("--scope", help=f"Besides the agent's own, to read and write: {SCOPE_HELP}")
+        list[str] | None,
+        typer.Option("--scope", help=f"Another scope to read and write: {SCOPE_HELP} May be repeated."),
     ] = None,
 ) -> None:
-    """Serve one agent's memory to an MCP client over stdio, until it hangs up."""
+    """Serve one agent's memory to an MCP client on stdio, until the client disconnects."""
     from slowwave import Memory
     from slowwave.identity import check_name
 
@@ -51,7 +47,7 @@ def mcp(
 
 
 def tools_of(shell: Shell, memory: "Memory", agent: str, scopes: Sequence[str]) -> "AgentTools":
-    """The tools of one agent, over the servers of this shell."""
+    """The tools of one agent."""
     from slowwave_server.workers.mcp_tools import AgentTools
 
     return AgentTools(
@@ -72,7 +68,7 @@ def _explain(shell: Shell, memory: str) -> "Explanation":
 
 
 def flush_sessions(shell: Shell, agent: str) -> int:
-    """Ask for a flush of the agent's dirty sessions. An agent of whom nothing was recorded has none."""
+    """Request a flush of the agent's sessions with unprocessed events; answer their number, 0 for an unknown agent."""
     from slowwave.identity import SessionRef
     from slowwave_server.services.lookup import UnknownName
     from slowwave_server.services.reports.dirty import dirty_sessions

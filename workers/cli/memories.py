@@ -1,4 +1,4 @@
-"""`slowwave memories | explain`: what is remembered, and why.
+"""`slowwave memory list | show`: what agents remember, and why.
 
 Must not know: SQL, how memories are made.
 """
@@ -10,12 +10,11 @@ import typer
 from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import MemoryStatus
 from slowwave_server.workers.cli.options import (
-    REMEMBER,
-    SCOPE_HELP,
     Agent,
     Json,
     Limit,
     MemoryId,
+    Scope,
     moment_option,
     scope_parts,
 )
@@ -26,33 +25,31 @@ if TYPE_CHECKING:
     from slowwave_server.services.reports.memories import ListedMemory
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.command(rich_help_panel=REMEMBER)(memories)
-    app.command(rich_help_panel=REMEMBER)(explain)
-
-
-def memories(
+def list_memories(
     context: typer.Context,
     agent: Agent,
     *,
-    status: Annotated[MemoryStatus | None, typer.Option(help="Default: all but archived.")] = None,
-    kind: Annotated[MemoryType | None, typer.Option("--type", help="Only of this type.")] = None,
-    session: Annotated[str | None, typer.Option(help="Only what comes from this session.")] = None,
-    scope: Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")] = None,
-    as_of: Annotated[str | None, typer.Option(help="Only what held then, by event time: a day or a time.")] = None,
-    known_at: Annotated[str | None, typer.Option(help="As it was known then: a day or a time.")] = None,
+    status: Annotated[
+        MemoryStatus | None, typer.Option(help="Only memories with this status; default: all but archived.")
+    ] = None,
+    kind: Annotated[MemoryType | None, typer.Option("--type", help="Only memories of this type.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only memories that come from this session.")] = None,
+    scope: Scope = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="Only memories that were valid at this day or time (event time).")
+    ] = None,
+    known_at: Annotated[str | None, typer.Option(help="The memories as they were stored at this day or time.")] = None,
     limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
-    """List what an agent remembers, the newest first; also what held, or was known, at another time."""
-    from slowwave_server.services.reports.memories import list_memories
+    """List an agent's memories, the newest first; optionally as of another time."""
+    from slowwave_server.services.reports.memories import list_memories as read_memories
 
     shell = shell_of(context)
     held, known = moment_option("--as-of", as_of), moment_option("--known-at", known_at)
     place = None if scope is None else scope_parts(scope)
     with shell.connection() as connection:
-        found = list_memories(
+        found = read_memories(
             connection,
             shell.tenant,
             agent,
@@ -68,14 +65,16 @@ def memories(
         print_json(found)
         return
     for memory in found:
-        _list(memory)
+        _print(memory)
     if not found:
-        console().print("Nothing, at that time." if held or known else "Nothing is remembered there yet.")
+        console().print(
+            "No memory matches." if held or known or kind or status or session else "There are no memories yet."
+        )
     elif len(found) == limit:
         console(stderr=True).print(f"These are the newest {limit}; --limit shows more.")
 
 
-def _list(memory: "ListedMemory") -> None:
+def _print(memory: "ListedMemory") -> None:
     out = console()
     marks = [memory.type, memory.status, f"confidence {memory.confidence:.2f}", f"importance {memory.importance:.2f}"]
     since = f"from {memory.valid_from:%Y-%m-%d}"
@@ -89,17 +88,17 @@ def _list(memory: "ListedMemory") -> None:
     out.print(styled(f"  {memory.id} · {told}", "dim"), soft_wrap=True)
 
 
-def explain(
+def show(
     context: typer.Context,
     memory: MemoryId,
     *,
     reveal: Annotated[
         bool,
-        typer.Option("--reveal", help="Show secrets in what was said: for operators, and recorded in the audit log."),
+        typer.Option("--reveal", help="Show masked secrets in the source events; the audit log records this."),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell the whole life of a memory: what was said, what spoke for keeping it, every change, all that it touches."""
+    """Show a memory with its sources, the signals for keeping it, all changes, links and conflicts."""
     from slowwave_server.services.access.audit_log import note_act
     from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
     from slowwave_server.services.reports.explain import explain_memory
@@ -116,7 +115,7 @@ def explain(
                 raise typer.BadParameter(str(refused), param_hint="--reveal") from refused
         found = explain_memory(connection, shell.tenant, which, reveal=reveal)
         if reveal:
-            what = f"what was said for memory {which}"
+            what = f"source events of memory {which}"
             note_act(connection, "reveal", operator(), what, tenant=shell.tenant, via="shell", now=shell.now())
             connection.commit()
     if as_json:

@@ -1,28 +1,51 @@
-"""Options that several commands share, and the topics under which `--help` lists them.
+"""Options that several commands share, and how their values are read.
 
 Must not know: any single command.
 """
 
-from datetime import date, datetime
+import re
+from datetime import date, datetime, timedelta
 from typing import Annotated
 
 import typer
 
-RUN = "Run"
-REMEMBER = "Record and recall"
-OPERATE = "Operate"
-MEND = "Mend"
-
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Agent = Annotated[str, typer.Argument(help="The agent's name.", show_default=False)]
 MemoryId = Annotated[
-    str, typer.Argument(help="The memory's id, or its last group as contexts show it.", show_default=False)
+    str, typer.Argument(help="The memory's id, or its last 12 characters as contexts show them.", show_default=False)
 ]
-Limit = Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until all of it is processed.")]
-Timeout = Annotated[float, typer.Option(min=0.0, help="Seconds to wait; then exit 3 and say what is waited for.")]
+Limit = Annotated[int, typer.Option(min=1, max=10_000, help="The largest number of rows to print.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until everything is processed.")]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        min=0.0, metavar="SECONDS", help="How long --wait waits; then exit 3 and print what the sessions wait for."
+    ),
+]
 SCOPE_HELP = "room:NAME or team:NAME."
-Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own: {SCOPE_HELP}")]
+Scope = Annotated[str | None, typer.Option(help=f"Instead of the agent's own scope: {SCOPE_HELP}")]
+OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only of this agent's own scope.")]
+OnlyScope = Annotated[str | None, typer.Option("--scope", help=f"Only of {SCOPE_HELP}")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+By = Annotated[str | None, typer.Option("--by", help="The name to record; default: your login name.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
+
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
+_UNIT = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def parse_duration(text: str) -> timedelta:
+    """Read `30min`, `12h`, `7d` or `2w`. Raises BadParameter."""
+    found = _AGE.fullmatch(text.strip())
+    if found is None:
+        raise typer.BadParameter(f"a duration must look like 30min, 12h, 7d or 2w, got {text!r}")
+    return float(found[1]) * _UNIT[found[2]]
+
+
+def refuse_question(*, as_json: bool, yes: bool, dry_run: bool) -> None:
+    """Refuse --json for a command that would ask for confirmation. Raises BadParameter."""
+    if as_json and not (yes or dry_run):
+        raise typer.BadParameter("--json cannot ask for confirmation: add --yes, or --dry-run")
 
 
 def scope_parts(scope: str) -> tuple[str, str]:
@@ -32,12 +55,12 @@ def scope_parts(scope: str) -> tuple[str, str]:
 
     kind, _, name = scope.partition(":")
     if kind not in {"room", "team"} or not name:
-        raise InvalidName(f"scope: {scope!r} is neither room:NAME nor team:NAME")
+        raise InvalidName(f"scope must be room:NAME or team:NAME, got {scope!r}")
     return kind, check_name("scope", name)
 
 
 def scope_of(agent: str, scope: str | None) -> tuple[str, str]:
-    """The scope that is named, else the agent's own. Raises InvalidName."""
+    """The kind and name of the given scope, or of the agent's own. Raises InvalidName."""
     return ("agent", agent) if scope is None else scope_parts(scope)
 
 
@@ -49,14 +72,14 @@ def moment_option(option: str, text: str | None) -> date | datetime | None:
         return date.fromisoformat(text) if len(text) <= len("2026-03-05") else datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(
-            f"{option} {text!r} is neither a day (2026-03-05) nor a time (2026-03-05T14:30, 2026-03-05T14:30+01:00)"
+            f"{option} must be a day (2026-03-05) or a time (2026-03-05T14:30, 2026-03-05T14:30+01:00), got {text!r}"
         ) from None
 
 
 def day_option(option: str, text: str) -> date:
     """Read a day (2026-03-05). Raises BadParameter."""
-    from slowwave.days import day_of
     from slowwave.errors import InvalidMessage
+    from slowwave.task_payloads import day_of
 
     try:
         return day_of(text)

@@ -1,4 +1,4 @@
-"""How far a command is that takes long: a line on stderr after two seconds, and then every five.
+"""Progress of long commands: a line on stderr after two seconds, then every five seconds.
 
 Must not know: any single command.
 """
@@ -20,15 +20,15 @@ EVERY_SECONDS = 5.0
 @contextmanager
 def progress(
     doing: str,
-    how_far: Callable[[], str],
+    how_far: Callable[[], str] = str,
     *,
     first: float = FIRST_SECONDS,
     every: float = EVERY_SECONDS,
     out: TextIO | None = None,
 ) -> Iterator[None]:
-    """Tell how far the block is, from a thread, while it runs: "making vectors, 12 s: 3,200 memories have one".
+    """While the block runs, a thread prints lines such as "making vectors, 12 s: 3,200 memories have one".
 
-    how_far: asks Postgres on a connection of its own; "" if there is nothing to tell yet.
+    how_far: reads a count on its own connection; "" prints the elapsed time alone.
     """
     over = threading.Event()
     stream = sys.stderr if out is None else out

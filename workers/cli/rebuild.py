@@ -1,4 +1,4 @@
-"""`slowwave rebuild`: let another extractor read an agent's conversations again, see what differs, and switch.
+"""`slowwave run rebuild`: read an agent's conversations again with another extractor, compare, and switch.
 
 Must not know: how memories are compared and switched.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.options import MEND, Agent, Json, Limit
+from slowwave_server.workers.cli.options import Agent, By, Json, Limit, Yes, refuse_question
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.sentences import FOUND, complain
 from slowwave_server.workers.cli.state import Shell, operator, shell_of
@@ -22,13 +22,8 @@ if TYPE_CHECKING:
 WIDTH = 110
 ExtractorOption = Annotated[
     Literal["rules", "model"] | None,
-    typer.Option(help="Who reads: the rules, or the model of the settings; default: as flushes are read."),
+    typer.Option(help="The rules, or the model of the settings; default: the extractor of flushes."),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=MEND)(rebuild)
 
 
 def rebuild(
@@ -37,19 +32,24 @@ def rebuild(
     *,
     extractor: ExtractorOption = None,
     only_fallback: Annotated[
-        bool, typer.Option("--only-fallback", help="Only what was left to the rules when the model could not be asked.")
+        bool, typer.Option("--only-fallback", help="Only events that the rules read because the model did not answer.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Switch without asking.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read, which may cost calls, and only show it.")] = False,
+    yes: Yes = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Read (model calls may cost money) and show the differences; do not switch."),
+    ] = False,
     limit: Limit = 20,
-    by: Annotated[str | None, typer.Option(help="Who asks for it; default: you.")] = None,
+    by: By = None,
     as_json: Json = False,
 ) -> None:
-    """Read an agent's conversations again, show what would differ, and switch. `slowwave undo` takes it back."""
+    """Read an agent's conversations again, show the differences, ask, and switch. `run undo` reverses it.
+
+    Exit 1 if reading stopped early; the same command continues.
+    """
     from slowwave_server.services.rebuild.rebuild import Rebuilder
 
-    if as_json and not (yes or dry_run):
-        raise typer.BadParameter("--json does not ask: give --dry-run, or --yes to do it")
+    refuse_question(as_json=as_json, yes=yes, dry_run=dry_run)
     shell = shell_of(context)
     owner = _owner(shell, agent)
     reading = _extractor_of(shell, extractor)
@@ -68,7 +68,7 @@ def rebuild(
             _tell(report, limit)
         _say_end(report)
     if report.stopped is not None:
-        complain(f"not all was read: {report.stopped}", "nothing was switched; the same command goes on from there")
+        complain(f"reading stopped early: {report.stopped}", "nothing was switched; the same command continues")
         raise typer.Exit(FOUND)
 
 
@@ -81,7 +81,7 @@ def _owner(shell: Shell, agent: str) -> "Owner":
 
 
 def _extractor_of(shell: Shell, wanted: Literal["rules", "model"] | None) -> "Callable[[int], Extractor]":
-    """Makes the extractor for a run's number. Raises InvalidSettings where there is no model."""
+    """A function that makes the extractor of a run. Raises InvalidSettings if a model is needed and none is set."""
     from slowwave.errors import InvalidSettings
     from slowwave_server.services.extraction.build import extraction_model, model_extractor
     from slowwave_server.services.extraction.judging import rules_extractor
@@ -95,7 +95,7 @@ def _extractor_of(shell: Shell, wanted: Literal["rules", "model"] | None) -> "Ca
         found = model
         return lambda run: model_extractor(shell.settings, found, KnowsNothing(), run)
     if wanted == "model":
-        raise InvalidSettings("there is no model: memory.llm.driver is none, set it to openai or command")
+        raise InvalidSettings("memory.llm.driver must be openai or command to rebuild with a model, got none")
     return lambda _run: rules_extractor(shell.settings)
 
 
@@ -104,11 +104,11 @@ def _tell(report: "Report", limit: int) -> None:
     out.print(one_line(report.summary, 500), soft_wrap=True)
     kept = [
         f"{pluralize(number, 'window')} {why}"
-        for number, why in ((report.gone, "whose events are not kept"), (report.failed, "without an answer of use"))
+        for number, why in ((report.gone, "whose events were deleted"), (report.failed, "without a usable answer"))
         if number
     ]
     if kept:
-        out.print(f"  As they are stay {' and '.join(kept)}.", soft_wrap=True)
+        out.print(f"  Unchanged: {' and '.join(kept)}.", soft_wrap=True)
     if report.tokens or report.calls:
         out.print(f"  {pluralize(report.calls, 'call')} now; {report.tokens:,} tokens for what is read", soft_wrap=True)
     for title, lines in (("Gained", report.gained), ("Lost", report.lost), ("Changed", report.changed)):
@@ -131,6 +131,6 @@ def _lines(title: str, lines: "tuple[Line, ...]", limit: int) -> None:
 def _say_end(report: "Report") -> None:
     out = console()
     if report.switched:
-        out.print(f"\nSwitched: run {report.run}. `slowwave undo {report.run}` takes it back.")
+        out.print(f"\nSwitched: run {report.run}. `slowwave run undo {report.run}` reverses it.")
     elif report.stopped is None:
-        out.print("\nNothing was changed. What was read is kept, and not read again by the same command.")
+        out.print("\nNothing was changed. The results are kept: the same command does not read again.")

@@ -1,4 +1,4 @@
-"""`slowwave context | search`: read an agent's memory as its next prompt would.
+"""`slowwave search | context`: read an agent's memory as its next prompt would.
 
 Must not know: ranking, SQL.
 """
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from slowwave_server.workers.cli.options import REMEMBER, SCOPE_HELP, Agent, Json, scope_parts
+from slowwave_server.workers.cli.options import SCOPE_HELP, Agent, Json, scope_parts
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
 from slowwave_server.workers.cli.state import Shell, shell_of
 
@@ -15,37 +15,33 @@ if TYPE_CHECKING:
     import psycopg
     from sqlalchemy import Connection
 
-    from slowwave.reading import Source
+    from slowwave.read_routing import Source
     from slowwave.recall import Context, Hit
 
 Form = Literal["markdown", "messages", "json"]
-Scopes = Annotated[list[str] | None, typer.Option("--scope", help=f"Besides the agent's own: {SCOPE_HELP}")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.command(rich_help_panel=REMEMBER)(context)
-    app.command(rich_help_panel=REMEMBER)(search)
+Scopes = Annotated[list[str] | None, typer.Option("--scope", help=f"Also search {SCOPE_HELP} May be repeated.")]
 
 
 def search(
     context: typer.Context,
     agent: Agent,
-    query: Annotated[str, typer.Argument(help="The question or the words to search for.", show_default=False)],
+    query: Annotated[str, typer.Argument(help="A question, or words to search for.", show_default=False)],
     *,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="The largest number of hits.")] = 10,
     scopes: Scopes = None,
     include_review: Annotated[
-        bool, typer.Option("--include-review", help="Also memories that wait for a person's decision.")
+        bool, typer.Option("--include-review", help="Also return memories that wait for review.")
     ] = False,
-    max_tokens: Annotated[int | None, typer.Option(min=0, help="Token budget of all hits, by estimate.")] = None,
-    min_relevance: Annotated[float, typer.Option(min=0, max=1, help="Leave out hits of less relevance.")] = 0.0,
-    around: Annotated[int, typer.Option(min=0, max=10, help="Also so many passages before and after an event.")] = 0,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how the score of each hit was made.")] = False,
+    max_tokens: Annotated[int | None, typer.Option(min=0, help="The token budget of all hits (estimated).")] = None,
+    min_relevance: Annotated[float, typer.Option(min=0, max=1, help="Leave out hits below this relevance.")] = 0.0,
+    around: Annotated[
+        int, typer.Option(min=0, max=10, help="Also return this many passages before and after an event.")
+    ] = 0,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the parts of each score.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Search memories and events, best first; oldest first for a question about order or duration."""
-    from slowwave import reading
+    """Search memories and events, the best hit first; oldest first for a question about order or duration."""
+    from slowwave import read_routing
     from slowwave_server.services.lookup import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
@@ -53,12 +49,12 @@ def search(
         find_agent(connection, shell.tenant, agent)
         asked: dict[str, Any] = {"limit": limit, "scopes": wanted, "include_review": include_review}
         asked |= {"max_tokens": max_tokens, "min_relevance": min_relevance, "around": around, "now": shell.now()}
-        hits = reading.search(_source(shell, connection), shell.tenant, agent, query, **asked)
+        hits = read_routing.search(_source(shell, connection), shell.tenant, agent, query, **asked)
     if as_json:
         print_json([hit.to_json() for hit in hits])
         return
     if not hits:
-        console().print("Nothing known.")
+        console().print("No hits.")
     for place, hit in enumerate(hits, start=1):
         _show(place, hit, explain=explain)
 
@@ -67,7 +63,7 @@ def _show(place: int, hit: "Hit", *, explain: bool) -> None:
     from slowwave.recall.lines import period
 
     sources = ", ".join(f"{session}#{seq}" for session, seq in hit.sources[:5])
-    disputed = "contradicted, undecided" if hit.contradicts else ""
+    disputed = "contradicted, not decided" if hit.contradicts else ""
     marks = [hit.kind, hit.status, period(hit), disputed, f"score {hit.score:.2f}", sources]
     out = console()
     print_rows(out, [(f"{place:>2}", styled(one_line(hit.content, 500), "bold"))])
@@ -91,28 +87,33 @@ def context(
     context: typer.Context,
     agent: Agent,
     *,
-    session: Annotated[str | None, typer.Option(help="The session that asks; its own tail is left out.")] = None,
-    query: Annotated[str | None, typer.Option(help="What the prompt is about.")] = None,
+    session: Annotated[
+        str | None, typer.Option(help="The session of the prompt; the context leaves out its recent events.")
+    ] = None,
+    query: Annotated[str | None, typer.Option(help="The topic of the prompt.")] = None,
     days: Annotated[
         int | None,
-        typer.Option(min=0, help="Local days to look back on, today included.  [memory.days.autoload_summary_days]"),
+        typer.Option(
+            min=0,
+            help="Local days whose summaries are included, with today; default: memory.days.autoload_summary_days.",
+        ),
     ] = None,
     scopes: Scopes = None,
     max_tokens: Annotated[
-        int | None, typer.Option(min=0, help="Token budget of the context, by estimate; the rest is left out.")
+        int | None, typer.Option(min=0, help="The token budget of the context (estimated); further lines are left out.")
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="Output format.")] = "markdown",
+    form: Annotated[Form, typer.Option("--format", help="The output format.")] = "markdown",
     as_json: Json = False,
 ) -> None:
-    """Print the context of the agent's next prompt."""
-    from slowwave import reading
+    """Print the memory context for the agent's next prompt."""
+    from slowwave import read_routing
     from slowwave_server.services.lookup import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     chosen = "json" if as_json and form == "markdown" else form
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
-        found = reading.context(
+        found = read_routing.context(
             _source(shell, connection),
             shell.tenant,
             agent,
@@ -131,7 +132,7 @@ def _print_context(found: "Context", form: Form, max_tokens: int | None) -> None
     if form != "markdown" and max_tokens is None:
         print_json(found.to_messages() if form == "messages" else found.to_json())
     else:
-        # Printed as counted; indentation would take more tokens.
+        # Printed exactly as its tokens were counted; indentation would add tokens.
         console().print(safe(found.render(form)), soft_wrap=True)
     if found.left_out:
         left = "1 line" if found.left_out == 1 else f"{found.left_out} lines"
@@ -145,10 +146,10 @@ def _checked(scopes: list[str] | None) -> tuple[str, ...]:
 
 
 def _source(shell: Shell, connection: "Connection") -> "Source":
-    """Read with the client's code through the driver's connection of SQLAlchemy."""
+    """A source that reads with the client's code through SQLAlchemy's driver connection."""
     from slowwave.embedding import Embedders
     from slowwave.mem0_backend import Mem0Connection
-    from slowwave.reading import Source
+    from slowwave.read_routing import Source
     from slowwave.recall import Questions
 
     driver = cast("psycopg.Connection", connection.connection.driver_connection)

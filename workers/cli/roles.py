@@ -1,6 +1,6 @@
-"""`slowwave roles …`: logins of Postgres and users of Redis that may do what their part needs, and no more.
+"""`slowwave admin roles`: logins of Postgres and users of Redis with the rights that their part needs.
 
-Must not know: what each may do, SQL.
+Must not know: the rights of each part, SQL.
 """
 
 import sys
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.sentences import FOUND, MAY_NOT, UNAVAILABLE, complain
 from slowwave_server.workers.cli.state import Shell, shell_of
@@ -20,38 +20,32 @@ if TYPE_CHECKING:
 
 NEEDED = (
     "run it as the owner: a login that owns the tables and has CREATEROLE, with ADMIN OPTION on the groups slowwave_*;"
-    " or give an administrator the SQL that `slowwave roles apply --print` prints"
+    " or give an administrator the SQL that `slowwave admin roles apply --print` prints"
 )
-roles = typer.Typer(no_args_is_help=True, help="Logins of Postgres and users of Redis, each for its part alone.")
-
 Login = Annotated[str, typer.Argument(help="The login's name in Postgres.", show_default=False, metavar="LOGIN")]
 
 
 NoPassword = Annotated[
-    bool, typer.Option("--no-password", help="It exists, or proves itself by a certificate or the like.")
+    bool, typer.Option("--no-password", help="Set no password: the login exists, or authenticates in another way.")
 ]
-PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")]
+PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")]
 Connections = Annotated[
     int | None,
     typer.Option(
-        min=1, max=10_000, help="Connections at once; default: 32 for a producer, 64 for a gateway, 8 for an exporter."
+        min=1, max=10_000, help="The connection limit; default: 32 for a producer, 64 for a gateway, 8 for an exporter."
     ),
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.add_typer(roles, name="roles", rich_help_panel=OPERATE)
-
-
-@roles.command()
 def apply(
     context: typer.Context,
     *,
-    only_print: Annotated[bool, typer.Option("--print", help="Print the SQL, for an administrator to run.")] = False,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the SQL for an administrator instead of running it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Give each role what it needs, and take away the rest. As the owner of the tables; again after each migration."""
+    """Grant each role its rights and revoke all others. Needs the owner of the tables; `admin migrate` repeats it."""
     from slowwave_server.services.access.grants import apply_grants, statements
 
     with shell_of(context).connection() as connection, _for_owners():
@@ -65,19 +59,18 @@ def apply(
     elif only_print:
         sys.stdout.write("BEGIN;\n" + "".join(f"{statement};\n" for statement in wanted) + "COMMIT;\n")
     else:
-        told = "Each role may do its part in this database, and nothing else. `slowwave roles add` makes logins."
+        told = "Each role has its rights in this database, and no others. `slowwave admin roles add` makes logins."
         console().print(told, soft_wrap=True)
 
 
-@roles.command()
 def add(
     context: typer.Context,
     login: Login,
     role: Annotated[
         Literal["producer", "console", "worker", "gateway", "exporter"],
         typer.Option(
-            help="producer: captures and reads; console: reads and decides; worker: all tenants; gateway: serves HTTP,"
-            " for the tenant of each key; exporter: counts.",
+            help="producer: records and reads; console: reads and decides; worker: processes all tenants; gateway:"
+            " serves HTTP, each API key for its tenant; exporter: reads metrics.",
             prompt=True,
         ),
     ],
@@ -87,7 +80,7 @@ def add(
     connections: Connections = None,
     as_json: Json = False,
 ) -> None:
-    """Make a login; a producer's and a console's is for the tenant of --tenant alone. Prints a new password, once."""
+    """Make a login. One of a producer or a console is limited to the tenant of --tenant. Prints a new password once."""
     import secrets
 
     from slowwave_server.services.access.logins import EVERY_TENANTS, add_login
@@ -109,12 +102,11 @@ def add(
     whose = _whose(role, "all tenants" if tenant is None else f"tenant {tenant}")
     console().print(styled(f"{login} is {'made, ' if made else ''}{article} {role} of {whose}."), soft_wrap=True)
     if shown is not None:
-        console().print(f"Its password, shown this once: {shown}", soft_wrap=True)
+        console().print(f"Its password, shown only now: {shown}", soft_wrap=True)
 
 
-@roles.command()
 def remove(context: typer.Context, login: Login, *, as_json: Json = False) -> None:
-    """Take everything here from a login; the login itself stays in Postgres. Exit 1 if it is not known."""
+    """Revoke all rights of a login; the login itself stays in Postgres. Exit 1 if it is not registered."""
     from slowwave_server.services.access.logins import remove_login
 
     with shell_of(context).connection() as connection, _for_owners():
@@ -123,17 +115,18 @@ def remove(context: typer.Context, login: Login, *, as_json: Json = False) -> No
     if as_json:
         print_json({"login": login, "removed": gone})
     elif gone:
-        told = f"{login} may do nothing here any more. DROP ROLE in Postgres removes it."
+        told = f"{login} has no rights here any more. DROP ROLE in Postgres removes the login."
         console().print(styled(told), soft_wrap=True)
     else:
-        console().print(styled(f"{login} is not registered: `slowwave roles list` shows who is."), soft_wrap=True)
+        console().print(
+            styled(f"{login} is not registered: `slowwave admin roles list` lists the logins."), soft_wrap=True
+        )
     if not gone:
         raise typer.Exit(FOUND)
 
 
-@roles.command(name="list")
 def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show which login has which role, and whose tenant it is."""
+    """List logins with their roles and tenants."""
     from slowwave_server.services.access.logins import known_logins
 
     with shell_of(context).connection() as connection, _for_owners():
@@ -153,22 +146,21 @@ def list_logins(context: typer.Context, *, as_json: Json = False) -> None:
         ]
         print_rows(console(), [head, *rows])
     else:
-        console().print("Everybody logs in as the owner: there is no other login.")
+        console().print("There are no logins: every process uses the owner.")
 
 
-@roles.command()
 def redis(
     context: typer.Context,
     part: Annotated[
         Literal["worker", "producer", "gateway", "sender", "flower", "scaler", "exporter"],
-        typer.Argument(help="Whose user; a producer's is for the tenant of --tenant alone.", show_default=False),
+        typer.Argument(help="The part; a producer is limited to the tenant of --tenant.", show_default=False),
     ],
     *,
-    name: Annotated[str | None, typer.Option(help="The user's name; the part's unless given.")] = None,
-    as_line: Annotated[bool, typer.Option("--line", help="As a line of a file of users (aclfile).")] = False,
+    name: Annotated[str | None, typer.Option(help="The name of the user; default: the name of the part.")] = None,
+    as_line: Annotated[bool, typer.Option("--line", help="Print a line for an ACL file instead of a command.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the command that makes a user of the broker; its new password goes to stderr, this once."""
+    """Print the command that makes a user of the broker. Its new password goes to stderr, once."""
     import hashlib
     import secrets
 
@@ -182,7 +174,7 @@ def redis(
         print_json({"name": user.name, "rule": rule, "password": password})
         return
     sys.stdout.write(f"{rule}\n")
-    sys.stderr.write(f"The password of {user.name}, shown this once: {password}\n")
+    sys.stderr.write(f"The password of {user.name}, shown only now: {password}\n")
 
 
 def _whose(role: str, tenant: str) -> str:
@@ -191,7 +183,7 @@ def _whose(role: str, tenant: str) -> str:
 
 @contextmanager
 def _for_owners() -> Iterator[None]:
-    """Turn a refusal of Postgres into what these commands need, which no other command of theirs could give."""
+    """Turn a refusal of Postgres into the sentence that names the needed login."""
     from sqlalchemy.exc import DBAPIError
 
     from slowwave_server.services.reports.check import first_line
@@ -206,7 +198,7 @@ def _for_owners() -> Iterator[None]:
 
 
 def reapply(shell: Shell) -> bool:
-    """After a migration: give roles what they need again, where there are any; answers whether there are."""
+    """Grant all roles their rights again after a migration; answer whether there are roles."""
     from slowwave_server.services.access.grants import apply_grants, in_use
 
     with shell.connection() as connection, _for_owners():
@@ -218,7 +210,7 @@ def reapply(shell: Shell) -> bool:
 
 
 def _verifier(connection: "Connection", login: str, password: str) -> str:
-    """The password as Postgres keeps it: no statement, and so no log, holds the password itself."""
+    """The SCRAM verifier of a password, so that no statement, and so no log, contains the password."""
     from slowwave.errors import InvalidSettings
 
     if not password:

@@ -1,4 +1,4 @@
-"""`slowwave up | env | demo`: the whole stack on this machine.
+"""`slowwave up | demo`, `slowwave config env`: the whole stack on this machine.
 
 Must not know: how the stack starts and supervises its parts.
 """
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from slowwave_server.workers.cli.options import RUN, Json
+from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import print_json
 
 
@@ -22,19 +22,14 @@ def _default_data() -> Path:
 Data = Annotated[
     Path,
     typer.Option(
-        help="Where everything is kept between starts.",
+        help="The folder of all data, kept between starts.",
         default_factory=_default_data,
         show_default="~/.local/share/slowwave; for root /var/lib/slowwave",
     ),
 ]
-Port = Annotated[int, typer.Option(min=0, max=65_535, help="0: as before, or any that is free.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.command(rich_help_panel=RUN)(up)
-    app.command(rich_help_panel=RUN)(env)
-    app.command(rich_help_panel=RUN)(demo)
+Port = Annotated[
+    int, typer.Option(min=0, max=65_535, metavar="PORT", help="0 reuses the last port or picks a free one.")
+]
 
 
 def up(
@@ -45,11 +40,14 @@ def up(
     flower_port: Port = 0,
     gateway_port: Port = 0,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, help="Processes of the main worker; default: cores.")
+        int | None, typer.Option(min=1, help="Processes of the main worker; default: one per core.")
     ] = None,
-    no_flower: Annotated[bool, typer.Option("--no-flower", help="Without the dashboard.")] = False,
-    no_gateway: Annotated[bool, typer.Option("--no-gateway", help="Without answers over HTTP.")] = False,
-    flower_auth: Annotated[str | None, typer.Option(metavar="USER:PASSWORD", help="Default: made once, kept.")] = None,
+    no_flower: Annotated[bool, typer.Option("--no-flower", help="Do not start Flower.")] = False,
+    no_gateway: Annotated[bool, typer.Option("--no-gateway", help="Do not start the HTTP gateway.")] = False,
+    flower_auth: Annotated[
+        str | None,
+        typer.Option(metavar="USER:PASSWORD", help="The login of Flower; default: generated once, then kept."),
+    ] = None,
 ) -> None:
     """Run Postgres, Valkey, workers, beat, Flower and the HTTP gateway until Ctrl-C."""
     from rich.console import Console
@@ -74,12 +72,12 @@ def up(
 def env(
     *,
     data: Data,
-    export: Annotated[bool, typer.Option("--export", help="Print commands for a shell's eval.")] = False,
+    export: Annotated[bool, typer.Option("--export", help="Print export commands for eval in a shell.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the variables that connect other programs to a running stack, as NAME=value lines.
+    """Print the variables that connect programs to a running stack, as NAME=value lines.
 
-    In a shell: eval "$(slowwave env --export)". If no stack is ready, stdout stays empty and the exit code is 3.
+    In a shell: eval "$(slowwave config env --export)". If no stack is ready, stdout is empty and the exit code is 3.
     """
     import shlex
 
@@ -97,9 +95,9 @@ def env(
 
 def demo(
     *,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show what the servers say.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also print the output of the servers.")] = False,
 ) -> None:
-    """Show two weeks of an agent's memory in fast motion: on real servers in a temporary folder, which it removes."""
+    """Show two weeks of an agent's memory in fast motion, on servers in a temporary folder, which it removes."""
     from datetime import UTC, datetime
 
     from rich.console import Console

@@ -1,9 +1,10 @@
-"""Failures that are expected end in one sentence on stderr and a documented exit code, never in a traceback.
+"""Expected failures end in one sentence on stderr and a documented exit code, never in a traceback.
 
-    0  done, or nothing wrong
-    1  problems were found, or what was named is not there
-    2  the call or the settings can't be understood
-    3  a server can't be reached, refuses this login or is at another version, or the time is up
+    0    done
+    1    problems found, or no object has this name
+    2    invalid arguments or settings
+    3    a server does not answer, refuses the login, or has another version; or the time is up
+    130  interrupted
 
 Must not know: any single command.
 """
@@ -23,6 +24,10 @@ FOUND = 1
 USAGE = 2
 UNAVAILABLE = 3
 INTERRUPTED = 130
+EXIT_CODES = (
+    "Exit codes: 0 done · 1 problems found, or no object has this name · 2 invalid arguments or settings"
+    " · 3 a server does not answer, or the time is up · 130 interrupted"
+)
 LONGEST_SENTENCE = 1000
 MAY_NOT = "42501"
 """Postgres: insufficient_privilege."""
@@ -43,8 +48,8 @@ class SentenceGroup(TyperGroup):
     """A group of commands that turns expected failures into a sentence and an exit code."""
 
     def get_params(self, ctx: Any) -> Any:
-        """The options of the program itself, with types in plain words."""
-        name_types(self, ctx)
+        """Name the types of the program's own options in plain words."""
+        name_types(self)
         return super().get_params(ctx)
 
     def make_context(self, *args: Any, **more: Any) -> Any:

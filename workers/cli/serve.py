@@ -1,4 +1,4 @@
-"""`slowwave serve`: the gateway, which answers over HTTP until a signal ends it.
+"""`slowwave serve`: the HTTP gateway, until a signal ends it.
 
 Must not know: any route, how requests are served.
 """
@@ -8,34 +8,28 @@ from typing import Annotated
 
 import typer
 
-from slowwave_server.workers.cli.options import RUN
 from slowwave_server.workers.cli.output import console as terminal
 from slowwave_server.workers.cli.state import shell_of
 
 ADDRESS = "127.0.0.1:8322"
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=RUN)(serve)
-
-
 def serve(
     context: typer.Context,
     *,
-    listen: Annotated[str, typer.Option(help="HOST:PORT to listen on.")] = ADDRESS,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that answer.")] = 1,
-    tls_cert: Annotated[Path | None, typer.Option(help="The certificate and its chain, for https.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
+    listen: Annotated[str, typer.Option(help="The address to listen on.")] = ADDRESS,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that answer requests.")] = 1,
+    tls_cert: Annotated[Path | None, typer.Option(help="The TLS certificate with its chain.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="The key of the TLS certificate.")] = None,
     behind_proxy: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESSES", help="A proxy at these addresses or networks speaks https to clients."),
+        typer.Option(metavar="ADDRESSES", help="Trust a TLS proxy at these addresses or networks."),
     ] = None,
 ) -> None:
-    """Serve memories over HTTP to programs with an API key, until SIGTERM or Ctrl-C.
+    """Run the HTTP gateway for programs with an API key, until SIGTERM or Ctrl-C.
 
-    SLOWWAVE_DATABASE_URL names a login that `slowwave roles add NAME --role gateway` made; `slowwave keys add` makes
-    keys.
+    SLOWWAVE_DATABASE_URL must name a login from `slowwave admin roles add NAME --role gateway`; `slowwave admin keys
+    add` makes API keys.
     """
     from slowwave_server.workers.gateway.serving import serve as run
     from slowwave_server.workers.listening_sockets import Serving, address_of

@@ -1,4 +1,4 @@
-"""Two statements that contradict each other, one below the other: dates, sources, and on whose word.
+"""Two contradicting statements, one below the other, with dates and sources.
 
 Must not know: what is decided about them.
 """
@@ -16,13 +16,13 @@ LABEL = 9
 
 
 def print_conflict(conflict: "ListedConflict", *, full: bool = False) -> None:
-    """Both sides, the later first. full: with what was said."""
+    """Print both sides, the later first. full: with the source events."""
     print_side("later", conflict.newer, full=full)
     print_side("earlier", conflict.older, full=full)
 
 
 def print_side(label: str, side: "Side", *, full: bool = False) -> None:
-    """One statement under a label."""
+    """Print one statement under a label."""
     out = console()
     print_rows(out, [(f"{label:<{LABEL}}", styled(one_line(side.content, 500), "bold"))], indent=4)
     indent = 4 + LABEL + 2
@@ -42,7 +42,7 @@ def _marks(side: "Side") -> list[str]:
         holds += f", until {side.valid_to:%Y-%m-%d}"
     status = side.status if side.archive_reason is None else f"{side.status} ({side.archive_reason})"
     weight = f"confidence {side.confidence:.2f} · importance {side.importance:.2f}"
-    return [side.type, status, f"on the word of: {side.trust}", holds, weight]
+    return [side.type, status, f"source: {side.trust}", holds, weight]
 
 
 def _origin(side: "Side") -> str:

@@ -12,7 +12,7 @@ from datetime import timedelta
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from slowwave.coordination.answers import Priority
+from slowwave.coordination.outcomes import Priority
 from slowwave.identity import SessionRef
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.flush.sweep import request_flush

@@ -1,6 +1,6 @@
-"""`slowwave worker`: a Celery worker of this server, with beat if asked.
+"""`slowwave worker`: a Celery worker, optionally with beat.
 
-Must not know: what tasks do. The process becomes Celery's own, so nothing of this module runs beside the worker.
+Must not know: what tasks do. The process becomes Celery (exec), so no code of this module runs beside the worker.
 """
 
 import os
@@ -11,16 +11,10 @@ from typing import Annotated, Literal
 import typer
 
 from slowwave_server.workers.celery_process import SERVER_APP, SOFT_STOP, celery_command
-from slowwave_server.workers.cli.options import RUN
 from slowwave_server.workers.cli.state import shell_of
 
 Pool = Literal["prefork", "threads"]
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command."""
-    app.command(rich_help_panel=RUN)(worker)
 
 
 def worker(
@@ -31,20 +25,21 @@ def worker(
         typer.Option(metavar="QUEUE,…", help="The queues to take from, the most urgent first; default: all queues."),
     ] = None,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, help="Tasks at a time: processes or threads; default: one per core.")
+        int | None, typer.Option(min=1, help="Concurrent tasks: processes or threads; default: one per core.")
     ] = None,
     pool: Annotated[
         Pool, typer.Option(help="prefork: processes; threads: for tasks that wait for a model.")
     ] = "prefork",
     name: Annotated[
-        str | None, typer.Option(help="The worker's name, unique in this installation; default: from its process id.")
+        str | None,
+        typer.Option(help="The worker's name, unique in this installation; default: made from its process id."),
     ] = None,
     beat: Annotated[bool, typer.Option("--beat", help="Run beat, the scheduler, as a child of this worker.")] = False,
     events: Annotated[bool, typer.Option("--events", help="Send the events that Flower shows.")] = False,
     log_level: Annotated[LogLevel, typer.Option(help="The least severe messages to log.")] = "info",
 ) -> None:
     """Run a worker on the servers of the settings until SIGTERM or Ctrl-C."""
-    _ = shell_of(context).settings  # wrong settings end here with a sentence, and not in Celery with a traceback
+    _ = shell_of(context).settings  # invalid settings end here with a sentence, and not in Celery with a traceback
     words = [
         *("-Q", ",".join(chosen_queues(queues)), "-n", node_name(name, os.getpid()), "--pool", pool),
         *(() if concurrency is None else ("--concurrency", str(concurrency))),
@@ -59,7 +54,7 @@ def worker(
 
 
 def chosen_queues(text: str | None) -> Sequence[str]:
-    """Answer the queues that a text names, in its order; all queues for None. Raises BadParameter."""
+    """The queues of a text, in its order; all queues for None. Raises BadParameter."""
     from slowwave.coordination.keys import QUEUES
 
     if text is None:
@@ -72,11 +67,11 @@ def chosen_queues(text: str | None) -> Sequence[str]:
 
 
 def node_name(name: str | None, process: int) -> str:
-    """Answer the name by which Celery knows the worker: NAME@HOST. Celery replaces %h by the host's name."""
+    """Celery's name of the worker: NAME@HOST. Celery replaces %h by the name of the host."""
     name = name or f"worker-{process}"
     return name if "@" in name else f"{name}@%h"
 
 
 def worker_environment(given: Mapping[str, str], pool: Pool) -> dict[str, str]:
-    """Add the variable of the soft shutdown, unless it is set. Threads can't stop softly: they end their tasks."""
+    """Add the variable of the soft shutdown, unless it is set. The thread pool has no soft shutdown."""
     return {**(SOFT_STOP if pool == "prefork" else {}), **given}

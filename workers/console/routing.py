@@ -125,7 +125,7 @@ class Endpoint:
             raise PageError(
                 HTTPStatus.FORBIDDEN,
                 f"This needs the role {role}, and {req.user.name} is a {req.user.role}",
-                "ask who runs this installation: `slowwave console-users` gives roles",
+                "ask who runs this installation: `slowwave admin users` gives roles",
             )
         return None
 

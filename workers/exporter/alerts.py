@@ -182,13 +182,13 @@ RULES: Mapping[str, Rule] = {name: _BY_ISSUE[name] for name in HEALTH_ISSUES if 
 """Every rule by its trouble, in the order of the catalogue."""
 
 WITHOUT_ALERT: Mapping[str, str] = {
-    "postgres-refuses": "An exporter that is refused knows nothing: the alert is that of Postgres being away.",
-    "postgres-old": "No schema is there for an exporter to read: `slowwave migrate` refuses such a server.",
-    "broker-refuses": "An exporter that is refused knows nothing: the alert is that of the broker being away.",
-    "broker-keys": "The exporter's own user may not read the list; workers and clients go on with new keys.",
-    "roles-outdated": "The exporter's own role may not look at roles.",
-    "producers-unbounded": "The exporter's own role may not look at other logins.",
-    "notes-fail": "Slowwave tries again by itself, after a day at most; `slowwave status` counts them.",
-    "backend-mismatch": "Workers say so when they start; the exporter's settings need not be theirs.",
+    "postgres-refuses": "An exporter that Postgres refuses has no metrics; `SlowwavePostgresAway` fires instead.",
+    "postgres-old": "The exporter finds no schema: `slowwave admin migrate` refuses such a server.",
+    "broker-refuses": "An exporter that the broker refuses has no metrics of it; `SlowwaveBrokerAway` fires instead.",
+    "broker-keys": "The exporter's user may not read the list; workers and clients continue with new keys.",
+    "roles-outdated": "The exporter's role may not inspect roles.",
+    "producers-unbounded": "The exporter's role may not inspect other logins.",
+    "notes-fail": "Slowwave retries within a day; `slowwave status` counts the failures.",
+    "backend-mismatch": "Workers log it when they start; the exporter's settings may differ from theirs.",
 }
-"""Troubles that only the doctor finds, and why."""
+"""Issues without an alert, and the reason; only the doctor finds them."""

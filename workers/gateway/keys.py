@@ -38,7 +38,7 @@ def digest_of(authorization: str | None) -> str:
             401,
             "key-missing",
             "this path needs a key",
-            cure="send the header `Authorization: Bearer sw_…`; `slowwave keys add` makes a key",
+            cure="send the header `Authorization: Bearer sw_…`; `slowwave admin keys add` makes a key",
             headers={"WWW-Authenticate": 'Bearer realm="slowwave"'},
         )
     found = _FORM.fullmatch(authorization.strip())

@@ -80,7 +80,7 @@ def agent_of(visit: Visit) -> str:
             "agent-not-fixed",
             "a key for MCP must name exactly one agent, without *",
             title="The key fixes no agent",
-            cure="make one with `slowwave keys add NAME --agent AGENT --right read --right record`",
+            cure="make one with `slowwave admin keys add NAME --agent AGENT --right read --right record`",
         )
     return agents[0]
 

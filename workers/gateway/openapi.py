@@ -24,7 +24,7 @@ _PROBLEM: dict[str, Any] = {
 _KEY = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A key of this installation, `sw_…`: `slowwave keys add` makes one, and shows it once.",
+    "description": "A key of this installation, `sw_…`: `slowwave admin keys add` makes one, and shows it once.",
 }
 _REPEATED = {
     "name": "Idempotency-Key",

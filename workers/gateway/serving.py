@@ -51,7 +51,7 @@ def require_gateway(engine: Engine) -> None:
         whose = "owns the tables" if found.as_owner else "is no gateway's"
         raise InvalidSettings(
             f"database_url must name a login of a gateway, and {found.login} {whose}: make one with"
-            " `slowwave roles add NAME --role gateway`"
+            " `slowwave admin roles add NAME --role gateway`"
         )
 
 

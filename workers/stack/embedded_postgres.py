@@ -218,7 +218,7 @@ class EmbeddedPostgres:
         with psycopg.connect(f"{self._superuser_url}/postgres", autocommit=True, connect_timeout=5) as connection:
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
                 connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
-            # For `slowwave roles`: logins and groups are the owner's to make.
+            # For `slowwave admin roles`: logins and groups are the owner's to make.
             connection.execute(sql.SQL("ALTER ROLE {} CREATEROLE").format(role))
             # DDL takes no parameters: the driver quotes the password.
             password = sql.Literal(self._folder.secret("postgres"))

@@ -54,14 +54,14 @@ def _tell_ready(stack: Stack, console: Console, seconds: float) -> None:
     data = escape(str(stack.folder.root))
     console.print(f"[bold green]ready[/] after {seconds:.1f} s", highlight=False)
     lines = {
-        "connect": f'eval "$(slowwave env --export --data {data})"',
+        "connect": f'eval "$(slowwave config env --export --data {data})"',
         "logs": escape(str(stack.folder.logs)),
         "stop": "Ctrl-C",
     }
     if stack.flower_url is not None:
-        lines = {"Flower": f"{stack.flower_url} (user and password: FLOWER_BASIC_AUTH in `slowwave env`)"} | lines
+        lines = {"Flower": f"{stack.flower_url} (user and password: FLOWER_BASIC_AUTH in `slowwave config env`)"} | lines
     if stack.gateway_url is not None:
-        lines = {"HTTP": f"{stack.gateway_url} (`slowwave keys add NAME` makes a key)"} | lines
+        lines = {"HTTP": f"{stack.gateway_url} (`slowwave admin keys add NAME` makes a key)"} | lines
     for name, text in lines.items():
         console.print(f"[dim]{name:>12}[/]  {text}", highlight=False, soft_wrap=True)
 

@@ -85,7 +85,7 @@ export class Transport {
   constructor(settings: Settings) {
     const { url, key, timeoutMs = 30_000, maxRetries = 3 } = settings;
     if (!/^https?:\/\//.test(url)) throw new SlowwaveError(`url must begin with http:// or https://, got ${JSON.stringify(url)}`);
-    if (!key) throw new SlowwaveError("key must be a key of the gateway, sw_…: `slowwave keys add` makes one");
+    if (!key) throw new SlowwaveError("key must be a key of the gateway, sw_…: `slowwave admin keys add` makes one");
     this.#url = url.replace(/\/+$/, "");
     this.#key = key;
     // Browsers refuse a fetch that is called as a method of another object.

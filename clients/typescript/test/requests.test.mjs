@@ -165,5 +165,5 @@ test("what a worker could not do is an error", () => {
 
 test("settings that can't work are refused at once", () => {
   assert.throws(() => new Slowwave({ url: "localhost:8700", key: "sw_x" }), /url must begin with http/);
-  assert.throws(() => new Slowwave({ url: "http://localhost:8700", key: "" }), /slowwave keys add/);
+  assert.throws(() => new Slowwave({ url: "http://localhost:8700", key: "" }), /slowwave admin keys add/);
 });

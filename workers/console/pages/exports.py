@@ -1,4 +1,4 @@
-"""Exports: the memory of a scope as the Markdown files that `slowwave export` writes, in one archive to carry away.
+"""Exports: the memory of a scope as one archive of the Markdown files that `slowwave memory export` writes.
 
 Must not know: SQL, how a file looks.
 """

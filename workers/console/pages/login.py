@@ -28,7 +28,7 @@ from slowwave_server.workers.console.routing import COOKIE, Page, changes, reads
 
 PASSWORDS = Passwords()
 NOBODY = "Nobody may use this console yet"
-FIRST = "`slowwave console-users add NAME --role operator` adds the first person, on the host that Slowwave runs on"
+FIRST = "`slowwave admin users add NAME --role operator` adds the first person, on the host that Slowwave runs on"
 FOREIGN = "This form was not made for this browser, or is too old"
 OWN_SITES = frozenset({"same-origin", "none"})
 """What browsers say of a form that no other site sent."""

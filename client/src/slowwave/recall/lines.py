@@ -114,7 +114,7 @@ class Day:
 class Contradiction:
     """Two memories that can't both hold, undecided as yet: both are shown, the one that is said to hold longer first.
 
-    conflict: its number, as `slowwave conflicts` has it.
+    conflict: its number, as `slowwave inbox` has it.
     """
 
     conflict: int

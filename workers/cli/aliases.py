@@ -1,6 +1,6 @@
-"""`slowwave names list | show | add | remove`: names that mean the same, who said so, and changing them by hand.
+"""`slowwave alias list | show | add | remove`: names that mean the same.
 
-Must not know: SQL, how aliases are learned and searched with.
+Must not know: SQL, how aliases are learned and used in search.
 """
 
 from typing import TYPE_CHECKING, Annotated
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from slowwave_server.workers.cli.deciding import By, print_run, who
-from slowwave_server.workers.cli.options import MEND, Agent, Json, Limit, Scope, scope_of
+from slowwave_server.workers.cli.deciding import print_run, who
+from slowwave_server.workers.cli.options import Agent, By, Json, Limit, Scope, scope_of
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.sentences import FOUND
 from slowwave_server.workers.cli.state import shell_of
@@ -21,27 +21,19 @@ if TYPE_CHECKING:
 LONGEST_NAME = 48
 LONGEST_QUOTE = 200
 
-Name = Annotated[str, typer.Argument(help="A name as texts write it.", show_default=False)]
-
-app = typer.Typer(no_args_is_help=True, help="Names that mean the same: list, show, add, remove.")
+Name = Annotated[str, typer.Argument(help="A name as it is written in texts.", show_default=False)]
 
 
-def register(parent: typer.Typer) -> None:
-    """Add these commands."""
-    parent.add_typer(app, name="names", rich_help_panel=MEND)
-
-
-@app.command("list")
 def list_(
     context: typer.Context,
     agent: Agent,
     *,
     scope: Scope = None,
-    removed: Annotated[bool, typer.Option("--removed", help="Also aliases that a person removed.")] = False,
+    removed: Annotated[bool, typer.Option("--removed", help="Also list aliases that a person removed.")] = False,
     limit: Limit = 100,
     as_json: Json = False,
 ) -> None:
-    """List the names of a scope with their aliases, and where each alias comes from."""
+    """List the names of a scope with their aliases and the source of each alias."""
     from slowwave_server.services.reports.aliases import list_aliases
 
     shell = shell_of(context)
@@ -52,7 +44,7 @@ def list_(
         return
     if not found:
         console().print(
-            "No names yet. A flush learns aliases such as “Kubernetes (k8s)”; `slowwave names add` adds one."
+            "There are no aliases yet. A flush learns “Kubernetes (k8s)”; `slowwave alias add` adds an alias."
         )
         return
     rows: list[tuple[str | Text, ...]] = [_head("name", "alias", "from"), *(_row(one) for one in found)]
@@ -61,9 +53,8 @@ def list_(
         console(stderr=True).print(f"These are the first {limit}; --limit shows more.")
 
 
-@app.command()
 def show(context: typer.Context, agent: Agent, name: Name, *, scope: Scope = None, as_json: Json = False) -> None:
-    """Show all names that one name is connected with, and the texts that say so."""
+    """Show all aliases of a name, and the texts they come from. Exit 1 if there are none."""
     from slowwave_server.services.reports.aliases import list_aliases
 
     shell = shell_of(context)
@@ -72,17 +63,16 @@ def show(context: typer.Context, agent: Agent, name: Name, *, scope: Scope = Non
     if as_json:
         print_json(found)
     elif not found:
-        console().print(f"{name} has no alias there.")
+        console().print(f"{name} has no alias in this scope.")
     for one in found if not as_json else ():
         console().print(styled(f"{one.name} · {one.alias} · {_origin(one)}", "bold"), soft_wrap=True)
         for source in one.sources:
-            text = "the event was removed by retention" if source.content is None else source.content
+            text = "retention removed the event" if source.content is None else source.content
             console().print(f"  {source.session}#{source.seq}: {one_line(text, LONGEST_QUOTE)}", soft_wrap=True)
     if not found:
         raise typer.Exit(FOUND)
 
 
-@app.command()
 def add(
     context: typer.Context,
     agent: Agent,
@@ -93,7 +83,7 @@ def add(
     by: By = None,
     as_json: Json = False,
 ) -> None:
-    """Add an alias: a question by one of the two names finds texts with the other."""
+    """Add an alias: a search for one name also finds texts with the other."""
     from slowwave_server.services.aliases.editing import add_alias
 
     shell = shell_of(context)
@@ -104,12 +94,13 @@ def add(
     )
 
 
-@app.command()
 def remove(
     context: typer.Context,
     agent: Agent,
     name: Name,
-    alias: Annotated[str | None, typer.Argument(help="Default: all aliases of the name.", show_default=False)] = None,
+    alias: Annotated[
+        str | None, typer.Argument(help="The alias; default: all aliases of the name.", show_default=False)
+    ] = None,
     *,
     scope: Scope = None,
     by: By = None,
@@ -131,7 +122,7 @@ def _row(one: "ListedAlias") -> tuple[str, ...]:
 
 
 def _origin(one: "ListedAlias") -> str:
-    """Who said it, or decided it."""
+    """The source of an alias, or the person who decided."""
     if one.status != "learned":
         return f"{one.status} by {one.decided_by}" if one.decided_by else one.status
     first = one.sources[0]

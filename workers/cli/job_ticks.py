@@ -1,6 +1,6 @@
-"""The loop of `slowwave maintenance daemon`: a tick, a rest, until a signal ends it.
+"""The loop of `slowwave job daemon`: a tick, a pause, until a signal ends it.
 
-Must not know: what a tick does, how its report is shown.
+Must not know: what a tick does, how its report is printed.
 """
 
 import signal
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from slowwave_server.services.maintenance.scheduler import Scheduler, TickReport
 
 RETRY_SECONDS = 30.0
-"""While Postgres is away it is asked again after this, if the next tick is not sooner."""
+"""While Postgres does not answer, the loop retries after this time, or at the next tick if that is sooner."""
 
 
 def run_ticks(
     shell: Shell, scheduler: "Scheduler", *, interval_seconds: float, tell: "Callable[[TickReport], None]"
 ) -> None:
-    """Tick now and after every interval. SIGTERM or SIGINT ends it after the running job, a second one at once.
+    """Tick now and after every interval. SIGTERM or SIGINT ends it after the running job, a second signal at once.
 
-    A database that is away is waited for. Raises WrongSchema.
+    While Postgres does not answer, it retries. Raises WrongSchema.
     """
     stop = threading.Event()
 

@@ -1,11 +1,12 @@
-"""What the commands of all backends that are fed (`files`, `mem0`) have in common: their scopes, and what waits.
+"""What the backends share: the report of a status, the scopes of a sync, and the backlog of a scope.
 
-Must not know: how any of them is fed.
+Must not know: how any backend is written.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from rich.console import Console
 
@@ -14,8 +15,17 @@ from slowwave_server.workers.cli.output import styled
 from slowwave_server.workers.cli.state import Shell
 
 
+@dataclass(frozen=True, slots=True)
+class BackendReport:
+    """The status of a backend. document: for --json; show: prints it; wrong: it needs a person."""
+
+    document: Any
+    show: Callable[[], None]
+    wrong: bool
+
+
 class Delivery(Protocol):
-    """A report of one delivery. more: something is left for another."""
+    """A report of one delivery. more: another delivery is needed."""
 
     @property
     def more(self) -> bool: ...
@@ -23,7 +33,7 @@ class Delivery(Protocol):
 
 
 class Waiting(Protocol):
-    """A scope's backlog, as reports have it."""
+    """The backlog of a scope."""
 
     @property
     def waiting(self) -> int: ...
@@ -41,7 +51,7 @@ D = TypeVar("D", bound=Delivery)
 
 
 def deliver_all(deliver: Callable[[], D]) -> D:
-    """Deliver until nothing is left; the sums of it."""
+    """Deliver until nothing waits; answer the sums."""
     total = deliver()
     while total.more:
         total = total.with_next(deliver())
@@ -49,19 +59,19 @@ def deliver_all(deliver: Callable[[], D]) -> D:
 
 
 def behind(one: Waiting) -> str:
-    """What waits, for the end of a line; "" where nothing does."""
+    """The backlog, for the end of a line; "" if nothing waits."""
     return "" if one.oldest is None else f", {one.waiting:,} waiting since {one.oldest:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def tell_failure(out: Console, one: Waiting) -> None:
-    """Print what the last delivery failed at, if it did."""
+    """Print the error of the last delivery, if it failed."""
     if one.last_error is not None:
-        again = "" if one.not_before is None else f"; tried again at {one.not_before:%H:%M:%S} UTC"
+        again = "" if one.not_before is None else f"; retry at {one.not_before:%H:%M:%S} UTC"
         out.print(styled(f"    failed {one.attempts} times: {one.last_error}{again}", "red"), soft_wrap=True)
 
 
 def scopes_meant(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
-    """An agent's own scope, another one, or all of the tenant, by name. Raises UnknownName."""
+    """The ids of an agent's own scope, of --scope, or of all scopes of the tenant, by name. Raises UnknownName."""
     from slowwave_server.services.lookup import UnknownName, find_agent, find_scope
     from slowwave_server.services.memory_files.ownership import scopes_of
 
@@ -73,5 +83,5 @@ def scopes_meant(shell: Shell, agent: str | None, scope: str | None) -> dict[str
             find_agent(connection, shell.tenant, name)
         scope_id = find_scope(connection, shell.tenant, kind, name)
     if scope_id is None:
-        raise UnknownName(f"nothing was ever written to {kind}:{name} in tenant {shell.tenant!r}")
+        raise UnknownName(f"tenant {shell.tenant!r} has no scope {kind}:{name}")
     return {name if kind == "agent" else f"{kind}:{name}": scope_id}

@@ -1,4 +1,4 @@
-"""`slowwave maintenance status | tick | run | config | daemon`: jobs that run whenever somebody is awake to run them.
+"""`slowwave job list | run | tick | config | daemon`: periodic jobs.
 
 Must not know: SQL, what a job does, when it is due.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave_server.domain.spoken_time import duration_words, format_time, pluralize
-from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.options import DryRun, Json
 from slowwave_server.workers.cli.output import (
     console,
     document,
@@ -20,6 +20,7 @@ from slowwave_server.workers.cli.output import (
     safe,
     styled,
 )
+from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.sentences import FOUND
 from slowwave_server.workers.cli.state import Shell, operator, shell_of
 
@@ -30,19 +31,13 @@ if TYPE_CHECKING:
     from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler, TickReport
     from slowwave_server.services.reports.maintenance import JobStatus, MaintenanceStatus, Running
 
-JobName = Annotated[str, typer.Argument(metavar="JOB", help="The job's name, as status lists it.", show_default=False)]
-
-app = typer.Typer(no_args_is_help=True, help="Periodic jobs: status, tick, run, config, daemon.")
-
-
-def register(parent: typer.Typer) -> None:
-    """Add these commands."""
-    parent.add_typer(app, name="maintenance", rich_help_panel=OPERATE)
+JobName = Annotated[
+    str, typer.Argument(metavar="JOB", help="The job's name, as `job list` shows it.", show_default=False)
+]
 
 
-@app.command()
-def status(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show when each job is due, how its last run went, and what runs now."""
+def list_jobs(context: typer.Context, *, as_json: Json = False) -> None:
+    """List jobs: schedule, next due time, last run and its result, and what runs now."""
     from slowwave_server.services.reports.maintenance import job_document, read_maintenance
 
     shell = shell_of(context)
@@ -58,9 +53,9 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
 
 def _show(found: "MaintenanceStatus", now: "datetime") -> None:
     out = console()
-    head = ("job", "runs", "next due", "last run", "how it went")
+    head = ("job", "schedule", "next due", "last run", "result")
     rows = [tuple(styled(title, "dim") for title in head), *(_row(standing, now) for standing in found.jobs)]
-    print_rows(out, rows) if found.jobs else out.print("There is no job.")
+    print_rows(out, rows) if found.jobs else out.print("There are no jobs.")
     for run in found.running:
         out.print(styled(_running(run, now)), soft_wrap=True)
 
@@ -72,7 +67,7 @@ def _row(standing: "JobStatus", now: "datetime") -> tuple[Any, ...]:
     if not job.enabled:
         due = "disabled"
     elif job.next_due_at is None:
-        due = "at the first tick after this"
+        due = "at the next tick"
     else:
         due = f"now, for {duration_words(late)}" if late else format_time(job.next_due_at, now)
     last = "never" if job.last_run_at is None else format_time(job.last_run_at, now)
@@ -84,18 +79,18 @@ def _running(run: "Running", now: "datetime") -> str:
     what = f"run {run.id} of {run.job}" if run.job else f"run {run.id} ({run.kind})"
     since = duration_words((now - run.started_at).total_seconds())
     if not run.alive or run.lease_until is None:
-        return f"{what}, begun {since} ago, has died: the next tick marks it as failed, and takes a job over."
-    who = f", for {run.started_by}" if run.started_by else ""
-    return f"{what} has been running for {since}{who}; its lease is renewed until it ends."
+        return f"{what}, started {since} ago, has died: the next tick marks it as failed and runs the job again."
+    who = f", started by {run.started_by}" if run.started_by else ""
+    return f"{what} has been running for {since}{who}."
 
 
-@app.command()
 def tick(context: typer.Context, *, as_json: Json = False) -> None:
-    """Run here what is due, one job after the other. Exit 1 if one failed."""
+    """Run all due jobs now, in this process, one after the other. Exit 1 if a job failed."""
     shell = shell_of(context)
     with shell.connection():
         scheduler = _scheduler(shell, "tick")
-    report = scheduler.tick()
+    with progress("running due jobs"):
+        report = scheduler.tick()
     if as_json:
         print_json(report)
     else:
@@ -105,9 +100,9 @@ def tick(context: typer.Context, *, as_json: Json = False) -> None:
 
 
 def _tick_words(report: "TickReport") -> str:
-    parts = [f"{job} was taken over: its last run had died." for job in report.taken_over]
+    parts = [f"{job} was started again: its last run had died." for job in report.taken_over]
     parts += [_run_words(run) for run in report.ran]
-    parts += [f"{job} could not be run: {one_line(error, 300)}" for job, error in report.errors.items()]
+    parts += [f"{job} failed to start: {one_line(error, 300)}" for job, error in report.errors.items()]
     return "\n".join(parts) or "Nothing is due."
 
 
@@ -120,15 +115,14 @@ def _has_failed(report: "TickReport") -> bool:
     return bool(report.errors) or any(run.status in {"failed", "lost"} for run in report.ran)
 
 
-@app.command()
 def run(
     context: typer.Context,
     job: JobName,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what it would do; change nothing.")] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Run a job here and now, whatever its due time, enabled or not. Exit 1 if it failed."""
+    """Run one job now, in this process, whether or not it is due or enabled. Exit 1 if it failed."""
     from slowwave.errors import SlowwaveError
     from slowwave_server.domain.schedule import InvalidSchedule
     from slowwave_server.services.maintenance.config import InvalidJob, find_job
@@ -138,13 +132,14 @@ def run(
     with shell.connection() as connection:
         find_job(connection, job)
     try:
-        report = _scheduler(shell, "run").run_now(job, dry_run=dry_run)
+        with progress(f"running {job}"):
+            report = _scheduler(shell, "run").run_now(job, dry_run=dry_run)
     except AlreadyRunning as error:
-        raise SlowwaveError(f"{error}: wait for it (`slowwave maintenance status` shows it)") from None
+        raise SlowwaveError(f"{error}: wait until it ends (`slowwave job list` shows it)") from None
     except InvalidSchedule as error:
-        raise InvalidJob(f"{error}; mend it with `slowwave maintenance config {job}`") from None
+        raise InvalidJob(f"{error}; correct it with `slowwave job config {job}`") from None
     if report is None:
-        raise SlowwaveError(f"the job {job!r} has just been removed")
+        raise SlowwaveError(f"the job {job!r} was removed in the meantime")
     if as_json:
         print_json(report)
     else:
@@ -153,29 +148,40 @@ def run(
         raise typer.Exit(FOUND)
 
 
-@app.command()
 def config(
     context: typer.Context,
     job: JobName,
     *,
-    cadence: Annotated[str | None, typer.Option(help="daily, weekly or interval.")] = None,
-    interval_minutes: Annotated[int | None, typer.Option(min=1, help="Of the cadence interval.")] = None,
+    cadence: Annotated[
+        str | None, typer.Option(metavar="daily|weekly|interval", help="How often the job runs.")
+    ] = None,
+    interval_minutes: Annotated[
+        int | None, typer.Option(min=1, metavar="MINUTES", help="The interval of the cadence interval.")
+    ] = None,
     weekday: Annotated[
-        str | None, typer.Option(help="Of the cadence weekly: monday … sunday; none: a week after the last run.")
+        str | None,
+        typer.Option(metavar="DAY", help="For the cadence weekly: monday to sunday; none: a week after the last run."),
     ] = None,
-    window_start: Annotated[str | None, typer.Option(help="Local time, as 10:00; none: midnight.")] = None,
+    window_start: Annotated[
+        str | None, typer.Option(help="The start of the window in local time; none: midnight.")
+    ] = None,
     window_end: Annotated[
-        str | None, typer.Option(help="Local time, not part of the window; none: open. May lie after midnight.")
+        str | None,
+        typer.Option(help="The end of the window in local time, exclusive; may be after midnight; none: no end."),
     ] = None,
-    time_zone: Annotated[str | None, typer.Option(help="Of the window: an IANA name, as Europe/Berlin.")] = None,
-    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether ticks run it.")] = None,
+    time_zone: Annotated[
+        str | None, typer.Option(help="The time zone of the window: an IANA name, such as Europe/Berlin.")
+    ] = None,
+    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether ticks run the job.")] = None,
     llm_command: Annotated[
-        str | None, typer.Option(help="The command that answers this job's prompts; none: that of the settings.")
+        str | None, typer.Option(help="The command that answers the prompts of this job; none: that of the settings.")
     ] = None,
-    recompute_next: Annotated[bool, typer.Option("--recompute-next", help="Plan its next run anew, from now.")] = False,
+    recompute_next: Annotated[
+        bool, typer.Option("--recompute-next", help="Compute the next due time again, from now.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Change when and how a job runs; without options, show it."""
+    """Show a job, or change its schedule and settings with options."""
     from slowwave_server.services.maintenance.config import Wish, configure
     from slowwave_server.services.reports.maintenance import job_document
 
@@ -195,29 +201,32 @@ def _show_config(made: "Configured", now: "datetime") -> None:
 
     job, out = made.job, console()
     due = "not planned yet" if job.next_due_at is None else format_time(job.next_due_at, now)
-    rows = [("job", f"{job.id} ({job.job_type})"), ("runs", when_words(job)), ("next due", due)]
+    rows = [("job", f"{job.id} ({job.job_type})"), ("schedule", when_words(job)), ("next due", due)]
     rows += [("enabled", "yes" if job.enabled else "no")]
     rows += [(name, str(value)) for name, value in job.details.items()]
     print_rows(out, rows)
     if made.rescheduled and "next_due_at" not in made.changed and job.next_due_at is not None:
-        out.print("The next run keeps its time; --recompute-next plans it by the new schedule.")
+        out.print("The next run keeps its time; --recompute-next computes it from the new schedule.")
     elif not made.changed:
         out.print("Nothing was changed.")
 
 
-@app.command()
 def daemon(
     context: typer.Context,
     *,
     interval_seconds: Annotated[
-        float | None, typer.Option(min=1.0, help="Between ticks; default: memory.maintenance.tick_seconds.")
+        float | None,
+        typer.Option(min=1.0, metavar="SECONDS", help="Between ticks; default: memory.maintenance.tick_seconds."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document a tick, each on a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document per tick, each on a line.")] = False,
 ) -> None:
-    """Tick until told to stop: for a computer without workers and beat. Ends after the running job; twice: at once."""
+    """Run due jobs at every interval, on a machine without workers and beat.
+
+    SIGTERM or Ctrl-C ends it after the running job; a second signal ends it at once.
+    """
     import sys
 
-    from slowwave_server.workers.cli.daemon import run_ticks
+    from slowwave_server.workers.cli.job_ticks import run_ticks
 
     shell = shell_of(context)
     interval = interval_seconds or shell.settings.memory.maintenance.tick_seconds

@@ -1,53 +1,43 @@
-"""`slowwave files status | sync`: the files of `memory.backend: file`.
+"""The files of `memory.backend: file`: their status, and a sync.
 
 Must not know: SQL, how files are read and written.
 """
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.fed_backends import behind, deliver_all, scopes_meant, tell_failure
-from slowwave_server.workers.cli.options import OPERATE, Json, Limit, Scope
+from slowwave_server.workers.cli.backend_scopes import BackendReport, behind, deliver_all, scopes_meant, tell_failure
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
+from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE
-from slowwave_server.workers.cli.state import Shell, operator, shell_of
+from slowwave_server.workers.cli.state import Shell, operator
 
 if TYPE_CHECKING:
     from slowwave_server.services.memory_files.delivery import DeliveryReport
     from slowwave_server.services.reports.files import ScopeFiles
 
-app = typer.Typer(no_args_is_help=True, help="Memory as files that people edit: status, sync.")
 
-
-def register(parent: typer.Typer) -> None:
-    """Add these commands."""
-    parent.add_typer(app, name="files", rich_help_panel=OPERATE)
-
-
-@app.command()
-def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) -> None:
-    """Show which scopes have files, what waits for them, and what is held back. Exit 1 if something is wrong."""
+def read_status(shell: Shell, limit: int) -> BackendReport:
+    """Which scopes have files, their backlog, and the files that are held back."""
     from slowwave_server.services.reports.files import report_files
 
-    shell = shell_of(context)
     settings = shell.settings.memory
     with shell.connection() as connection:
         report = report_files(connection, shell.tenant, settings.backend, settings.files.root.expanduser(), limit=limit)
-    troubled = report.problem is not None or any(one.held or one.last_error for one in report.scopes)
-    if as_json:
-        print_json(report)
-    else:
+    wrong = report.problem is not None or any(one.held or one.last_error for one in report.scopes)
+
+    def show() -> None:
         out = console()
-        fed = "and changes are queued for files" if report.fed else "and no changes are queued for files"
-        out.print(f"memory.backend is {report.backend} here, {fed}.")
+        fed = "changes are queued for files" if report.fed else "no changes are queued for files"
+        out.print(f"files: memory.backend is {report.backend}, and {fed}.")
         if report.problem is not None:
             out.print(styled(report.problem, "red"), soft_wrap=True)
         for one in report.scopes:
             _show(one)
-    if troubled:
-        raise typer.Exit(FOUND)
+
+    return BackendReport(report, show, wrong)
 
 
 def _show(one: "ScopeFiles") -> None:
@@ -59,23 +49,13 @@ def _show(one: "ScopeFiles") -> None:
     tell_failure(out, one)
 
 
-@app.command()
-def sync(
-    context: typer.Context,
-    agent: Annotated[str | None, typer.Argument(help="Whose files; default: all of the tenant.")] = None,
-    *,
-    scope: Scope = None,
-    allow_removals: Annotated[
-        bool, typer.Option("--allow-removals", help="Also where a large part of a file's lines is gone at once.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Read hand edits back and write what changed, in this process. Exit 1 if a file is held back."""
-    shell = shell_of(context)
-    reports = {
-        name: _deliver(shell, scope_id, allow_removals=allow_removals)
-        for name, scope_id in _scopes(shell, agent, scope).items()
-    }
+def sync(shell: Shell, agent: str | None, scope: str | None, *, allow_removals: bool, as_json: bool) -> None:
+    """Read edits back and write changes. Exits with 1 if a file is held back, 3 if a scope failed or is busy."""
+    with progress("writing files"):
+        reports = {
+            name: _deliver(shell, scope_id, allow_removals=allow_removals)
+            for name, scope_id in _scopes(shell, agent, scope).items()
+        }
     if as_json:
         print_json(reports)
     else:
@@ -88,7 +68,7 @@ def sync(
 
 
 def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryReport":
-    """Deliver until nothing is left; the sums of it."""
+    """Deliver until nothing waits; answer the sums."""
     from slowwave_server.services.memory_files.backends import choose_backend
     from slowwave_server.services.memory_files.delivery import FileRules, deliver
     from slowwave_server.services.memory_files.disk import Disk
@@ -110,12 +90,12 @@ def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryR
 
 
 def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
-    """The scopes that are meant, by name. Raises UnknownName, and InvalidSettings where there are no files."""
+    """The scopes to sync, by name. Raises UnknownName, and InvalidSettings if memory.backend is not file."""
     from slowwave.errors import InvalidSettings
 
     backend = shell.settings.memory.backend
     if backend != "file":
-        raise InvalidSettings(f"memory.backend is {backend} here: there are no files to sync; set it to file")
+        raise InvalidSettings(f"memory.backend must be file to sync files, got {backend}")
     return scopes_meant(shell, agent, scope)
 
 
@@ -124,7 +104,7 @@ def _tell(name: str, report: "DeliveryReport") -> None:
 
     out = console()
     if report.state == "busy":
-        out.print(styled(f"{name}: somebody else is at these files; try again in a moment", "yellow"), soft_wrap=True)
+        out.print(styled(f"{name}: another process is writing these files; try again", "yellow"), soft_wrap=True)
         return
     if report.state == "failed":
         out.print(styled(f"{name}: {report.error}", "red"), soft_wrap=True)

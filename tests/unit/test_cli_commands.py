@@ -1,7 +1,8 @@
-"""The shell's manners: help by topic, one sentence for what was to be expected, documented exit codes."""
+"""The command line: its tree, its help, its exit codes, and what it loads."""
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typer.testing import Result
 
 from slowwave.settings import known_keys
 from slowwave_server.workers.cli.main import app
+from slowwave_server.workers.cli.tree import TREE, Noun, Verb, verbs
 from tests.support.shelling import CliRunner
 
 NOWHERE = {
@@ -21,11 +23,11 @@ NOWHERE = {
     "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
 }
 # These print as they go, or speak a protocol.
-UP_AND_RUN = {"up", "worker", "demo", "mcp", "hook", "exporter", "console", "serve"}
+PROCESSES = {"up", "worker", "demo", "mcp", "hook", "exporter", "console", "serve"}
 
 
 def run(*arguments: str, **variables: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), env=NOWHERE | variables)
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"} | NOWHERE | variables)
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -41,20 +43,52 @@ ALL = dict(commands(typer.main.get_command(app)))
 
 def test_help_lists_the_commands_by_topic() -> None:
     shown = run("--help").output
-    topics = ("Run", "Record and recall", "Operate", "Mend")
+    topics = ("Run", "Read", "Memory", "Operate")
     places = [shown.index(f"{topic} ") for topic in topics]
     assert places == sorted(places)
-    assert "Exit codes: 0 fine" in " ".join(shown.split())
+    assert "Exit codes: 0 done" in " ".join(shown.split())
+
+
+def test_top_level_has_about_thirty_names() -> None:
+    assert len(TREE) <= 30
+    assert sum(isinstance(node, Noun) for node in TREE.values()) == 16
 
 
 def test_help_answers_without_loading_the_heavy_libraries() -> None:
-    heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis")
-    code = f"import sys, slowwave_server.workers.cli.main; print([name for name in {heavy} if name in sys.modules])"
+    heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis", "jinja2", "starlette", "numpy")
+    code = (
+        "import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', '--help']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+    )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"
+    assert shown.stderr.strip() == "[]"
 
 
-@pytest.mark.parametrize("path", sorted(set(ALL) - {(name,) for name in UP_AND_RUN}), ids=" ".join)
+def test_a_command_loads_no_module_of_another_command() -> None:
+    code = (
+        "import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', 'day', 'list', '-h']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(sorted(name.rpartition('.')[2] for name in sys.modules if '.workers.cli.' in name), file=sys.stderr)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(shown.stderr.replace("'", '"')))
+    targets = {verb.target.partition(":")[0] for _, verb in verbs()}
+    assert loaded & targets == {"days"}
+
+
+@pytest.mark.parametrize(("path", "verb"), sorted(verbs(), key=lambda pair: pair[0]), ids=lambda value: str(value)[:60])
+def test_every_example_is_a_call_of_its_command(path: tuple[str, ...], verb: Verb) -> None:
+    assert verb.examples
+    shown = " ".join(run(*path, "--help", COLUMNS="200").output.split())
+    for example in verb.examples:
+        words = shlex.split(example.partition("<")[0])
+        assert tuple(words[: len(path)]) == path
+        ALL[path].make_context(" ".join(path), words[len(path) :])
+        assert f"$ slowwave {example}" in shown
+
+
+@pytest.mark.parametrize("path", sorted(set(ALL) - {(name,) for name in PROCESSES}), ids=" ".join)
 def test_every_command_that_prints_data_has_json(path: tuple[str, ...]) -> None:
     assert "--json" in {option for parameter in ALL[path].params for option in parameter.opts}
 
@@ -68,7 +102,17 @@ def test_every_command_and_option_says_what_it_is_for(path: tuple[str, ...]) -> 
 @pytest.mark.parametrize("path", [(), *sorted(ALL)], ids=" ".join)
 def test_help_names_types_in_plain_words(path: tuple[str, ...]) -> None:
     shown = run(*path, "--help", COLUMNS="160").output
-    assert not re.search(r"<(bool|str|int|float|path|list)\b", shown)
+    assert not re.search(r"<(bool|str|int|float|path|list|datetime|uuid)\b", shown, re.IGNORECASE)
+
+
+FREE_TEXT = {"text", "query", "a", "b", "alias", "description", "words", "llm_command"}
+
+
+@pytest.mark.parametrize("path", sorted(ALL), ids=" ".join)
+def test_only_free_text_is_called_text(path: tuple[str, ...]) -> None:
+    context = typer.Context(ALL[path])
+    labels = {one.name: one.display_type_rich(context) for one in ALL[path].params}
+    assert {name for name, label in labels.items() if label == "TEXT"} <= FREE_TEXT
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -79,16 +123,27 @@ def test_completion_scripts_are_printed(shell: str) -> None:
     assert f"_SLOWWAVE_COMPLETE=complete_{shell}" in shown.stdout
 
 
-def test_completion_offers_commands() -> None:
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("slowwave ses", ["session"]),
+        ("slowwave session fl", ["flush"]),
+        ("slowwave admin keys re", ["revoke"]),
+        ("slowwave backend sync v", ["vectors"]),
+        ("slowwave inbox answer ne", ["neither"]),
+    ],
+)
+def test_completion_offers_what_fits(words: str, offered: list[str]) -> None:
     program = Path(sys.executable).with_name("slowwave")
     environment = {"PATH": "/usr/bin:/bin", "_SLOWWAVE_COMPLETE": "complete_bash"}
-    environment |= {"COMP_WORDS": "slowwave embeddings re", "COMP_CWORD": "2"}
+    environment |= {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
     shown = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
-    assert shown.stdout.split() == ["reindex"]
+    assert shown.stdout.split() == offered
 
 
-def test_version_option_prints_what_the_command_prints() -> None:
-    assert run("--version").stdout == run("version").stdout
+def test_version_is_an_option() -> None:
+    assert re.fullmatch(r"slowwave \d+\.\d+\.\d+\S*\n", run("--version").stdout)
+    assert run("version").exit_code == 2
 
 
 def test_config_show_masks_every_secret(tmp_path: Path) -> None:
@@ -119,21 +174,18 @@ def test_config_show_masks_every_secret(tmp_path: Path) -> None:
     }
 
 
-def test_version_is_json_if_asked() -> None:
-    assert json.loads(run("version", "--json").stdout)["version"]
-
-
 @pytest.mark.parametrize(
     "call",
     [
         ("status",),
-        ("why", "concierge", "monday"),
-        ("memories", "concierge"),
+        ("session", "why", "concierge", "monday"),
+        ("memory", "list", "concierge"),
         ("search", "concierge", "cats"),
-        ("flush", "concierge"),
-        ("migrate",),
-        ("quarantine", "list"),
-        ("dead-letters", "list"),
+        ("session", "flush", "concierge"),
+        ("admin", "migrate"),
+        ("queue", "list"),
+        ("inbox", "list"),
+        ("webhook", "list"),
     ],
     ids=" ".join,
 )
@@ -159,12 +211,21 @@ def test_a_doctor_reports_servers_that_are_away_and_exits_1() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (("memories", "concierge", "--scope", "kitchen"), "neither room:NAME nor team:NAME"),
-        (("why", "concierge", "a\nb"), "can't be part of a name"),
-        (("explain", "not-an-id"), "a memory's id is meant"),
-        (("dead-letters", "redrive"), "give numbers of letters, or --all"),
-        (("dead-letters", "dismiss", "1", "--all"), "give numbers of letters, or --all"),
-        (("memories", "concierge", "--type", "rumour"), "rumour"),
+        (("memory", "list", "concierge", "--scope", "kitchen"), "scope must be room:NAME or team:NAME, got 'kitchen'"),
+        (("session", "why", "concierge", "a\nb"), "can't be part of a name"),
+        (("memory", "show", "not-an-id"), "not-an-id"),
+        (("queue", "retry"), "give IDs, or --all"),
+        (("queue", "dismiss", "1", "--all"), "give IDs, or --all"),
+        (("memory", "list", "concierge", "--type", "rumour"), "rumour"),
+        (("memory", "forget"), "give MEMORY or --scope"),
+        (("memory", "forget", "--scope", "kitchen", "--yes"), "room:NAME, team:NAME or agent:NAME"),
+        (("agent", "forget", "concierge", "--json"), "add --yes, or --dry-run"),
+        (("inbox", "answer", "keep"), "give ids of items"),
+        (("inbox", "answer", "keep", "q1", "--into", "x"), "--into needs the answer same"),
+        (("inbox", "list", "--older-than", "yesterday"), "30min, 12h, 7d or 2w"),
+        (("backend", "sync", "vectors", "concierge"), "vectors are shared by all tenants"),
+        (("webhook", "add", "http://example.com/x", "--type", "gone"), "--type must be one of"),
+        (("webhook", "add", "ftp://example.com/x"), "URL"),
         (("nonsense",), "nonsense"),
     ],
 )
@@ -192,13 +253,13 @@ def test_each_wrong_setting_gets_a_line() -> None:
 
 
 def test_env_of_a_folder_without_a_stack_is_a_sentence(tmp_path: Path) -> None:
-    result = run("env", "--data", str(tmp_path / "nothing"))
+    result = run("config", "env", "--data", str(tmp_path / "nothing"))
     assert result.exit_code == 3
     assert result.stdout == ""
     assert "slowwave up --data" in result.stderr
 
 
 def test_a_file_that_cannot_be_read_is_exit_2_before_any_server_is_asked(tmp_path: Path) -> None:
-    result = run("ingest", str(tmp_path))
+    result = run("import", "events", str(tmp_path))
     assert result.exit_code == 2
     assert "is a folder" in result.stderr

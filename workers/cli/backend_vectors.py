@@ -1,77 +1,56 @@
-"""`slowwave embeddings status | reindex`: vectors of memories and events.
+"""Vectors of memories and events: their status, and an index run.
 
 Must not know: SQL, how vectors are made.
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.options import OPERATE, Json
+from slowwave_server.workers.cli.backend_scopes import BackendReport
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE, complain
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.state import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.services.embeddings.indexing import IndexReport
     from slowwave_server.services.reports.embeddings import EmbeddingsReport, SpaceReport
 
-OFF = "Vectors are off (memory.embeddings.driver is none): search goes by words."
-
-app = typer.Typer(no_args_is_help=True, help="Vectors for search: status, reindex.")
+OFF = "Vectors are off (memory.embeddings.driver is none): search uses words alone."
 
 
-def register(parent: typer.Typer) -> None:
-    """Add these commands."""
-    parent.add_typer(app, name="embeddings", rich_help_panel=OPERATE)
-
-
-@app.command()
-def status(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show which model's vectors serve, how many there are, and what waits for its own."""
+def read_status(shell: Shell, _limit: int) -> BackendReport:
+    """Which model's vectors are in use, how many there are, and the backlog."""
     from slowwave.embedding import Embedders
     from slowwave_server.services.reports.embeddings import read_embeddings
 
-    shell = shell_of(context)
     own = Embedders(shell.settings.memory.embeddings).own
     with shell.connection() as connection:
         found = read_embeddings(connection, own.name if own else None)
-    if as_json:
-        print_json(found)
-    else:
-        _show(found)
+    return BackendReport(found, lambda: _show(found), wrong=False)
 
 
-@app.command()
-def reindex(
-    context: typer.Context,
-    *,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Throw all vectors away first; until they are back, search goes by words.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Make all vectors that are missing now, instead of some at every tick; of another model, then switch to it."""
+def sync(shell: Shell, *, again: bool, as_json: bool) -> None:
+    """Make all missing vectors, then use those of the settings' model. Exits: 1 busy, 3 failed."""
     from slowwave.embedding import Embedders, EmbeddingFailed
     from slowwave_server.services.embeddings.indexing import PROBE, Indexing, index
     from slowwave_server.services.embeddings.spaces import VectorsUnavailable, retire_all
 
-    shell = shell_of(context)
     settings = shell.settings.memory.embeddings
     models = Embedders(settings)
     engine = shell.engine
     try:
-        if anew and models.own is not None:
-            # Vectors that serve go only for a model that answers.
+        if again and models.own is not None:
+            # Vectors in use are deleted only if the new model answers.
             models.own.embed([PROBE])
             retire_all(engine)
         with progress("making vectors", partial(_how_far, shell, None if models.own is None else models.own.name)):
             report = index(Indexing(engine, models, settings.batch_size, lambda: True))
     except (VectorsUnavailable, EmbeddingFailed) as error:
-        complain(f"no more vectors were made: {error}")
+        complain(f"not all vectors were made: {error}")
         raise typer.Exit(UNAVAILABLE) from None
     if as_json:
         print_json(report)
@@ -82,7 +61,7 @@ def reindex(
 
 
 def _how_far(shell: Shell, model: str | None) -> str:
-    """How many vectors of the settings' model there are, and what waits for one."""
+    """How many vectors of the settings' model exist, and the backlog."""
     from slowwave_server.services.reports.embeddings import read_embeddings
 
     with shell.engine.connect() as connection:
@@ -98,18 +77,18 @@ def _words(report: "IndexReport") -> str:
     if report.state == "off":
         return OFF
     if report.state == "busy":
-        return "A worker makes vectors right now: `slowwave embeddings status` shows how far it is."
+        return "A worker is making vectors now: `slowwave backend status vectors` shows its progress."
     made = f"Vectors of {pluralize(report.memories, 'memory', 'memories')} and {pluralize(report.events, 'event')}"
     refused = f"; the model refused {pluralize(report.refused, 'text')}" if report.refused else ""
-    switched = f" Search uses {report.switched} from here on." if report.switched else ""
+    switched = f" Search now uses {report.switched}." if report.switched else ""
     return f"{made} were made{refused}.{switched}"
 
 
 def _show(found: "EmbeddingsReport") -> None:
     out = console()
-    out.print(styled(found.model or OFF, "bold"))
+    out.print(styled(f"vectors: {found.model}" if found.model else OFF, "bold"))
     if found.extension is None:
-        out.print("This Postgres has no extension vector yet; the first run makes it, if it may.")
+        out.print("This Postgres has no extension vector yet; the first run creates it if its login may.")
     if found.spaces:
         head = ("model", "", "numbers", "memories", "events", "refused", "waiting")
         print_rows(out, [tuple(styled(title, "dim") for title in head), *map(_row, found.spaces)], indent=2)

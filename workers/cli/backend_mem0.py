@@ -1,20 +1,19 @@
-"""`slowwave mem0 status | sync`: the copies of `memory.backend: mem0`.
+"""The copies of `memory.backend: mem0`: their status, and a sync.
 
 Must not know: SQL, how mem0 is set up.
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.fed_backends import behind, deliver_all, scopes_meant, tell_failure
-from slowwave_server.workers.cli.options import OPERATE, Json, Limit, Scope
+from slowwave_server.workers.cli.backend_scopes import BackendReport, behind, deliver_all, scopes_meant, tell_failure
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.sentences import UNAVAILABLE
+from slowwave_server.workers.cli.state import Shell
 
 if TYPE_CHECKING:
     from slowwave.mem0_backend import CopyStore
@@ -23,37 +22,27 @@ if TYPE_CHECKING:
 
 SCOPES_READ = 1000
 
-app = typer.Typer(no_args_is_help=True, help="Memory in mem0, which answers searches: status, sync.")
 
-
-def register(parent: typer.Typer) -> None:
-    """Add these commands."""
-    parent.add_typer(app, name="mem0", rich_help_panel=OPERATE)
-
-
-@app.command()
-def status(context: typer.Context, *, limit: Limit = 50, as_json: Json = False) -> None:
-    """Show which scopes mem0 was told of, and what waits for it. Exit 1 if something is wrong."""
+def read_status(shell: Shell, limit: int) -> BackendReport:
+    """Which scopes have copies in mem0, and their backlog."""
     from slowwave_server.services.reports.copies import report_copies
 
-    shell = shell_of(context)
     backend = shell.settings.memory.backend
     with shell.connection() as connection:
         report = report_copies(connection, shell.tenant, backend, limit=limit)
-    troubled = (backend == "mem0" and report.problem is not None) or any(one.last_error for one in report.scopes)
-    if as_json:
-        print_json(report)
-    else:
+    wrong = (backend == "mem0" and report.problem is not None) or any(one.last_error for one in report.scopes)
+
+    def show() -> None:
         out = console()
-        made = f"; its vectors are made by {report.identity}" if report.identity else ""
-        fed = f"and changes are queued for mem0{made}" if report.fed else "and no changes are queued for mem0"
-        out.print(styled(f"memory.backend is {report.backend} here, {fed}."), soft_wrap=True)
-        if report.problem is not None:
+        made = f"; its vectors come from {report.identity}" if report.identity else ""
+        fed = f"changes are queued for mem0{made}" if report.fed else "no changes are queued for mem0"
+        out.print(styled(f"mem0: memory.backend is {report.backend}, and {fed}."), soft_wrap=True)
+        if report.problem is not None and backend == "mem0":
             out.print(styled(report.problem, "red"), soft_wrap=True)
         for one in report.scopes:
             _show(one)
-    if troubled:
-        raise typer.Exit(FOUND)
+
+    return BackendReport(report, show, wrong)
 
 
 def _show(one: "ScopeCopies") -> None:
@@ -62,20 +51,8 @@ def _show(one: "ScopeCopies") -> None:
     tell_failure(out, one)
 
 
-@app.command()
-def sync(
-    context: typer.Context,
-    agent: Annotated[str | None, typer.Argument(help="Whose copies; default: all of the tenant.")] = None,
-    *,
-    scope: Scope = None,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Write all copies once more, those of every tenant, too."),
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Bring mem0 up to date, in this process."""
-    shell = shell_of(context)
+def sync(shell: Shell, agent: str | None, scope: str | None, *, again: bool, as_json: bool) -> None:
+    """Write waiting copies. again: write all copies. Exits with 3 if a scope failed or is busy."""
     scopes = _scopes(shell, agent, scope)
     store = _begin(shell, again=again)
     with progress("writing copies to mem0", partial(_how_far, shell)):
@@ -113,29 +90,29 @@ def _begin(shell: Shell, *, again: bool) -> "CopyStore":
 
 
 def _deliver(shell: Shell, scope_id: int, store: "CopyStore") -> "Mem0Report":
-    """Deliver until nothing is left; the sums of it."""
+    """Deliver until nothing waits; answer the sums."""
     from slowwave_server.services.mem0_backend.delivery import deliver_to_mem0
 
     return deliver_all(lambda: deliver_to_mem0(shell.engine, scope_id, store, now=shell.now()))
 
 
 def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
-    """The scopes that are meant, by name. Raises UnknownName, and InvalidSettings where mem0 is no backend."""
+    """The scopes to sync, by name. Raises UnknownName, and InvalidSettings if memory.backend is not mem0."""
     from slowwave.errors import InvalidSettings
 
     backend = shell.settings.memory.backend
     if backend != "mem0":
-        raise InvalidSettings(f"memory.backend is {backend} here: mem0 is fed nothing; set it to mem0")
+        raise InvalidSettings(f"memory.backend must be mem0 to sync mem0, got {backend}")
     return scopes_meant(shell, agent, scope)
 
 
 def _tell(name: str, report: "Mem0Report") -> None:
     out = console()
     if report.state == "busy":
-        out.print(styled(f"{name}: somebody else is at these copies; try again in a moment", "yellow"), soft_wrap=True)
+        out.print(styled(f"{name}: another process is writing these copies; try again", "yellow"), soft_wrap=True)
     elif report.state == "failed":
         out.print(styled(f"{name}: {report.error}", "red"), soft_wrap=True)
     else:
         written = pluralize(report.written, "memory", "memories")
-        removed = f", {report.removed:,} taken away" if report.removed else ""
+        removed = f", {report.removed:,} removed" if report.removed else ""
         out.print(styled(f"{name}: {written} written{removed}"), soft_wrap=True)
