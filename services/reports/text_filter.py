@@ -6,7 +6,7 @@ beginning of one is enough. Where no stem is left ("who?", a sign) the text itse
 Must not know: which list is filtered.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from slowwave_server.models import Memory
 
 LONGEST = 200
 """So many characters of what is asked for are looked at."""
-_LANGUAGES = text("SELECT slowwave.scope_languages(ARRAY[CAST(:scope AS bigint)])")
+_LANGUAGES = text("SELECT slowwave.scope_languages(CAST(:scopes AS bigint[]))")
 _STEMS = text("SELECT t.lexemes FROM slowwave.question_terms(:words, CAST(:languages AS text[])) AS t ORDER BY 1")
 _HOLDING = text(
     "SELECT x.id FROM unnest(CAST(:ids AS uuid[]), CAST(:contents AS text[])) AS x (id, content) WHERE CASE"
@@ -41,9 +41,8 @@ class TextFilter:
     def read(cls, connection: Connection, scope_id: int, words: str) -> "TextFilter":
         """Take words as somebody typed them."""
         asked = words.replace("\0", "").strip()[:LONGEST]
-        languages = connection.execute(_LANGUAGES, {"scope": scope_id}).scalar_one()
-        found = connection.execute(_STEMS, {"words": asked, "languages": languages}).scalars()
-        return cls(scope_id, asked, tuple(languages), tuple(map(tuple, found)))
+        languages, stems = _terms(connection, [scope_id], asked)
+        return cls(scope_id, asked, languages, stems)
 
     def condition(self) -> ColumnElement[bool]:
         """What holds of memories of the scope that say it; one index finds them, however many there are (I8)."""
@@ -66,8 +65,32 @@ class TextFilter:
         return set(connection.execute(_HOLDING, values).scalars()) if found else set()
 
     def _query(self, prefix: str, suffix: str) -> str:
-        words = (" | ".join(_quoted(prefix + stem) + suffix for stem in stems) for stems in self.stems)
-        return " & ".join(f"({word})" for word in words)
+        return _conjunction(self.stems, prefix, suffix)
+
+
+def quick_query(connection: Connection, scopes: Sequence[int], words: str) -> str | None:
+    """The tsquery of `Memory.search` for words in any of these scopes; None if no stem is left, or without a scope."""
+    asked = words.replace("\0", "").strip()[:LONGEST]
+    if not asked or not scopes:
+        return None
+    _, stems = _terms(connection, scopes, asked)
+    if not stems:
+        return None
+    return " | ".join(f"({_conjunction(stems, f'{scope}:', ':*A')})" for scope in scopes)
+
+
+def _terms(
+    connection: Connection, scopes: Sequence[int], words: str
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The languages of some scopes, and the stems of each word in them."""
+    languages = connection.execute(_LANGUAGES, {"scopes": list(scopes)}).scalar_one()
+    found = connection.execute(_STEMS, {"words": words, "languages": languages}).scalars()
+    return tuple(languages), tuple(map(tuple, found))
+
+
+def _conjunction(stems: tuple[tuple[str, ...], ...], prefix: str, suffix: str) -> str:
+    words = (" | ".join(_quoted(prefix + stem) + suffix for stem in one) for one in stems)
+    return " & ".join(f"({word})" for word in words)
 
 
 def _quoted(lexeme: str) -> str:

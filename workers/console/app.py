@@ -34,7 +34,7 @@ from slowwave_server.workers.console.templating import FOLDER
 BODY_SECONDS = 10.0
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
-    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

@@ -20,11 +20,20 @@ from slowwave_server.workers.console.health_cache import HealthCache
 
 
 class Link(NamedTuple):
-    """One entry of the navigation. role: who may not open it sees no entry."""
+    """One entry of the sidebar.
+
+    group: the heading above it. role: a person without it sees no entry. key: the letter after `g` that opens the page.
+    badge: the figure of `/live/badges` beside it. also: pages that belong to this entry, too.
+    """
 
     title: str
     path: str
+    group: str
+    icon: str
+    key: str = ""
     role: UserRole = "viewer"
+    badge: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

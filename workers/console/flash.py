@@ -3,6 +3,8 @@
 Must not know: pages.
 """
 
+from dataclasses import dataclass
+
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,20 +16,28 @@ SECONDS = 60
 LONGEST = 1000
 
 
-def write_flash(response: Response, login: Login, sentence: str, *, cookie: str, secure: bool) -> None:
-    """Say a sentence on the next page. cookie: its name."""
-    value = _signer(login).dumps(sentence[:LONGEST])
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """A sentence that one page shows. undo: the run that a button beside it takes back; None without a button."""
+
+    sentence: str
+    undo: int | None = None
+
+
+def write_flash(response: Response, login: Login, flash: Flash, *, cookie: str, secure: bool) -> None:
+    """Show a flash on the next page. cookie: its name."""
+    value = _signer(login).dumps([flash.sentence[:LONGEST], flash.undo])
     said = value if isinstance(value, str) else value.decode()
     response.set_cookie(cookie, said, max_age=SECONDS, path="/", httponly=True, samesite="strict", secure=secure)
 
 
-def read_flash(request: Request, login: Login, *, cookie: str) -> str | None:
-    """What is to be said; None where nothing is, or where somebody else signed it."""
+def read_flash(request: Request, login: Login, *, cookie: str) -> Flash | None:
+    """The flash that waits for this page; None without one, or if another login signed it."""
     try:
         said = _signer(login).loads(request.cookies.get(cookie, ""), max_age=SECONDS)
     except BadData:
         return None
-    return said if isinstance(said, str) else None
+    return Flash(*said) if isinstance(said, list) else None
 
 
 def clear_flash(request: Request, response: Response, *, cookie: str, secure: bool) -> None:

@@ -27,8 +27,8 @@ from slowwave_server.services.access.audit_log import ActDetails
 from slowwave_server.services.access.console_sessions import Login
 from slowwave_server.services.access.console_users import User, tenants_of
 from slowwave_server.workers.cli.state import Shell
-from slowwave_server.workers.console.app_state import AppState
-from slowwave_server.workers.console.flash import COOKIE, clear_flash, read_flash, write_flash
+from slowwave_server.workers.console.app_state import AppState, Link
+from slowwave_server.workers.console.flash import COOKIE, Flash, clear_flash, read_flash, write_flash
 from slowwave_server.workers.console.templating import TEMPLATES
 
 DIGITS = 19
@@ -172,20 +172,36 @@ class PageRequest:
         """
         if self.connections:
             raise RuntimeError(f"{template} is made while a connection is held; make it after the block")
-        around = {"req": self, "flash": self._flash(), "navigation": self.state.navigation}
+        around = {"req": self, "flash": self._flash(), "navigation": self.state.navigation, "groups": self._groups()}
         values |= around | {"problem": problem, "cure": cure}
         response = TEMPLATES.TemplateResponse(self.request, template, values, status_code=status_code)
         clear_flash(self.request, response, cookie=self.state.cookie(COOKIE), secure=self.state.secure)
         return response
 
-    def go(self, path: str, *, say: str | None = None, **query: str | int | None) -> Response:
-        """After a change: see another page (of this console), which says `say` once."""
+    def part(self, template: str, **values: Any) -> Response:
+        """Answer a part of a page, for a live update: it shows no flash and leaves the one that waits for a page."""
+        if self.connections:
+            raise RuntimeError(f"{template} is made while a connection is held; make it after the block")
+        return TEMPLATES.TemplateResponse(self.request, template, values | {"req": self})
+
+    @property
+    def wants_part(self) -> bool:
+        """Whether htmx asks: the answer is a part of a page."""
+        return self.request.headers.get("hx-request") == "true"
+
+    def go(self, path: str, *, say: str | None = None, undo: int | None = None, **query: str | int | None) -> Response:
+        """After a change: see another page (of this console), which says `say` once.
+
+        undo: the run that a button beside `say` takes back.
+        """
         if urlsplit(path).netloc or not path.startswith("/") or path.startswith("//"):
             raise ValueError(f"{path!r} is no page of this console")
         given = {name: value for name, value in query.items() if value is not None}
         response = RedirectResponse(f"{path}?{urlencode(given)}" if given else path, HTTPStatus.SEE_OTHER)
         if say is not None and self.login is not None:
-            write_flash(response, self.login, say, cookie=self.state.cookie(COOKIE), secure=self.state.secure)
+            write_flash(
+                response, self.login, Flash(say, undo), cookie=self.state.cookie(COOKIE), secure=self.state.secure
+            )
         return response
 
     def link(self, **changed: str | int | None) -> str:
@@ -199,10 +215,20 @@ class PageRequest:
         here = self.request.url.path
         return here == path or (path != "/" and here.startswith(f"{path}/"))
 
+    def is_at(self, link: Link) -> bool:
+        """Whether this page belongs to an entry of the sidebar."""
+        return any(self.is_within(path) for path in (link.path, *link.also))
+
     def tenants(self) -> list[str]:
         """The tenants that this person may look at."""
         with self.reading() as connection:
             return tenants_of(connection, self.user)
 
-    def _flash(self) -> str | None:
+    def _groups(self) -> list[str]:
+        """The headings of the sidebar that have an entry for this person."""
+        if self.login is None:
+            return []
+        return list(dict.fromkeys(link.group for link in self.state.navigation if self.may(link.role)))
+
+    def _flash(self) -> Flash | None:
         return None if self.login is None else read_flash(self.request, self.login, cookie=self.state.cookie(COOKIE))

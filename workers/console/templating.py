@@ -35,6 +35,11 @@ def utc(moment: datetime | None) -> str:
     return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def day(moment: datetime | None) -> str:
+    """The day of an event in UTC: "10 June 2025"; "" for None."""
+    return "" if moment is None else f"{moment.astimezone(UTC):%-d %B %Y}"
+
+
 def pairs(words: Iterable[str]) -> list[tuple[str, str]]:
     """Choices of a field whose values are their own words."""
     return [(word, word) for word in words]
@@ -48,7 +53,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(ago=ago, utc=utc, duration=duration_words, count=pluralize, pairs=pairs)
+    environment.filters.update(ago=ago, utc=utc, duration=duration_words, count=pluralize, pairs=pairs, day=day)
     return environment
 
 

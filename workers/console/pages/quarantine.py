@@ -167,16 +167,16 @@ def _told(req: PageRequest, what: str, done: list[int], refused: Mapping[int, st
     say = f"{pluralize(len(done), 'letter')} {what}."
     for number, reason in refused.items():
         say += f" Letter {number}: {reason}."
-    return req.go("/quarantine/letters", say=say)
+    return req.go("/quarantine/dead-letters", say=say)
 
 
 ROUTES: list[Page] = [
     reads("/quarantine", overview),
     reads("/quarantine/events", events),
-    reads("/quarantine/letters", letters),
-    reads("/quarantine/letters/{letter:int}", letter),
+    reads("/quarantine/dead-letters", letters),
+    reads("/quarantine/dead-letters/{letter:int}", letter),
     changes("/quarantine/events/retry", retry, role="operator"),
     changes("/quarantine/events/retry-all", retry_all, role="operator"),
-    changes("/quarantine/letters/redrive", redrive_letters, role="operator"),
-    changes("/quarantine/letters/dismiss", dismiss_letters, role="operator"),
+    changes("/quarantine/dead-letters/redrive", redrive_letters, role="operator"),
+    changes("/quarantine/dead-letters/dismiss", dismiss_letters, role="operator"),
 ]

@@ -30,49 +30,49 @@ def host(engine: Engine) -> Host:
 
 
 def test_how_jobs_stand_is_for_all_to_read_and_for_operators_to_change(console: Console, host: Host) -> None:
-    shown = console.get("/maintenance").text
+    shown = console.get("/jobs").text
     assert "light" in shown
     assert "at the next tick" in shown
     assert "Run now" not in shown
-    assert 'action="/maintenance/light/run"' in console.get("/maintenance", who="operator").text
+    assert 'action="/jobs/light/run"' in console.get("/jobs", who="operator").text
 
 
 def test_a_job_is_run_now_in_the_person_s_name(console: Console, host: Host) -> None:
-    assert console.post("/maintenance/light/run").status_code == 303
+    assert console.post("/jobs/light/run").status_code == 303
     (run,) = host.past("light")
     assert (run.status, run.started_by.startswith("operator@"), run.started_by.endswith("(console)")) == (
         "completed", True, True,
     )  # fmt: skip
-    said = console.get("/maintenance", who="operator").text
+    said = console.get("/jobs", who="operator").text
     assert f"light: run {run.id} completed in" in said
     assert host.job("light").last_status == "completed"
     before = host.job("light")
-    console.post("/maintenance/light/run", dry_run="yes")
+    console.post("/jobs/light/run", dry_run="yes")
     assert host.job("light") == before
     assert host.past("light")[1].stats["dry_run"] is True
-    console.post("/maintenance/odd/run")
-    assert "nothing here runs jobs of the type" in console.get("/maintenance", who="operator").text
-    assert console.post("/maintenance/nonsense/run").status_code == 404
+    console.post("/jobs/odd/run")
+    assert "nothing here runs jobs of the type" in console.get("/jobs", who="operator").text
+    assert console.post("/jobs/nonsense/run").status_code == 404
 
 
 def test_a_job_that_runs_already_is_not_run_a_second_time(console: Console, host: Host) -> None:
     with host.engine.begin() as connection:
         assert claim_job(connection, "light", now=datetime.now(UTC), lease_seconds=60, by="a worker", forced=True)
-    refused = console.post("/maintenance/light/run")
+    refused = console.post("/jobs/light/run")
     assert (refused.status_code, "has a run under way" in refused.text) == (409, True)
-    assert "for a worker" in console.get("/maintenance").text
+    assert "for a worker" in console.get("/jobs").text
 
 
 def test_a_job_is_paused_and_resumed(console: Console, host: Host) -> None:
-    console.post("/maintenance/light/pause")
+    console.post("/jobs/light/pause")
     assert host.job("light").enabled is False
-    paused = console.get("/maintenance", who="operator").text
+    paused = console.get("/jobs", who="operator").text
     assert "light is paused" in paused
-    assert 'action="/maintenance/light/resume"' in paused
-    console.post("/maintenance/light/resume")
+    assert 'action="/jobs/light/resume"' in paused
+    console.post("/jobs/light/resume")
     job = host.job("light")
     assert (job.enabled, job.next_due_at > datetime.now(UTC)) == (True, True)
-    assert console.post("/maintenance/light/pause", who="curator").status_code == 403
+    assert console.post("/jobs/light/pause", who="curator").status_code == 403
 
 
 def test_i8_who_sees_some_tenants_alone_changes_nothing_that_works_on_others(console: Console, host: Host) -> None:
@@ -80,9 +80,9 @@ def test_i8_who_sees_some_tenants_alone_changes_nothing_that_works_on_others(con
         connection.execute(
             text("INSERT INTO slowwave.agents (tenant, name) VALUES (:t, 'a'), ('globex', 'b')"), {"t": TENANT}
         )
-    assert "so you can't change them" in console.get("/maintenance", who="operator").text
+    assert "so you can't change them" in console.get("/jobs", who="operator").text
     for what in ("run", "pause", "resume"):
-        refused = console.post(f"/maintenance/light/{what}")
+        refused = console.post(f"/jobs/light/{what}")
         assert (refused.status_code, "all tenants" in refused.text) == (403, True)
     assert (host.past(), host.job("light").enabled) == ([], True)
 
@@ -94,7 +94,7 @@ def test_the_journal_says_who_did_what_and_nothing_that_was_said(
     stream = io.StringIO()
     handler = write_log(console.settings.model_copy(update={"log_format": form}), stream)
     try:
-        console.post("/maintenance/light/pause")
+        console.post("/jobs/light/pause")
         try:
             int("Maya lives in Lisbon.")
         except ValueError:

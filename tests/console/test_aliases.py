@@ -17,19 +17,19 @@ def past(engine: Engine) -> Past:
 
 
 def add(console: Console, who: str = "curator", **form: str) -> object:
-    return console.post("/names/add", who=who, **{"agent": "maya", "name": "Kubernetes", "alias": "k8s", **form})
+    return console.post("/aliases/add", who=who, **{"agent": "maya", "name": "Kubernetes", "alias": "k8s", **form})
 
 
 def test_alias_is_added_and_removed_in_the_persons_name(console: Console, past: Past) -> None:
-    assert "No aliases are known there" in console.get("/names").text
-    answer = console.post("/names/add", who="curator", agent="maya", name="Kubernetes", alias="k8s")
-    assert answer.headers["location"] == "/names?agent=maya"
-    page = console.get("/names?agent=maya", who="curator").text
+    assert "No aliases are known there" in console.get("/aliases").text
+    answer = console.post("/aliases/add", who="curator", agent="maya", name="Kubernetes", alias="k8s")
+    assert answer.headers["location"] == "/aliases?agent=maya"
+    page = console.get("/aliases?agent=maya", who="curator").text
     assert "Kubernetes · k8s: added; run" in page
     assert "by curator" in page
-    console.post("/names/remove", who="curator", agent="maya", name="Kubernetes", alias="k8s")
-    assert "No aliases are known there" in console.get("/names").text
-    assert "removed" in console.get("/names?removed=yes").text
+    console.post("/aliases/remove", who="curator", agent="maya", name="Kubernetes", alias="k8s")
+    assert "No aliases are known there" in console.get("/aliases").text
+    assert "removed" in console.get("/aliases?removed=yes").text
 
 
 def test_edit_is_undone_at_its_run(console: Console, past: Past) -> None:
@@ -38,12 +38,12 @@ def test_edit_is_undone_at_its_run(console: Console, past: Past) -> None:
         run = connection.exec_driver_sql("SELECT run_id FROM slowwave.alias_changes").scalar_one()
     assert "1 alias added by hand" in console.get(f"/runs/{run}").text
     assert console.post(f"/runs/{run}/undo").status_code == 303
-    assert "No aliases are known there" in console.get("/names?removed=yes").text
+    assert "No aliases are known there" in console.get("/aliases?removed=yes").text
 
 
 def test_refused_edit_says_why_and_keeps_what_was_typed(console: Console, past: Past) -> None:
     add(console)
-    answer = console.post("/names/add", who="curator", agent="maya", name="kubernetes", alias="K8S")
+    answer = console.post("/aliases/add", who="curator", agent="maya", name="kubernetes", alias="K8S")
     assert answer.status_code == 409
     assert "Nothing was changed: &#39;K8S&#39; is an alias of &#39;kubernetes&#39; already" in answer.text
     assert 'value="K8S"' in answer.text
@@ -51,21 +51,21 @@ def test_refused_edit_says_why_and_keeps_what_was_typed(console: Console, past: 
 
 def test_viewer_reads_names_alone(console: Console, past: Past) -> None:
     add(console)
-    page = console.get("/names?agent=maya").text
+    page = console.get("/aliases?agent=maya").text
     assert "k8s" in page
-    assert 'action="/names/remove"' not in page
-    assert console.post("/names/remove", who="viewer", agent="maya", name="Kubernetes", alias="k8s").status_code == 403
+    assert 'action="/aliases/remove"' not in page
+    assert console.post("/aliases/remove", who="viewer", agent="maya", name="Kubernetes", alias="k8s").status_code == 403
 
 
 def test_form_without_its_token_changes_nothing(console: Console, past: Past) -> None:
     sent = {"agent": "maya", "name": "Kubernetes", "alias": "k8s", "token": "x"}
-    assert console.visitor("curator").post("/names/add", data=sent).status_code == 403
-    assert "No aliases are known there" in console.get("/names").text
+    assert console.visitor("curator").post("/aliases/add", data=sent).status_code == 403
+    assert "No aliases are known there" in console.get("/aliases").text
 
 
 def test_i8_names_of_another_tenant_are_not_there(console: Console, past: Past) -> None:
     add(console)
-    assert console.get("/names?agent=maya", who="stranger").status_code == 404
-    refused = console.post("/names/add", who="stranger", agent="maya", name="Kubernetes", alias="kates")
+    assert console.get("/aliases?agent=maya", who="stranger").status_code == 404
+    refused = console.post("/aliases/add", who="stranger", agent="maya", name="Kubernetes", alias="kates")
     assert refused.status_code in {404, 409}
-    assert "kates" not in console.get("/names?agent=maya").text
+    assert "kates" not in console.get("/aliases?agent=maya").text

@@ -34,7 +34,7 @@ def status(req: PageRequest) -> Response:
         found = read_maintenance(connection, req.now)
         whole = sees_everything(connection, req.user)
     when = {standing.job.id: when_words(standing.job) for standing in found.jobs}
-    return req.page("maintenance.html", found=found, when=when, may_change=whole and req.may("operator"))
+    return req.page("jobs.html", found=found, when=when, may_change=whole and req.may("operator"))
 
 
 def run_now(req: PageRequest) -> Response:
@@ -57,13 +57,13 @@ def run_now(req: PageRequest) -> Response:
         sentence = f"The job {job.id} has a run under way"
         raise PageError(HTTPStatus.CONFLICT, sentence, "wait for it: the page of maintenance shows it") from None
     except InvalidSchedule as error:
-        cure = f"mend it with `slowwave maintenance config {job.id}`"
+        cure = f"mend it with `slowwave job config {job.id}`"
         raise PageError(HTTPStatus.CONFLICT, f"{job.id}: {error}", cure) from None
     if done is None:
-        return req.go("/maintenance", say=f"{job.id} has begun and goes on: this page shows when it has ended.")
+        return req.go("/jobs", say=f"{job.id} has begun and goes on: this page shows when it has ended.")
     if done.value is None:
         raise PageError(HTTPStatus.NOT_FOUND, f"the job {job.id} has just been removed")
-    return req.go("/maintenance", say=_run_words(done.value))
+    return req.go("/jobs", say=_run_words(done.value))
 
 
 def pause(req: PageRequest) -> Response:
@@ -82,7 +82,7 @@ def _enable(req: PageRequest, *, enabled: bool, say: str) -> Response:
         configure(connection, job.id, Wish(enabled=enabled), recompute=False, now=req.now)
     # A job's row keeps no names: the log has who it was.
     log.info("maintenance job %s was %s by %s", job.id, "resumed" if enabled else "paused", req.user.name)
-    return req.go("/maintenance", say=say.format(job.id))
+    return req.go("/jobs", say=say.format(job.id))
 
 
 def _job(connection: Connection, req: PageRequest) -> Job:
@@ -101,8 +101,8 @@ def _run_words(run: JobReport) -> str:
 
 
 ROUTES: list[Page] = [
-    reads("/maintenance", status),
-    changes("/maintenance/{job}/run", run_now, role="operator"),
-    changes("/maintenance/{job}/pause", pause, role="operator"),
-    changes("/maintenance/{job}/resume", resume, role="operator"),
+    reads("/jobs", status),
+    changes("/jobs/{job}/run", run_now, role="operator"),
+    changes("/jobs/{job}/pause", pause, role="operator"),
+    changes("/jobs/{job}/resume", resume, role="operator"),
 ]

@@ -79,7 +79,7 @@ def _scope(place: ScopeParams) -> tuple[str, str]:
 def _told(req: PageRequest, place: ScopeParams, done: AliasEdit) -> Response:
     pairs = ", ".join(f"{name} · {alias}" for name, alias in done.pairs)
     say = f"{pairs}: {done.action}; run {done.run} did it, and can be undone."
-    return req.go("/names", say=say, agent=place.agent, scope=place.scope)
+    return req.go("/aliases", say=say, agent=place.agent, scope=place.scope)
 
 
 def _refused(req: PageRequest, place: ScopeParams, refused: Exception) -> Response:
@@ -92,7 +92,7 @@ def _page(
     req: PageRequest, place: ScopeParams | None, agents: list[str], found: list[ListedAlias], problem: str | None = None
 ) -> Response:
     return req.page(
-        "names.html",
+        "aliases.html",
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
         problem=problem,
         place=place,
@@ -106,7 +106,7 @@ def _page(
 
 
 ROUTES: list[Page] = [
-    reads("/names", listing),
-    changes("/names/add", add, role="curator"),
-    changes("/names/remove", remove, role="curator"),
+    reads("/aliases", listing),
+    changes("/aliases/add", add, role="curator"),
+    changes("/aliases/remove", remove, role="curator"),
 ]

@@ -1,0 +1,28 @@
+"""Parts of pages that are asked for again and again while a page is open: the counts beside entries of the sidebar.
+
+Must not know: how anything is counted.
+"""
+
+from starlette.responses import Response
+
+from slowwave_server.services.access.whole_installation import sees_everything
+from slowwave_server.services.reports.dead_letters import count_open
+from slowwave_server.services.reports.inbox import open_keys
+from slowwave_server.services.reports.quarantine import count_quarantined
+from slowwave_server.workers.console.request import PageRequest
+from slowwave_server.workers.console.routing import Page, reads
+
+
+def badges(req: PageRequest) -> Response:
+    """How much waits in the inbox and in quarantine."""
+    with req.reading() as connection:
+        nobodys = sees_everything(connection, req.user)
+        counts = {
+            "inbox": len(open_keys(connection, req.tenant)),
+            "quarantine": count_quarantined(connection, req.tenant)
+            + count_open(connection, req.tenant, nobodys=nobodys),
+        }
+    return req.part("parts/badges.html", counts=counts)
+
+
+ROUTES: list[Page] = [reads("/live/badges", badges)]
