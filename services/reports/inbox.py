@@ -66,6 +66,15 @@ _UNASKED = text(
     " ORDER BY c.id DESC LIMIT :most"
 )
 
+_ANSWERED = text(
+    "WITH decided AS (SELECT c.after FROM slowwave.memory_changes c JOIN slowwave.memories m ON m.id = c.memory_id"
+    " JOIN slowwave.scopes k ON k.id = m.scope_id AND k.tenant = :tenant"
+    " WHERE c.run_id = :run AND c.action = 'decided')"
+    " SELECT 'q' || (after ->> 'review_item') AS key FROM decided WHERE after ? 'review_item'"
+    " UNION SELECT 'c' || (after ->> 'conflict') FROM decided WHERE after ? 'conflict'"
+    " AND NOT EXISTS (SELECT FROM decided WHERE after ? 'review_item') ORDER BY key"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
@@ -166,6 +175,11 @@ def case_of(item: InboxItem) -> tuple[CaseKind, int]:
     return ("item", item.question.id) if item.question is not None else ("conflict", key_number(item.key))
 
 
+def keys_of_run(connection: Connection, tenant: str, run: int) -> list[str]:
+    """The items that a run answered, as they are now: an item about which a question is open has the question's key."""
+    return list(connection.execute(_ANSWERED, {"tenant": tenant, "run": run}).scalars())
+
+
 def answer_words(item: InboxItem) -> Mapping[str, str]:
     """The names of the answers that this item has, with their words."""
     if item.conflict is not None:
@@ -177,6 +191,8 @@ def decision_for(
     item: InboxItem, answer: str, seen: Mapping[UUID, int] | None, *, into: UUID | None = None
 ) -> Decision:
     """What an answer means for an item. into: of "same", the memory that stays. Raises InvalidMessage."""
+    if item.closed is not None:
+        raise InvalidMessage(f"{item.key} was answered before: {item.closed}")
     if answer not in answer_words(item):
         raise InvalidMessage(f"answer must be one of {', '.join(answer_words(item))}, got {answer!r:.40}")
     made = _decision(item, answer, into)

@@ -1,8 +1,9 @@
-"""What is related to what, and what followed what: plots that are drawn here, each with a table that says the same.
+"""The graph of trusted relations and the timeline of values, each drawn here beside a table that says the same.
 
 Must not know: SQL, where lines and names are placed.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -20,6 +21,8 @@ from slowwave_server.workers.console.timeline import Held, draw_timeline
 ENTITIES = 50
 MOST_STEPS = 3
 VALUES = 60
+TRUSTED = 0.7
+"""The confidence from which one memory is enough to draw a relation."""
 LONGEST_NAME, LETTER = 24, 8.5
 """So many letters of a name stand in the plot, each at most so wide."""
 NAMED = 24
@@ -27,13 +30,17 @@ NAMED = 24
 
 
 class Stated(NamedTuple):
-    """One row of the table: a relation, since when it holds, and the memories that state it, the oldest first."""
+    """One row of the table: a relation, since when it holds, and the memories that state it, the oldest first.
+
+    trusted: two memories state it, or one that names both ends or an attribute outright.
+    """
 
     source: str
     predicate: str
     target: str
     since: str
     memories: list[str]
+    trusted: bool
 
 
 def graph(req: PageRequest) -> Response:
@@ -70,8 +77,11 @@ def _graph(
     *,
     problem: str | None = None,
 ) -> Response:
-    nodes: Any = {} if found is None else found.graph.nodes
+    everything = req.word("all") is not None
     stated = [] if found is None else _stated(found)
+    trusted = stated if everything else [row for row in stated if row.trusted]
+    nodes = {} if found is None else _nodes(found, trusted)
+    weaker, stated = len(stated) - len(trusted), trusted
     ring = None
     words: dict[tuple[str, str], list[str]] = {}
     if found is not None and nodes:
@@ -96,12 +106,21 @@ def _graph(
         cut=found is not None and found.cut,
         most=ENTITIES,
         longest=LONGEST_NAME,
+        weaker=weaker,
+        everything=everything,
+        trusted=TRUSTED,
     )
 
 
-def _margin(nodes: Any) -> float:
+def _nodes(found: EntityGraph, stated: Sequence[Stated]) -> dict[str, Any]:
+    """The entities of these relations in the order of the graph, and the one that was asked for."""
+    ends = {end for row in stated for end in (row.source, row.target)} | {found.entity}
+    return {name: node for name, node in found.graph.nodes(data=True) if name in ends}
+
+
+def _margin(nodes: Mapping[str, Any]) -> float:
     """Room for the longest name, as the template cuts it."""
-    longest = max(len(name) for _, name in nodes(data="name"))
+    longest = max(len(node["name"]) for node in nodes.values())
     return 30.0 + LETTER * min(longest, LONGEST_NAME)
 
 
@@ -113,7 +132,9 @@ def _stated(found: EntityGraph) -> list[Stated]:
     told = []
     for (source, predicate, target), edges in sorted(rows.items()):
         edges.sort(key=lambda edge: (edge["since"], edge["memory"]))
-        told.append(Stated(source, predicate, target, edges[0]["since"][:10], [edge["memory"] for edge in edges]))
+        memories = [edge["memory"] for edge in edges]
+        trusted = len(set(memories)) > 1 or max(edge["confidence"] for edge in edges) >= TRUSTED
+        told.append(Stated(source, predicate, target, edges[0]["since"][:10], memories, trusted))
     return told
 
 

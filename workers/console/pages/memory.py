@@ -3,6 +3,7 @@
 Must not know: SQL, what a correction does.
 """
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from itertools import pairwise
 from uuid import UUID
@@ -10,11 +11,12 @@ from uuid import UUID
 from starlette.responses import Response
 
 from slowwave.errors import InvalidMessage
+from slowwave_server.domain.change_words import change_sentences
 from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
 from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
-from slowwave_server.services.reports.explain import ChangeMade, Explanation, explain_memory
-from slowwave_server.workers.cli.diff import difference
+from slowwave_server.services.reports.explain import Explanation, explain_memory
+from slowwave_server.services.reports.mentioned import contents_named
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.timeline import Held, Timeline, draw_timeline
@@ -36,34 +38,35 @@ def reveal(req: PageRequest) -> Response:
             raise PageError(
                 HTTPStatus.FORBIDDEN,
                 "The login of this console may not reveal secrets",
-                "ask whoever runs this installation: `slowwave explain MEMORY --reveal` shows them to the owner",
+                "ask whoever runs this installation: `slowwave memory show MEMORY --reveal` shows them to the owner",
             ) from None
         found = explain_memory(connection, req.tenant, memory, reveal=True)
+        named = contents_named(connection, req.tenant, found.changes)
         note_act(connection, "reveal", req.user.name, what, **req.noted)
-    return _page(req, found, revealed=True)
+    return _page(req, found, named, revealed=True)
 
 
-def say_otherwise(req: PageRequest) -> Response:
-    """Say it in other words, in the person's name."""
+def edit(req: PageRequest) -> Response:
+    """Replace its text, in the person's name."""
     words = req.field("words")
     try:
         done = correct(req.engine, req.tenant, _memory(req), words, revision=_seen(req), by=req.user.name, now=req.now)
     except (CannotCorrect, InvalidMessage) as refused:
         return _show(req, typed=words, refused=refused)
-    return _told(req, done, "It says so from here on")
+    return _told(req, done, "The new text replaced the old one")
 
 
 def archive(req: PageRequest) -> Response:
-    """Take it out of answers, in the person's name."""
+    """Archive it, in the person's name: answers no longer use it."""
     try:
         done = withdraw(req.engine, req.tenant, _memory(req), revision=_seen(req), by=req.user.name, now=req.now)
     except CannotCorrect as refused:
         return _show(req, refused=refused)
-    return _told(req, done, "It is archived")
+    return _told(req, done, "The memory is archived")
 
 
 def _told(req: PageRequest, done: Correction, what: str) -> Response:
-    return req.go(f"/memories/{done.memory}", say=f"{what}; run {done.run} did it, and can be undone.")
+    return req.go(f"/memories/{done.memory}", say=f"{what} in run {done.run}.", undo=done.run)
 
 
 def _memory(req: PageRequest) -> UUID:
@@ -82,12 +85,14 @@ def _seen(req: PageRequest) -> int:
 def _show(req: PageRequest, *, typed: str | None = None, refused: Exception | None = None) -> Response:
     with req.reading() as connection:
         memory = explain_memory(connection, req.tenant, _memory(req))
-    return _page(req, memory, typed=typed, refused=refused)
+        named = contents_named(connection, req.tenant, memory.changes)
+    return _page(req, memory, named, typed=typed, refused=refused)
 
 
 def _page(
     req: PageRequest,
     memory: Explanation,
+    named: Mapping[UUID, str],
     *,
     typed: str | None = None,
     refused: Exception | None = None,
@@ -96,27 +101,19 @@ def _page(
     return req.page(
         "memory.html",
         status_code=HTTPStatus.OK if refused is None else HTTPStatus.CONFLICT,
-        problem=None if refused is None else f"Nothing was changed: {refused}",
+        problem=None if refused is None else f"Nothing was changed: {refused}.",
         memory=memory,
         revealed=revealed,
         typed=memory.content if typed is None else typed,
         changeable=memory.status != "archived" and memory.valid_to is None,
-        changes=[(change, _lines(change)) for change in memory.changes],
+        changes=[
+            (change, change_sentences(change.before, change.after, memory.content, named)) for change in memory.changes
+        ],
         flushes={flush.id: flush for flush in memory.flushes},
         undone={run.id for run in memory.runs if run.undone_by is not None},
         chain=_chain(memory, req),
         wrong_words=isinstance(refused, InvalidMessage),
     )
-
-
-def _lines(change: ChangeMade) -> list[str]:
-    """What differs by a change, as the shell says it."""
-    after = dict(change.after or {})
-    sources = after.pop("sources", None)
-    lines = list(difference(change.before, after if change.after is not None else None))
-    if sources:
-        lines.append(f"sources + {', '.join(str(seq) for seq in sources)}")
-    return lines
 
 
 def _chain(memory: Explanation, req: PageRequest) -> Timeline | None:
@@ -143,6 +140,6 @@ def _chain(memory: Explanation, req: PageRequest) -> Timeline | None:
 ROUTES: list[Page] = [
     reads("/memories/{memory:uuid}", show),
     changes("/memories/{memory:uuid}/reveal", reveal, role="operator"),
-    changes("/memories/{memory:uuid}/correct", say_otherwise, role="curator"),
+    changes("/memories/{memory:uuid}/edit", edit, role="curator"),
     changes("/memories/{memory:uuid}/archive", archive, role="curator"),
 ]

@@ -1,38 +1,38 @@
-"""Search and context, as an agent would get them.
+"""A question to an agent's memory: what a search finds and why, and what the next prompt would hold.
 
-Must not know: ranking, SQL.
+Must not know: SQL, how the ranking works.
 """
 
+from collections.abc import Iterator
 from http import HTTPStatus
 
 from starlette.responses import Response
 
+from slowwave import Hit
 from slowwave_server.services.lookup import find_agent
 from slowwave_server.workers.cli.options import scope_parts
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, reads
+from slowwave_server.workers.console.scope_params import read_scope_params
 
 MOST_HITS = 30
+MOST_SCOPES = 30
 
 
-def search(req: PageRequest) -> Response:
-    """What a search of an agent finds, best first."""
-    agent, query, review = req.word("agent"), req.word("query"), req.word("review") is not None
-    scopes = _scopes(req)
-    hits = None
-    if agent and query:
-        _known(req, agent)
-        hits = req.memory.search(agent, query, MOST_HITS, scopes=scopes, include_review=review)
-    return req.page("search.html", agent=agent, query=query, review=review, scopes=scopes, hits=hits)
-
-
-def context(req: PageRequest) -> Response:
-    """What would stand in an agent's next prompt."""
-    agent, session, query = req.word("agent"), req.word("session"), req.word("query")
+def recall(req: PageRequest) -> Response:
+    """The hits of a question, and the prompt as it would be at this moment."""
+    query, session, review = req.word("query"), req.word("session"), req.word("review") is not None
     scopes, days, tokens = _scopes(req), req.word("days"), req.word("max_tokens")
-    found = None
-    if agent:
-        _known(req, agent)
+    with req.reading() as connection:
+        place, agents = read_scope_params(req, connection)
+        agent = None if place is None else place.agent
+        if agent is not None:
+            # A reader answers nothing for an agent that does not exist, and a person mistypes.
+            find_agent(connection, req.tenant, agent)
+    hits = found = None
+    if agent is not None and (query or req.word("agent")):
+        if query:
+            hits = req.memory.search(agent, query, MOST_HITS, scopes=scopes, include_review=review)
         found = req.memory.context(
             agent,
             session,
@@ -41,14 +41,34 @@ def context(req: PageRequest) -> Response:
             scopes=scopes,
             max_tokens=None if tokens is None else req.number("max_tokens", 0),
         )
-    given = {"agent": agent, "session": session, "query": query, "days": days, "max_tokens": tokens}
-    return req.page("context.html", given=given, scopes=scopes, found=found)
+    return req.page(
+        "recall.html",
+        place=place,
+        agents=agents,
+        agent=agent,
+        given={"query": query, "session": session, "days": days, "max_tokens": tokens},
+        review=review,
+        scopes=scopes,
+        hits=None if hits is None else [(hit, list(reasons(hit))) for hit in hits],
+        found=found,
+    )
 
 
-def _known(req: PageRequest, agent: str) -> None:
-    """Raises UnknownName: a reader answers with nothing for an agent that is not there, and a person mistypes."""
-    with req.reading() as connection:
-        find_agent(connection, req.tenant, agent)
+def reasons(hit: Hit) -> Iterator[str]:
+    """Why the ranking chose a hit, in sentences, with the figures of each part."""
+    why = hit.why
+    if why is None:
+        return
+    if why.coverage > 0:
+        yield f"It holds {why.coverage:.0%} of the question's words, weighted by rarity (words {why.words:+.2f})."
+    elif why.words > 0:
+        yield f"Its words are related to the question's (words {why.words:+.2f})."
+    if why.cosine is not None and why.vector > 0:
+        yield f"It means something close to the question (cosine {why.cosine:.2f}, vector {why.vector:+.2f})."
+    if why.session > 0:
+        yield f"Its session is about the question (session {why.session:+.2f})."
+    if why.interval > 0:
+        yield f"It lies in the period that the question names (interval {why.interval:+.2f})."
 
 
 def _scopes(req: PageRequest) -> tuple[str, ...]:
@@ -56,9 +76,9 @@ def _scopes(req: PageRequest) -> tuple[str, ...]:
     given = tuple(dict.fromkeys((req.word("scopes") or "").replace(",", " ").split()))
     for scope in given:
         scope_parts(scope)
-    if len(given) > MOST_HITS:
-        raise PageError(HTTPStatus.BAD_REQUEST, f"At most {MOST_HITS} scopes at once")
+    if len(given) > MOST_SCOPES:
+        raise PageError(HTTPStatus.BAD_REQUEST, f"scopes holds at most {MOST_SCOPES} names, got {len(given)}")
     return given
 
 
-ROUTES: list[Page] = [reads("/search", search), reads("/context", context)]
+ROUTES: list[Page] = [reads("/recall", recall)]

@@ -9,16 +9,18 @@ from typing import get_args
 from starlette.responses import Response
 
 from slowwave.identity import shared_scope
+from slowwave_server.domain.change_words import change_sentences
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import CannotForget
 from slowwave_server.services.lookup import UnknownName, find_agent
 from slowwave_server.services.moving_in.undoing import undo_any
+from slowwave_server.services.reports.inbox import keys_of_run
+from slowwave_server.services.reports.mentioned import contents_named
 from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
 from slowwave_server.services.runs.store import RunKind
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.report import UndoReport
-from slowwave_server.workers.cli.diff import difference
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
 
@@ -59,6 +61,7 @@ def show(req: PageRequest) -> Response:
 def take_back(req: PageRequest) -> Response:
     """Undo a run in the person's name, or say what stands in the way: then nothing was changed."""
     run = req.request.path_params["run"]
+    _check_own(req, run)
     try:
         report = undo_any(
             req.engine,
@@ -71,13 +74,35 @@ def take_back(req: PageRequest) -> Response:
         )
     except (CannotForget, CannotUndo) as refused:
         return _show(req, problem=str(refused))
-    return req.go(f"/runs/{report.run}", say=_undone(report))
+    return req.go(_place_after(req, run, report), say=_undone(report))
+
+
+def _check_own(req: PageRequest, run: int) -> None:
+    """Raise PageError unless the person may undo this run: a curator their own decisions and edits, an operator all."""
+    if req.may("operator"):
+        return
+    with req.reading() as connection:
+        made = read_run(connection, req.tenant, run, limit=0).run
+    if made.kind != "review" or made.by != req.user.name:
+        raise PageError(
+            HTTPStatus.FORBIDDEN,
+            f"A curator may undo only their own answers and edits, and {req.user.name} did not start run {run} as one",
+            "ask an operator",
+        )
+
+
+def _place_after(req: PageRequest, run: int, report: UndoReport) -> str:
+    """The page to go on at: the item that is open again, if the run answered one item alone; else the undo's page."""
+    with req.reading() as connection:
+        keys = keys_of_run(connection, req.tenant, run)
+    return f"/inbox/{keys[0]}" if len(keys) == 1 else f"/runs/{report.run}"
 
 
 def _show(req: PageRequest, *, problem: str | None = None) -> Response:
     run, after = req.request.path_params["run"], req.number("after", 0, most=2**63 - 1)
     with req.reading() as connection:
         story = read_run(connection, req.tenant, run, after=after, limit=SHOWN)
+        named = contents_named(connection, req.tenant, story.changes)
     return req.page(
         "run.html",
         status_code=HTTPStatus.OK if problem is None else HTTPStatus.CONFLICT,
@@ -85,7 +110,9 @@ def _show(req: PageRequest, *, problem: str | None = None) -> Response:
         cure=None if problem is None else "nothing was changed",
         story=story,
         figures={name: value for name, value in story.run.stats.items() if not isinstance(value, (dict, list))},
-        changed=[(change, list(difference(change.before, change.after))) for change in story.changes],
+        changed=[
+            (change, change_sentences(change.before, change.after, change.content, named)) for change in story.changes
+        ],
         can_be_undone=_can_be_undone(story),
         newer=f"/runs/{run}" if after else None,
         older=f"/runs/{run}?after={story.more_after}" if story.more_after else None,
@@ -125,5 +152,5 @@ def _undone(report: UndoReport) -> str:
 ROUTES: list[Page] = [
     reads("/runs", listing),
     reads("/runs/{run:int}", show),
-    changes("/runs/{run:int}/undo", take_back, role="operator"),
+    changes("/runs/{run:int}/undo", take_back, role="curator"),
 ]
