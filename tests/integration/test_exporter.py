@@ -23,11 +23,11 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import head_revision, migrate
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.reports.metrics import (
-    aside,
     broker,
     budgets,
     deliveries,
     flushes,
+    quarantine,
     reading,
     runs,
     sessions,
@@ -244,7 +244,7 @@ def test_scrapes_at_once_share_one_reading() -> None:
 def test_every_metric_is_read_and_every_figure_is_a_metric() -> None:
     groups = [
         group
-        for module in (aside, broker, budgets, deliveries, flushes, reading, runs, sessions)
+        for module in (broker, budgets, deliveries, flushes, quarantine, reading, runs, sessions)
         for group in vars(module).values()
         if is_dataclass(group) and group.__module__ == module.__name__
     ]
