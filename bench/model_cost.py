@@ -24,7 +24,8 @@ import psycopg
 
 from bench.flush import wait_until
 from bench.report import Row, note
-from proof.fake_model import Asked, FakeModel, Reply
+from proof.fake_model import FakeModel
+from proof.fake_replies import Asked, Reply
 from slowwave import Memory
 from slowwave.recall.tokens import estimate
 from slowwave_server.workers.stack.stack import Stack, StackOptions

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from proof.chaos.places import Places, put
-from proof.fake_model import Asked, FakeModel, Reply, cut_connection, rate_limited, server_error, slow
+from proof.fake_model import FakeModel
+from proof.fake_replies import Asked, Reply, cut_connection, rate_limited, server_error, slow
 from slowwave.recall.tokens import estimate
 
 _LINE = re.compile(r"^#(\d+) .*? \(user\): (.*)$", re.MULTILINE)

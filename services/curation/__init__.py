@@ -1,1 +1,4 @@
-"""Curation: notes of days become long-term memory."""
+"""Curation: notes of days become long-term memory.
+
+Must not know: Celery, HTTP, the command line.
+"""

@@ -1,1 +1,4 @@
-"""Dead letters and quarantined events: store, retry, dismiss."""
+"""Dead letters and quarantined events: store, retry, dismiss.
+
+Must not know: Celery, HTTP, the command line.
+"""

@@ -1,1 +1,4 @@
-"""Evaluate extraction and recall on data sets with known answers."""
+"""Evaluate extraction and recall on data sets with known answers.
+
+Must not know: Celery, HTTP, the command line.
+"""

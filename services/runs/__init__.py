@@ -1,1 +1,4 @@
-"""Runs: the record, the lease and the signals of every piece of background work."""
+"""Runs: the record, the lease and the signals of every piece of background work.
+
+Must not know: Celery, HTTP, the command line.
+"""

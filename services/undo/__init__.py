@@ -1,1 +1,4 @@
-"""Undo of runs."""
+"""Undo of runs.
+
+Must not know: Celery, HTTP, the command line.
+"""

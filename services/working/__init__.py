@@ -1,1 +1,4 @@
-"""Consolidation of working memory."""
+"""Consolidation of working memory.
+
+Must not know: Celery, HTTP, the command line.
+"""

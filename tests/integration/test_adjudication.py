@@ -8,7 +8,8 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from proof.fake_model import FakeModel, rate_limited
+from proof.fake_model import FakeModel
+from proof.fake_replies import rate_limited
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from slowwave_server.domain.failures import TransientError

@@ -7,7 +7,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proof.fake_model import FakeModel, server_error
+from proof.fake_model import FakeModel
+from proof.fake_replies import server_error
 from slowwave import Memory, Settings
 from slowwave.messages import INDEX_VECTORS
 from slowwave.settings import Embeddings, MemorySettings

@@ -10,16 +10,8 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from proof.fake_model import (
-    Asked,
-    FakeModel,
-    cut_connection,
-    invalid_json,
-    rate_limited,
-    refused,
-    server_error,
-    truncated,
-)
+from proof.fake_model import FakeModel
+from proof.fake_replies import Asked, cut_connection, invalid_json, rate_limited, refused, server_error, truncated
 from slowwave.errors import InvalidSettings
 from slowwave.recall.tokens import estimate
 from slowwave.settings import Llm, MemorySettings, Settings

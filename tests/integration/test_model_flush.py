@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from proof.fake_model import Asked, FakeModel, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
+from proof.fake_model import FakeModel
+from proof.fake_replies import Asked, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
 from slowwave.settings import Settings
 from slowwave_server.services.extraction.judging import rules_extractor
 from slowwave_server.services.flush.flusher import FlushResult

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from redis import Redis
 
-from proof.fake_model import FakeModel, server_error, slow
+from proof.fake_model import FakeModel
+from proof.fake_replies import server_error, slow
 from slowwave.coordination.keys import MODEL_SLOTS_KEY, model_breaker_key
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_calls import Unanswered

@@ -8,7 +8,8 @@ import pytest
 from redis import Redis
 from typer.testing import Result
 
-from proof.fake_model import Asked, FakeModel
+from proof.fake_model import FakeModel
+from proof.fake_replies import Asked
 from slowwave_server.workers.cli.main import app
 from tests.support.flushing import Scene, make_scene
 from tests.support.modelling import memory

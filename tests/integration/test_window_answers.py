@@ -11,7 +11,8 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
-from proof.fake_model import FakeModel, cut_connection, slow
+from proof.fake_model import FakeModel
+from proof.fake_replies import cut_connection, slow
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
 from slowwave_server.domain.failures import TransientError, WindowTaken

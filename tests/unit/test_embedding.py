@@ -10,7 +10,8 @@ import time
 import pytest
 from pydantic import SecretStr
 
-from proof.fake_model import FakeModel, Reply, cut_connection, rate_limited, refused, server_error
+from proof.fake_model import FakeModel
+from proof.fake_replies import Reply, cut_connection, rate_limited, refused, server_error
 from slowwave.embedding import Embedders, EmbeddingFailed, LazyEmbedder, build_embedder
 from slowwave.embedding.endpoint import EndpointEmbedder
 from slowwave.errors import InvalidSettings

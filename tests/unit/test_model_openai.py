@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from proof.fake_model import (
+from proof.fake_model import FakeModel
+from proof.fake_replies import (
     Asked,
-    FakeModel,
     Reply,
     cut_connection,
     invalid_json,

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
-from proof.fake_model import FakeModel, slow
+from proof.fake_model import FakeModel
+from proof.fake_replies import slow
 from slowwave import Memory
 from slowwave_server.models.engine import make_engine
 from tests.support.modelling import memory

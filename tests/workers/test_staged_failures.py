@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
-from proof.fake_model import FakeModel, Reply, server_error
+from proof.fake_model import FakeModel
+from proof.fake_replies import Reply, server_error
 from slowwave import Memory
 from slowwave.coordination.queue_messages import envelope, publish
 from slowwave_server.models.engine import make_engine

@@ -1,0 +1,110 @@
+"""Requests that a fake model received, and replies that a test scripts for it.
+
+Must not know: HTTP, how replies are sent.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from slowwave.recall.tokens import estimate
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it came. body: its JSON; headers: with small letters."""
+
+    path: str
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+    @property
+    def system(self) -> str:
+        return self._of("system")
+
+    @property
+    def user(self) -> str:
+        return self._of("user")
+
+    @property
+    def schema(self) -> Any:
+        """The JSON schema that was sent, in either way of sending one; else None."""
+        wanted = self.body.get("response_format") or {}
+        return (wanted.get("json_schema") or wanted).get("schema")
+
+    @property
+    def input_tokens(self) -> int:
+        return sum(estimate(text_of(message.get("content"))) for message in self.body.get("messages", []))
+
+    def _of(self, role: str) -> str:
+        messages = self.body.get("messages", [])
+        return "\n".join(text_of(message.get("content")) for message in messages if message.get("role") == role)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """How to answer. content: as in FakeModel; latency: seconds until then.
+
+    cut: "before": the connection ends without a word; "within": in the middle of the answer. usage: False leaves it
+    out, a pair says (input, output) tokens. error: the body of a status other than 200. drip: seconds between two
+    blanks that are sent in place of an answer, for ever.
+    """
+
+    content: Any = ""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    latency: float = 0.0
+    cut: str = ""
+    finish_reason: str = "stop"
+    usage: bool | tuple[int, int] = True
+    error: Any = None
+    drip: float = 0.0
+    body: Any = None
+
+
+def refused(
+    status: int, message: str = "no", *, code: str | None = None, headers: Mapping[str, str] | None = None
+) -> Reply:
+    """An error as OpenAI words it."""
+    error = {"error": {"message": message, "type": "fake_error", "param": None, "code": code}}
+    return Reply(status=status, error=error, headers=headers or {})
+
+
+def rate_limited(retry_after: float | str | None = None) -> Reply:
+    """429, with `Retry-After` (seconds or an HTTP date) where one is given."""
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    return refused(429, "slow down", code="rate_limit_exceeded", headers=headers)
+
+
+def server_error(status: int = 500) -> Reply:
+    """An error of the server, 500 unless said otherwise."""
+    return refused(status, "something broke")
+
+
+def cut_connection(when: str = "before") -> Reply:
+    """when: "before" or "within" the answer."""
+    return Reply(content="a beginning without an end", cut=when)
+
+
+def invalid_json() -> Reply:
+    """A reply that ends within its JSON."""
+    return Reply(content='{"memories": [')
+
+
+def truncated(content: Any = '{"memories": [{"text": "Priya li') -> Reply:
+    """Ended because of the bound on its length."""
+    return Reply(content=content, finish_reason="length")
+
+
+def slow(seconds: float, content: Any = "") -> Reply:
+    """A reply after this many seconds."""
+    return Reply(content=content, latency=seconds)
+
+
+def text_of(content: Any) -> str:
+    """The text of a message, which is a string or a list of parts."""
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content or [] if isinstance(part, Mapping))
