@@ -18,12 +18,12 @@ import json
 import math
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self, cast
 
-from proof.fake_replies import Asked, Reply, refused, text_of
+from proof.fake_replies import Asked, Reply, refused
 from slowwave.recall.tokens import estimate
 
 DIMENSIONS = 384

@@ -3,9 +3,7 @@
 Must not know: HTTP, how replies are sent.
 """
 
-import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
