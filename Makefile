@@ -66,8 +66,9 @@ docs: setup  ## the documentation as a site, in site/; every link of it must lea
 reference: setup  ## write docs/reference anew: settings, tasks, shell and tables as the code has them
 	@$(BIN)/python -m docs_reference
 
-picture: setup  ## run the demo, and draw what it shows: docs/images/demo.svg
+picture: setup  ## record the demo, and draw the architecture and the sequences: docs/images/*.svg
 	@$(BIN)/python -m docs_reference.demo_picture
+	@$(BIN)/python -m docs_reference.drawings
 
 screenshots: setup  ## start a stack, tell it a story, and picture the console and Flower: docs/images/*.png
 	@$(BIN)/python -m docs_reference.screenshots
