@@ -24,7 +24,7 @@ RUNBOOKS = ROOT / "docs" / "runbooks"
 EXPRESSIONS = {rule.issue.alert: rule.expr for rule in RULES.values()} | {
     f"{panel.title}: {expr}": expr for row in ROWS for panel in row.panels for expr, _ in panel.lines
 }
-SECTIONS = ("## What it means", "## How to see it", "## What to do")
+SECTIONS = ("## Symptom", "## Cause", "## Fix", "## Check")
 
 needs_promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="Prometheus (Debian's) is not installed")
 

@@ -1,7 +1,6 @@
-"""What the dashboard shows, as data: rows of panels, each with its expressions in PromQL.
+"""The dashboard as data: rows of panels, each with its expressions in PromQL.
 
-Every metric of the catalogue is on some panel. What is asked for most stands first: is it well, how long does what was
-said wait, where does it wait.
+Every metric of the catalogue is on some panel. The most frequent questions come first: health, time to memory, queues.
 
 Must not know: Grafana's JSON.
 """
@@ -14,7 +13,7 @@ Shape = Literal["timeseries", "stat", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One panel. lines: (expression, legend in Grafana's template). unit: Grafana's word. note: what to look for."""
+    """One panel. lines: (expression, legend in Grafana's template). unit: Grafana's name. note: what to watch."""
 
     title: str
     lines: tuple[tuple[str, str], ...]
@@ -40,15 +39,15 @@ def _stat(title: str, expr: str, legend: str = "", unit: str = "short", note: st
 
 
 _WELL = Row(
-    "Is it well?",
+    "Health",
     (
         Panel(
             "Alerts",
             (('sum by (alertname, severity) (ALERTS{alertname=~"Slowwave.*", alertstate="firing"}) or vector(0)', ""),),
             shape="table",
-            note="The runbook has a page for each.",
+            note="Each alert has a runbook page.",
         ),
-        _stat("Servers that answer", "slowwave_up", "{{server}}", note="1: answers, 0: does not."),
+        _stat("Servers that answer", "slowwave_up", "{{server}}", note="1: answers, 0: down."),
         _stat("Workers", "slowwave_workers", "{{queue}}", note="By queue; each needs one."),
         _stat("Last sweep", "slowwave_sweep_age_seconds", "seconds ago", "s", "Silent after three intervals."),
         _stat("Schema is current", "slowwave_schema_current"),
@@ -56,7 +55,7 @@ _WELL = Row(
 )
 
 _WAITING = Row(
-    "How long does what was said wait?",
+    "Time to memory",
     (
         Panel(
             "Oldest waiting event",
@@ -66,7 +65,7 @@ _WAITING = Row(
                 ("slowwave_dirty_limit_seconds", "the most"),
             ),
             "s",
-            note="Above its limit for long: workers don't keep up.",
+            note="Above its limit for a long time: workers don't keep up.",
         ),
         _one("From arrival to commit", "slowwave_recent_flush_lag_seconds", "quantile {{quantile}}", "s"),
         Panel(
@@ -83,7 +82,7 @@ _WAITING = Row(
         _one("First overdue session", "slowwave_overdue_oldest_seconds", unit="s"),
         _one("Events that no flush has read", "slowwave_events_waiting"),
         _one("Windows in five minutes", "slowwave_recent_flushes", "{{outcome}}"),
-        _one("A flush takes", "slowwave_recent_flush_seconds", "quantile {{quantile}}", "s"),
+        _one("Flush duration", "slowwave_recent_flush_seconds", "quantile {{quantile}}", "s"),
     ),
 )
 
@@ -93,7 +92,7 @@ _QUEUES = Row(
         _one("Messages", "slowwave_queue_messages", "{{queue}}"),
         _one("Oldest message", "slowwave_queue_oldest_seconds", "{{queue}}", "s"),
         Panel(
-            "On their way",
+            "In transit",
             (
                 ("slowwave_messages_taken", "taken, not finished"),
                 ("slowwave_leases", "sessions being flushed"),
@@ -114,14 +113,14 @@ _TASKS = Row(
         _one("Tasks a second", "sum by (task) (rate(slowwave_tasks_total[5m]))", "{{task}}", "ops"),
         _one("How they ended", "sum by (outcome) (rate(slowwave_tasks_total[5m]))", "{{outcome}}", "ops"),
         _one(
-            "Time a task takes",
+            "Task duration",
             "sum by (task) (rate(slowwave_task_seconds_total[5m]))"
             " / (sum by (task) (rate(slowwave_tasks_total[5m])) > 0)",
             "{{task}}",
             "s",
         ),
         Panel(
-            "Windows begun anew",
+            "Windows restarted",
             (
                 ("rate(slowwave_flush_reclaims_total[5m])", "begun before by a worker that ended"),
                 ("slowwave_recent_flushes_retried / 300", "committed after more than one try"),
@@ -132,10 +131,10 @@ _TASKS = Row(
 )
 
 _PEOPLE = Row(
-    "What waits for people",
+    "Decisions for people",
     (
         Panel(
-            "Set aside",
+            "Quarantine, dead letters, held files",
             (
                 ("slowwave_events_quarantined", "events in quarantine"),
                 ("slowwave_dead_letters_open", "dead letters"),
@@ -145,7 +144,7 @@ _PEOPLE = Row(
         _one("Questions", "slowwave_review_open", "{{tier}}"),
         _one("Contradictions", "slowwave_conflicts_open"),
         Panel(
-            "The oldest of them",
+            "Oldest question and contradiction",
             (
                 ("slowwave_review_oldest_seconds", "question"),
                 ("slowwave_conflicts_oldest_seconds", "contradiction"),
@@ -159,7 +158,7 @@ _MODELS = Row(
     "Models and budgets",
     (
         Panel(
-            "Tokens of the tenant that used most",
+            "Tokens of the tenant with the highest use",
             (
                 ('slowwave_budget_tokens_used{tenant="*"}', "used this {{period}}"),
                 ("slowwave_budget_tokens_cap", "cap of a {{period}}"),
@@ -183,9 +182,9 @@ _RUNS = Row(
     (
         _one("Runs under way", "slowwave_runs_running or vector(0)", "{{kind}}"),
         _one("Runs of the last day", "slowwave_recent_runs", "{{kind}}: {{status}}"),
-        _one("A run takes", "slowwave_recent_run_seconds", "{{kind}}: {{statistic}}", "s"),
+        _one("Run duration", "slowwave_recent_run_seconds", "{{kind}}: {{statistic}}", "s"),
         Panel(
-            "Jobs are late by",
+            "Delay of jobs",
             (
                 ("slowwave_job_late_seconds", "{{maintenance_job}}"),
                 ("slowwave_job_tick_seconds", "they are looked at every"),
@@ -230,7 +229,7 @@ _SERVERS = Row(
         ),
         _one("Clocks ahead", "slowwave_clock_offset_seconds", "{{server}}", "s"),
         _stat("The broker keeps messages", "slowwave_broker_keeps_messages", "{{what}}"),
-        _one("A scrape takes", "slowwave_scrape_seconds", unit="s"),
+        _one("Scrape duration", "slowwave_scrape_seconds", unit="s"),
         Panel("Versions", (("slowwave_build_info", ""), ("slowwave_schema_info", "")), shape="table"),
     ),
 )
