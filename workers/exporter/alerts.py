@@ -182,9 +182,9 @@ RULES: Mapping[str, Rule] = {name: _BY_ISSUE[name] for name in HEALTH_ISSUES if 
 """Every rule by its trouble, in the order of the catalogue."""
 
 WITHOUT_ALERT: Mapping[str, str] = {
-    "postgres-refuses": "The exporter has no metrics of a Postgres that refuses it; `SlowwavePostgresAway` fires instead.",
+    "postgres-refuses": "Postgres refuses the exporter as well; `SlowwavePostgresAway` fires instead.",
     "postgres-old": "The exporter finds no schema: `slowwave admin migrate` refuses such a server.",
-    "broker-refuses": "The exporter has no metrics of a broker that refuses it; `SlowwaveBrokerAway` fires instead.",
+    "broker-refuses": "The broker refuses the exporter as well; `SlowwaveBrokerAway` fires instead.",
     "broker-keys": "The exporter's user may not read the list; workers and clients continue with new keys.",
     "roles-outdated": "The exporter's role may not inspect roles.",
     "producers-unbounded": "The exporter's role may not inspect other logins.",
