@@ -15,7 +15,7 @@ from types import FrameType
 import uvicorn
 
 from slowwave.errors import InvalidSettings
-from slowwave_server.workers.console.proxies import read_proxies
+from slowwave_server.workers.shared.proxies import read_proxies
 
 BACKLOG = 128
 LARGEST_PORT = 65_535

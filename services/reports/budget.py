@@ -184,3 +184,11 @@ def _purposes(connection: Connection, payer: list[ColumnElement[bool]], now: dat
         .order_by(func.sum(LlmCall.tokens_settled).desc().nulls_last(), LlmCall.purpose)
     )
     return tuple(UsedFor(**row) for row in connection.execute(query).mappings())
+
+
+def reached_words(used: Used) -> str:
+    """One sentence about a reached cap."""
+    who = "" if used.agent is None else f" of {used.agent}"
+    return (
+        f"{used.setting}{who} is reached until {used.ends:%Y-%m-%d %H:%M} UTC: the rules extract instead of the model"
+    )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from slowwave import Memory
 from slowwave_server.workers.cli.mcp import tools_of
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.shared.shell import Shell
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
 from tests.support.capturing import TURN, broken_sessions, settings_of

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from typer.testing import Result
 
 from slowwave_server.workers.cli.main import app
-from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE, USAGE
+from slowwave_server.workers.shared.failures import FOUND, UNAVAILABLE, USAGE
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
 from tests.support.capturing import broken_sessions, rows

@@ -24,8 +24,8 @@ from slowwave_server.services.access.logins import add_login
 from slowwave_server.services.access.privileges import GROUPS
 from slowwave_server.services.consolidation.scope_lock import scope_lock
 from slowwave_server.services.memory_files.locks import file_lock
-from slowwave_server.workers.cli.sentences import explain_failure
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.shared.failures import explain_failure
+from slowwave_server.workers.shared.shell import Shell
 from tests.support.roles import Deployment, deployed
 
 pytestmark = pytest.mark.servers

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave_server.services.maintenance.jobs import claim_job
-from slowwave_server.workers.console.audit_log import write_log
 from slowwave_server.workers.console.background import Finished, run_in_background
+from slowwave_server.workers.shared.audit_log import write_log
 from tests.console.conftest import TENANT, Console
 from tests.support.maintaining import Host
 

@@ -25,7 +25,7 @@ from slowwave_server.services.access.broker_users import broker_user
 from slowwave_server.services.access.figures import COLUMNS, EXPORTER, exporters, lacking_figures
 from slowwave_server.services.access.grants import apply_grants, in_use, lacking
 from slowwave_server.services.access.logins import KnownLogin, LoginRefused, add_login, known_logins, remove_login
-from slowwave_server.workers.cli.listening import listening
+from slowwave_server.workers.shared.listening import listening
 from tests.support.scraping import filled, scrape, sources
 
 pytestmark = pytest.mark.servers

@@ -228,7 +228,7 @@ import sys, threading
 from pathlib import Path
 from slowwave_server.services.maintenance.scheduler import JobOutcome, Scheduler
 from slowwave_server.workers.cli.daemon import run_ticks
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.shared.shell import Shell
 
 shell, folder = Shell(), Path(sys.argv[1])
 

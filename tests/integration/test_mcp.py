@@ -16,7 +16,7 @@ from slowwave import Memory, Settings
 from slowwave.recall.rendering import NOTICE
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.mcp import tools_of
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.shared.shell import Shell
 from tests.support.flushing import Scene, make_scene
 from tests.support.shelling import CliRunner
 

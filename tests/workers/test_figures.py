@@ -11,7 +11,7 @@ from slowwave.coordination.flush_queue import redis_from_url
 from slowwave_server.models import Flush
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.reports.metrics.reading import Sources
-from slowwave_server.workers.cli.listening import listening
+from slowwave_server.workers.shared.listening import listening
 from tests.support.processes import wait_until
 from tests.support.scraping import scrape
 from tests.workers.effects import until_flushed

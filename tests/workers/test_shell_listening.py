@@ -14,7 +14,7 @@ from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings
 from slowwave_server.services.reports.sweeping import check_workers
-from slowwave_server.workers.cli.listening import listening
+from slowwave_server.workers.shared.listening import listening
 from tests.support.processes import wait_until
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers]

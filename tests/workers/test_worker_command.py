@@ -15,9 +15,9 @@ from slowwave import Memory
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings
 from slowwave_server.workers.app import make_app
-from slowwave_server.workers.cli.listening import listening
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.worker import worker_environment
+from slowwave_server.workers.shared.listening import listening
 from tests.support.processes import wait_until
 from tests.support.shelling import CliRunner
 from tests.workers.effects import until_flushed

@@ -11,8 +11,8 @@ from rich.text import Text
 from slowwave_server.workers.cli.deciding import print_run, who
 from slowwave_server.workers.cli.options import Agent, By, Json, Limit, Scope, scope_of
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
-from slowwave_server.workers.cli.sentences import FOUND
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND
 
 if TYPE_CHECKING:
     from slowwave_server.services.aliases.editing import AliasEdit

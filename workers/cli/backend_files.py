@@ -11,8 +11,9 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.backend_scopes import BackendReport, behind, deliver_all, scopes_meant, tell_failure
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE
-from slowwave_server.workers.cli.state import Shell, operator
+from slowwave_server.workers.cli.state import operator
+from slowwave_server.workers.shared.failures import FOUND, UNAVAILABLE
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.services.memory_files.delivery import DeliveryReport

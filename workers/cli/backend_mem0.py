@@ -12,8 +12,8 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.backend_scopes import BackendReport, behind, deliver_all, scopes_meant, tell_failure
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import UNAVAILABLE
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.shared.failures import UNAVAILABLE
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave.mem0_backend import CopyStore

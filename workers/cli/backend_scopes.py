@@ -12,7 +12,7 @@ from rich.console import Console
 
 from slowwave_server.workers.cli.options import scope_parts
 from slowwave_server.workers.cli.output import styled
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.shared.shell import Shell
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.backend_scopes import BackendReport
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE, complain
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.shared.failures import FOUND, UNAVAILABLE
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.services.embeddings.indexing import IndexReport

@@ -10,8 +10,8 @@ import typer
 from slowwave_server.workers.cli import backend_files, backend_mem0, backend_vectors
 from slowwave_server.workers.cli.options import Json, Limit, Scope
 from slowwave_server.workers.cli.output import print_json
-from slowwave_server.workers.cli.sentences import FOUND
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND
 
 Backend = Literal["files", "mem0", "vectors"]
 _STATUS = {

@@ -42,14 +42,6 @@ def budget(
         print_rows(console(), [_model(model) for model in spent.models], indent=2)
 
 
-def reached_words(used: "Used") -> str:
-    """One sentence about a reached cap."""
-    who = "" if used.agent is None else f" of {used.agent}"
-    return (
-        f"{used.setting}{who} is reached until {used.ends:%Y-%m-%d %H:%M} UTC: the rules extract instead of the model"
-    )
-
-
 def _print(found: "BudgetReport") -> None:
     out = console()
     out.print(styled(found.model or "No model is configured (memory.llm.driver is none).", "bold"))

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slowwave_server.workers.cli.output import console, json_text, one_line, print_rows, styled
-from slowwave_server.workers.cli.sentences import USAGE, complain
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import USAGE
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.domain.similarity import Judgement

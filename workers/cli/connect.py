@@ -16,8 +16,9 @@ import typer
 
 from slowwave_server.workers.cli.options import Json, Yes, refuse_question
 from slowwave_server.workers.cli.output import console, print_json, styled
-from slowwave_server.workers.cli.sentences import FOUND, USAGE, complain
+from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND, USAGE
 
 if TYPE_CHECKING:
     from slowwave_server.workers.cli.host_entries import Wanted, Where

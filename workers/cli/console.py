@@ -27,9 +27,9 @@ def console(
 ) -> None:
     """Run the web console until SIGTERM or Ctrl-C: memories, the inbox, runs, and the health of the system."""
     from slowwave_server.services.access.console_users import anybody
-    from slowwave_server.workers.console.audit_log import write_log
     from slowwave_server.workers.console.serving import serve
     from slowwave_server.workers.listening_sockets import Serving, address_of
+    from slowwave_server.workers.shared.audit_log import write_log
 
     shell = shell_of(context)
     write_log(shell.settings)

@@ -15,8 +15,9 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import Agent, DryRun, Json, Scope, scope_of
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE
-from slowwave_server.workers.cli.state import Shell, operator, shell_of
+from slowwave_server.workers.cli.state import operator, shell_of
+from slowwave_server.workers.shared.failures import FOUND, UNAVAILABLE
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.services.consolidation.scope_pass import PassReport

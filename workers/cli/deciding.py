@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from slowwave_server.workers.cli.output import console
-from slowwave_server.workers.cli.state import Shell, operator
+from slowwave_server.workers.cli.state import operator
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

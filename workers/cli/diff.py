@@ -3,10 +3,11 @@
 Must not know: where changes come from.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from slowwave_server.workers.cli.output import console, one_line, print_rows, styled
+from slowwave_server.workers.shared.differences import difference
 
 if TYPE_CHECKING:
     from slowwave_server.domain.changes import ChangeLine
@@ -32,28 +33,6 @@ def print_diff(changes: "Sequence[ChangeLine]", *, total: int | None = None) -> 
         print_rows(out, [(styled(line, "dim"),) for line in lines], indent=12)
     if total is not None and total > len(changes):
         out.print(f"… and {total - len(changes):,} changes more; --limit shows them.")
-
-
-def difference(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Iterator[str]:
-    """What differs, a line each: "status inbox → archived", "target 0199…"."""
-    was, became = before or {}, after or {}
-    for key in dict.fromkeys((*was, *became)):
-        if key not in became:
-            yield f"{key} {_value(was[key])} → gone" if after is None else f"{key} {_value(was[key])}"
-        elif key not in was:
-            yield f"{key} {_value(became[key])}"
-        elif was[key] != became[key]:
-            yield f"{key} {_value(was[key])} → {_value(became[key])}"
-
-
-def _value(value: Any) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_value(item)}" for key, item in value.items())
-    return ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
 
 
 def _style(action: str) -> str:

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
-from slowwave_server.workers.cli.sentences import FOUND
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND
 
 if TYPE_CHECKING:
     from slowwave_server.services.reports.check import Check

@@ -12,8 +12,9 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.given_file import given_lines
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows
-from slowwave_server.workers.cli.sentences import USAGE, complain
+from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import USAGE
 
 if TYPE_CHECKING:
     from slowwave_server.domain.evaluation import Agreement

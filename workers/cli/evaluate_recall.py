@@ -13,8 +13,9 @@ from slowwave_server.workers.cli.given_file import given_lines
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND, USAGE, complain
+from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND, USAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

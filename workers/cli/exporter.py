@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slowwave_server.workers.cli.output import console
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.workers.exporter.collector import FiguresCollector

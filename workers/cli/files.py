@@ -12,8 +12,10 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.diff import print_diff
 from slowwave_server.workers.cli.options import DryRun, Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, safe, styled
-from slowwave_server.workers.cli.sentences import FOUND, complain
-from slowwave_server.workers.cli.state import Shell, operator, shell_of
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.cli.state import operator, shell_of
+from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.services.memory_files.export import ExportReport

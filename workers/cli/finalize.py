@@ -12,8 +12,9 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import SCOPE_HELP, Json, day_option, scope_parts
 from slowwave_server.workers.cli.output import console, print_json, safe
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,8 @@ from slowwave_server.workers.cli.deciding import place_of
 from slowwave_server.workers.cli.options import Json, Limit, OnlyAgent, OnlyScope, parse_duration
 from slowwave_server.workers.cli.output import console, document, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.sides import print_conflict, print_side
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -18,8 +18,10 @@ from slowwave_server.workers.cli.inbox import OlderThan, OnlyTier, read_matching
 from slowwave_server.workers.cli.options import By, DryRun, Json, OnlyAgent, OnlyScope
 from slowwave_server.workers.cli.output import console, one_line, print_json
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND, complain
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -17,8 +17,10 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.given_file import check_given, given_lines
 from slowwave_server.workers.cli.options import Json, Timeout, Wait
 from slowwave_server.workers.cli.output import console, print_json
-from slowwave_server.workers.cli.sentences import FOUND, INTERRUPTED, complain
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.sentences import INTERRUPTED, complain
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave.ingest import IngestReport, Reject
@@ -51,7 +53,8 @@ def ingest(
     finally:
         rejects.close()
     if wait:
-        from slowwave_server.workers.cli.wait import ask_for_flush, wait_until_processed
+        from slowwave_server.workers.cli.wait import wait_until_processed
+        from slowwave_server.workers.shared.flush_requests import ask_for_flush
 
         asked = ask_for_flush(shell, sorted(report.sessions, key=astuple), priority="normal")
         wait_until_processed(shell, asked, timeout)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from slowwave_server.services.reports.check import first_line
 from slowwave_server.workers.cli.sentences import complain
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.services.maintenance.scheduler import Scheduler, TickReport

@@ -21,8 +21,9 @@ from slowwave_server.workers.cli.output import (
     styled,
 )
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND
-from slowwave_server.workers.cli.state import Shell, operator, shell_of
+from slowwave_server.workers.cli.state import operator, shell_of
+from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from datetime import datetime

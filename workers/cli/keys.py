@@ -12,8 +12,9 @@ import typer
 
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
-from slowwave_server.workers.cli.sentences import FOUND
-from slowwave_server.workers.cli.state import Shell, operator, shell_of
+from slowwave_server.workers.cli.state import operator, shell_of
+from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

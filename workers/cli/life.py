@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.diff import difference
 from slowwave_server.workers.cli.output import console, one_line, print_rows, safe, styled
+from slowwave_server.workers.shared.differences import difference
 
 if TYPE_CHECKING:
     from slowwave_server.services.reports.explain import ChangeMade, Explanation, MakingFlush

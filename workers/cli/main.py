@@ -9,8 +9,8 @@ import typer
 
 from slowwave_server.workers.cli.groups import SETTINGS, Commands
 from slowwave_server.workers.cli.sentences import EXIT_CODES, SentenceGroup
-from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.cli.tree import TREE
+from slowwave_server.workers.shared.shell import Shell
 
 
 class Program(SentenceGroup):

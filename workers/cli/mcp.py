@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slowwave_server.workers.cli.options import SCOPE_HELP, scope_parts
-from slowwave_server.workers.cli.sentences import USAGE, complain
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import USAGE
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave import Memory
@@ -49,6 +51,7 @@ def mcp(
 def tools_of(shell: Shell, memory: "Memory", agent: str, scopes: Sequence[str]) -> "AgentTools":
     """The tools of one agent."""
     from slowwave_server.workers.mcp_tools import AgentTools
+    from slowwave_server.workers.shared.flush_requests import flush_sessions
 
     return AgentTools(
         memory=memory,
@@ -65,18 +68,3 @@ def _explain(shell: Shell, memory: str) -> "Explanation":
 
     with shell.connection() as connection:
         return explain_memory(connection, shell.tenant, memory_called(connection, shell.tenant, memory))
-
-
-def flush_sessions(shell: Shell, agent: str) -> int:
-    """Request a flush of the agent's sessions with unprocessed events; answer their number, 0 for an unknown agent."""
-    from slowwave.identity import SessionRef
-    from slowwave_server.services.lookup import UnknownName
-    from slowwave_server.services.reports.dirty import dirty_sessions
-    from slowwave_server.workers.cli.wait import ask_for_flush
-
-    with shell.connection() as connection:
-        try:
-            names = dirty_sessions(connection, shell.tenant, agent)
-        except UnknownName:
-            return 0
-    return len(ask_for_flush(shell, [SessionRef(shell.tenant, agent, name) for name in names], priority="normal"))

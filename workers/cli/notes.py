@@ -10,8 +10,8 @@ import typer
 from slowwave.memory_types import MemoryType
 from slowwave_server.workers.cli.options import Agent, DryRun, Json, Limit, Scope, scope_of
 from slowwave_server.workers.cli.output import console, one_line, print_json, styled
-from slowwave_server.workers.cli.sentences import UNAVAILABLE
 from slowwave_server.workers.cli.state import operator, shell_of
+from slowwave_server.workers.shared.failures import UNAVAILABLE
 
 if TYPE_CHECKING:
     from slowwave_server.services.curation.curate import CurationReport

@@ -50,13 +50,9 @@ def refuse_question(*, as_json: bool, yes: bool, dry_run: bool) -> None:
 
 def scope_parts(scope: str) -> tuple[str, str]:
     """Split `room:NAME` or `team:NAME`. Raises InvalidName."""
-    from slowwave.errors import InvalidName
-    from slowwave.identity import check_name
+    from slowwave.identity import shared_scope
 
-    kind, _, name = scope.partition(":")
-    if kind not in {"room", "team"} or not name:
-        raise InvalidName(f"scope must be room:NAME or team:NAME, got {scope!r}")
-    return kind, check_name("scope", name)
+    return shared_scope(scope)
 
 
 def scope_of(agent: str, scope: str | None) -> tuple[str, str]:

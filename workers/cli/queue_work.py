@@ -3,12 +3,12 @@
 Must not know: how an entry is printed, why a task refused a payload.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -70,22 +70,3 @@ def retry_events(shell: Shell, events: "Sequence[QuarantinedEvent]") -> "Iterato
     for event in events:
         ref = SessionRef(shell.tenant, event.agent, event.session)
         yield event_id(event), retry_quarantined(shell.engine, extractor, ref, event.seq, shell.now())
-
-
-def sender(shell: Shell) -> Callable[[str, Mapping[str, Any]], None]:
-    """A function that sends a payload to the queue of its task. It raises SlowwaveError for an unknown task."""
-    from slowwave.coordination.queue_messages import envelope, new_id, publish
-    from slowwave.errors import SlowwaveError
-    from slowwave_server.workers.app import make_app
-
-    app_of_workers = make_app(shell.settings)
-    app_of_workers.loader.import_default_modules()
-
-    def send(task: str, payload: Mapping[str, Any]) -> None:
-        if task not in app_of_workers.tasks:
-            raise SlowwaveError(f"this version has no task {task!r}")
-        route = app_of_workers.conf.task_routes.get(task, {})
-        queue = route.get("queue", app_of_workers.conf.task_default_queue)
-        publish(shell.redis, queue, envelope(task, [], payload, queue, task_id=new_id()))
-
-    return send

@@ -11,8 +11,10 @@ import typer
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import Agent, By, Json, Limit, Yes, refuse_question
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
-from slowwave_server.workers.cli.sentences import FOUND, complain
-from slowwave_server.workers.cli.state import Shell, operator, shell_of
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.cli.state import operator, shell_of
+from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.domain.candidates import Extractor

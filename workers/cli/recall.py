@@ -9,7 +9,8 @@ import typer
 
 from slowwave_server.workers.cli.options import SCOPE_HELP, Agent, Json, scope_parts
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     import psycopg

@@ -12,8 +12,10 @@ import typer
 
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
-from slowwave_server.workers.cli.sentences import FOUND, MAY_NOT, UNAVAILABLE, complain
-from slowwave_server.workers.cli.state import Shell, shell_of
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND, MAY_NOT, UNAVAILABLE
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -13,8 +13,8 @@ from slowwave_server.workers.cli.diff import print_diff
 from slowwave_server.workers.cli.options import By, Json, Limit, OnlyAgent, OnlyScope
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
-from slowwave_server.workers.cli.sentences import FOUND
 from slowwave_server.workers.cli.state import operator, shell_of
+from slowwave_server.workers.shared.failures import FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -93,7 +93,8 @@ def flush(
     from slowwave.identity import SessionRef
     from slowwave_server.services.lookup import find_session
     from slowwave_server.services.reports.dirty import dirty_sessions
-    from slowwave_server.workers.cli.wait import ask_for_flush, wait_until_processed
+    from slowwave_server.workers.cli.wait import wait_until_processed
+    from slowwave_server.workers.shared.flush_requests import ask_for_flush
 
     shell = shell_of(context)
     with shell.connection() as connection:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from slowwave_server.domain.spoken_time import duration_words, pluralize
-from slowwave_server.workers.cli.budget import reached_words
+from slowwave_server.services.reports.budget import reached_words
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, document, print_json, print_rows
-from slowwave_server.workers.cli.sentences import FOUND, UNAVAILABLE
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.failures import FOUND, UNAVAILABLE
 
 if TYPE_CHECKING:
     from slowwave.spool import Spooled

@@ -12,26 +12,17 @@ from datetime import timedelta
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from slowwave.coordination.outcomes import Priority
 from slowwave.identity import SessionRef
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.services.flush.sweep import request_flush
 from slowwave_server.services.reports.dirty import Goal, goals_of, unmet
 from slowwave_server.services.reports.why import why_waiting
 from slowwave_server.workers.cli.output import console
-from slowwave_server.workers.cli.sentences import UNAVAILABLE, complain
-from slowwave_server.workers.cli.state import Shell
+from slowwave_server.workers.cli.sentences import complain
+from slowwave_server.workers.shared.failures import UNAVAILABLE
+from slowwave_server.workers.shared.shell import Shell
 
 POLL_SECONDS = 0.25
 REASONS_SHOWN = 5
-
-
-def ask_for_flush(shell: Shell, refs: Sequence[SessionRef], *, priority: Priority) -> list[SessionRef]:
-    """Ask for a flush of each dirty one of `refs`, and answer these. Raises RedisError after Postgres knows of it."""
-    if not refs:
-        return []
-    dirty = request_flush(shell.writer, shell.queue, refs, by="operator", priority=priority, now=shell.now())
-    return [ref for ref, is_dirty in zip(refs, dirty, strict=True) if is_dirty]
 
 
 def wait_until_processed(shell: Shell, refs: Sequence[SessionRef], timeout_seconds: float) -> None:

@@ -22,7 +22,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.services.reports.doctor import HealthProbe
-from slowwave_server.workers.cli.listening import listening
 from slowwave_server.workers.console.app_state import AppState
 from slowwave_server.workers.console.failures import answer_failure
 from slowwave_server.workers.console.health_cache import HealthCache
@@ -30,6 +29,7 @@ from slowwave_server.workers.console.pages import NAVIGATION, PAGES
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Endpoint
 from slowwave_server.workers.console.templating import FOLDER
+from slowwave_server.workers.shared.listening import listening
 
 BODY_SECONDS = 10.0
 HEADERS = {

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine
 from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.domain.console_roles import UserRole
-from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.console.health_cache import HealthCache
+from slowwave_server.workers.shared.shell import Shell
 
 
 class Link(NamedTuple):

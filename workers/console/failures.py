@@ -16,8 +16,8 @@ from slowwave_server.models.schema import WrongSchema, require_current
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.check import first_line
 from slowwave_server.services.reports.refusals import cure_of_refusal
-from slowwave_server.workers.cli.sentences import UNAVAILABLE, explain_failure
 from slowwave_server.workers.console.request import PageError, PageRequest
+from slowwave_server.workers.shared.failures import UNAVAILABLE, explain_failure
 
 log = logging.getLogger(__name__)
 

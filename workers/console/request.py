@@ -26,10 +26,10 @@ from slowwave_server.domain.console_roles import UserRole, may
 from slowwave_server.services.access.audit_log import ActDetails
 from slowwave_server.services.access.console_sessions import Login
 from slowwave_server.services.access.console_users import User, tenants_of
-from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.console.app_state import AppState, Link
 from slowwave_server.workers.console.flash import COOKIE, Flash, clear_flash, read_flash, write_flash
 from slowwave_server.workers.console.templating import TEMPLATES
+from slowwave_server.workers.shared.shell import Shell
 
 DIGITS = 19
 """As many as any id has."""

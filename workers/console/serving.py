@@ -15,8 +15,8 @@ from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.console.app import make_app
-from slowwave_server.workers.console.proxies import BehindProxies, read_proxies
 from slowwave_server.workers.listening_sockets import Serving, ended_by_signals, listen_on
+from slowwave_server.workers.shared.proxies import BehindProxies, read_proxies
 
 CONNECTIONS = 10
 """To Postgres. A req takes one at a time, and none while its page is made or a password is compared."""

@@ -12,11 +12,11 @@ from sqlalchemy import Engine
 
 from slowwave import Memory
 from slowwave.settings import Settings
-from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.gateway.idempotency import Answers
 from slowwave_server.workers.gateway.keys import Keys
 from slowwave_server.workers.gateway.limits import Limits
 from slowwave_server.workers.gateway.readiness import Readiness
+from slowwave_server.workers.shared.shell import Shell
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from slowwave.memory_types import MemoryType
 from slowwave_server.services.access.api_keys import Right
 from slowwave_server.services.access.reach import ANY
 from slowwave_server.services.reports.explain import Explanation, explain_memory
-from slowwave_server.workers.cli.mcp import flush_sessions
 from slowwave_server.workers.gateway.bodies import take_body
 from slowwave_server.workers.gateway.gate import Gate
 from slowwave_server.workers.gateway.problems import Problem
@@ -29,6 +28,7 @@ from slowwave_server.workers.gateway.visit import Needs, Visit
 from slowwave_server.workers.gateway.walls import act_for
 from slowwave_server.workers.mcp_server import make_server
 from slowwave_server.workers.mcp_tools import AgentTools, ToolAnswer
+from slowwave_server.workers.shared.flush_requests import flush_sessions
 
 PATH = "/mcp"
 _visit: ContextVar[Visit] = ContextVar("slowwave_mcp_visit")

@@ -20,10 +20,10 @@ from slowwave import errors
 from slowwave.postgres import NotPermitted
 from slowwave_server.models.schema import WrongSchema
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.workers.cli.sentences import UNAVAILABLE, explain_failure
-from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.gateway.caller import NotThere, RightMissing
 from slowwave_server.workers.gateway.walls import KeyRefused
+from slowwave_server.workers.shared.failures import UNAVAILABLE, explain_failure
+from slowwave_server.workers.shared.shell import Shell
 
 log = logging.getLogger(__name__)
 

@@ -23,12 +23,12 @@ from slowwave.store import Store
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import require_current
 from slowwave_server.services.access.privileges import GATEWAY
-from slowwave_server.workers.console.audit_log import write_log
-from slowwave_server.workers.console.proxies import BehindProxies, read_proxies
 from slowwave_server.workers.gateway.app import make_gateway
 from slowwave_server.workers.gateway.request_ids import log as requests_log
 from slowwave_server.workers.gateway.walls import Walls
 from slowwave_server.workers.listening_sockets import Serving, ended_by_signals, listen_on
+from slowwave_server.workers.shared.audit_log import write_log
+from slowwave_server.workers.shared.proxies import BehindProxies, read_proxies
 
 CONNECTIONS = 8
 """Of the engine to Postgres, a process; the client has as many of its own."""

@@ -24,10 +24,10 @@ from sqlalchemy import Connection, Engine
 from slowwave.settings import Settings
 from slowwave_server.services.access.api_keys import Right
 from slowwave_server.services.access.reach import Reach
-from slowwave_server.workers.cli.state import Shell
 from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.idempotency import given_key
 from slowwave_server.workers.gateway.recording import WalledMemory, taken_at
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
     from slowwave_server.workers.gateway.gate import Gate

@@ -39,7 +39,7 @@ def shared_scope(scope: str) -> tuple[str, str]:
     """Answer ("room" or "team", name) for "room:NAME" or "team:NAME". Raises `InvalidName`."""
     kind, colon, name = scope.partition(":") if isinstance(scope, str) else ("", "", "")
     if not colon or kind not in SHARED_KINDS:
-        raise InvalidName(f'scope: "room:NAME" or "team:NAME" is meant, not {shown(scope)}')
+        raise InvalidName(f"scope must be room:NAME or team:NAME, got {shown(scope)}")
     return kind, check_name(kind, name)
 
 

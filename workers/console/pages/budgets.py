@@ -6,9 +6,8 @@ Must not know: SQL, how tokens are reserved.
 from starlette.responses import Response
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.services.reports.budget import BudgetReport, read_budget
+from slowwave_server.services.reports.budget import BudgetReport, reached_words, read_budget
 from slowwave_server.services.reports.spending import Spending, read_spending
-from slowwave_server.workers.cli.budget import reached_words
 from slowwave_server.workers.console.bar_chart import BarChart, draw_bar_chart
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads

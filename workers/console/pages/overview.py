@@ -12,9 +12,8 @@ from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.services.access.console_users import sees_everything
-from slowwave_server.services.reports.budget import caps_reached
+from slowwave_server.services.reports.budget import caps_reached, reached_words
 from slowwave_server.services.reports.status import read_status
-from slowwave_server.workers.cli.budget import reached_words
 from slowwave_server.workers.console.health_cache import Workers
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads

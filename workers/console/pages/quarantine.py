@@ -20,10 +20,10 @@ from slowwave_server.services.extraction.build import build_extractor
 from slowwave_server.services.lookup import UnknownName, find_agent, find_session
 from slowwave_server.services.reports.dead_letters import LetterState, count_open, list_dead_letters, read_dead_letter
 from slowwave_server.services.reports.quarantine import QuarantinedEvent, count_quarantined, list_quarantined
-from slowwave_server.workers.cli.queue_work import sender
 from slowwave_server.workers.console.background import run_in_background
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.shared.task_sender import sender
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from slowwave import Hit
+from slowwave.identity import shared_scope
 from slowwave_server.services.lookup import find_agent
-from slowwave_server.workers.cli.options import scope_parts
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.scope_params import read_scope_params
@@ -75,7 +75,7 @@ def _scopes(req: PageRequest) -> tuple[str, ...]:
     """Rooms and teams beside the agent's own, with blanks or commas between. Raises InvalidName."""
     given = tuple(dict.fromkeys((req.word("scopes") or "").replace(",", " ").split()))
     for scope in given:
-        scope_parts(scope)
+        shared_scope(scope)
     if len(given) > MOST_SCOPES:
         raise PageError(HTTPStatus.BAD_REQUEST, f"scopes holds at most {MOST_SCOPES} names, got {len(given)}")
     return given

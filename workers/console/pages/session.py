@@ -17,10 +17,10 @@ from slowwave_server.services.lookup import find_session
 from slowwave_server.services.reports.dirty import dirty_sessions
 from slowwave_server.services.reports.transcript import ProducedMemory, Utterance, read_transcript
 from slowwave_server.services.reports.why import why_waiting
-from slowwave_server.workers.cli.wait import ask_for_flush
 from slowwave_server.workers.console.pages.agent import agent_of
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
+from slowwave_server.workers.shared.flush_requests import ask_for_flush
 
 SEQ_MOST = 2**62
 

@@ -1,0 +1,97 @@
+"""Expected failures: for each an exit code, a sentence and what to do.
+
+Must not know: any single command or page; how a sentence is shown.
+"""
+
+import errno
+
+from slowwave_server.workers.shared.shell import Shell
+
+FOUND = 1
+USAGE = 2
+UNAVAILABLE = 3
+MAY_NOT = "42501"
+"""Postgres: insufficient_privilege."""
+TOO_LARGE = "22003"
+"""Postgres: numeric_value_out_of_range."""
+
+LOCKED = "55P03"
+"""Postgres: lock_not_available."""
+LOCK_CURE = (
+    "try again; pg_stat_activity shows transactions that stay open (state 'idle in transaction'), and"
+    " pg_terminate_backend(PID) ends one"
+)
+
+Expected = tuple[int, str, str | None]
+
+
+def explain_failure(error: Exception, shell: Shell | None) -> Expected | None:
+    """The exit code, the sentence and the cure of an expected failure; None for one that nobody foresaw."""
+    return _explain_own(error) or (None if shell is None else _explain_server(error, shell))
+
+
+def _explain_own(error: Exception) -> Expected | None:
+    from slowwave.errors import InvalidSettings, SlowwaveError, SpoolFull, StoreUnavailable
+    from slowwave_server.models.schema import WrongSchema
+    from slowwave_server.workers.stack.errors import StackError
+
+    if isinstance(error, (WrongSchema, StackError, StoreUnavailable, SpoolFull)):
+        return UNAVAILABLE, str(error), None
+    if isinstance(error, InvalidSettings) and error.problems:
+        return USAGE, error.problems[0], None
+    if isinstance(error, SlowwaveError):  # those of names, queries and settings are ValueErrors
+        return USAGE if isinstance(error, ValueError) else FOUND, str(error), None
+    if isinstance(error, UnicodeEncodeError):  # bytes of an argument that are no UTF-8 come as surrogates
+        return USAGE, "a word of this call is no text in UTF-8", None
+    if isinstance(error, OSError) and error.errno != errno.EPIPE:  # a reader that has seen enough is no failure
+        return USAGE, str(error), None
+    return None
+
+
+def _explain_server(error: Exception, shell: Shell) -> Expected | None:
+    from psycopg import Error as DriverError
+    from redis.exceptions import RedisError
+    from sqlalchemy.exc import DBAPIError
+
+    if isinstance(error, (DBAPIError, DriverError)):
+        return _explain_postgres(error, shell)
+    if isinstance(error, RedisError):
+        return _explain_broker(error, shell)
+    return None
+
+
+def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
+    from psycopg import OperationalError as DriverError
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import InterfaceError, OperationalError
+
+    from slowwave_server.services.reports.check import first_line
+    from slowwave_server.services.reports.refusals import cure_of_refusal
+
+    where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
+    state, said = getattr(getattr(error, "orig", error), "sqlstate", None), first_line(error)
+    cure = cure_of_refusal("postgres", said)
+    if state == TOO_LARGE:
+        return USAGE, "a number in this call is larger than any that is kept", None
+    if state == LOCKED:
+        return UNAVAILABLE, f"another transaction holds a lock that this command waited for at {where}", LOCK_CURE
+    if state == MAY_NOT:
+        return UNAVAILABLE, f"this login may not do that at {where}: {said}", cure
+    if not isinstance(error, (OperationalError, InterfaceError, DriverError)):
+        return None
+    if state is not None:
+        return UNAVAILABLE, f"Postgres at {where} gave up: {said}", "`slowwave doctor` looks at all of it"
+    away = "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is; `slowwave doctor` looks at all of it"
+    return UNAVAILABLE, f"no connection to Postgres at {where}: {said}", cure or away
+
+
+def _explain_broker(error: Exception, shell: Shell) -> Expected:
+    from slowwave.coordination.broker import shown
+    from slowwave_server.services.reports.check import first_line
+    from slowwave_server.services.reports.refusals import cure_of_refusal
+
+    where, said = shown(shell.settings.broker_url), first_line(error)
+    away = "start it, or set SLOWWAVE_BROKER_URL to where it is; nothing is lost meanwhile"
+    cure = cure_of_refusal("broker", said)
+    state = "no connection to the broker" if cure is None else "refused by the broker"
+    return UNAVAILABLE, f"{state} at {where}: {said}", cure or away

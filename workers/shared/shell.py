@@ -1,0 +1,147 @@
+"""Settings and connections that the command line, the console and the gateway share; each is opened at its first use.
+
+Must not know: commands, pages, routes.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+# Imported where they are needed, so that `slowwave --help` answers at once.
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from redis import Redis
+    from sqlalchemy import Connection, Engine
+
+    from slowwave.coordination.flush_queue import FlushQueue
+    from slowwave.settings import Settings
+    from slowwave.spool import Spooled
+    from slowwave_server.domain.model_calls import AskModel
+
+
+@dataclass
+class Shell:
+    """One invocation of the command line, or one process of the console or gateway.
+
+    tenant_option: the value of `--tenant`; None for the tenant of the settings.
+    """
+
+    tenant_option: str | None = None
+
+    @classmethod
+    def over(cls, settings: "Settings", engine: "Engine", redis: "Redis") -> "Shell":
+        """Use connections that are open already; `close` leaves them open."""
+        shell = cls()
+        shell.settings, shell.engine, shell.redis = settings, engine, redis
+        return shell
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """Raises InvalidSettings."""
+        from slowwave.settings import load_settings
+
+        return load_settings() if self.tenant_option is None else load_settings(tenant=self.tenant_option)
+
+    @property
+    def tenant(self) -> str:
+        return self.settings.tenant
+
+    @cached_property
+    def engine(self) -> "Engine":
+        from slowwave_server.models.engine import make_engine
+
+        return make_engine(self.settings.database_url)
+
+    @cached_property
+    def writer(self) -> "Engine":
+        """The same engine for services that write by single statements, each a transaction of its own."""
+        return self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    @cached_property
+    def redis(self) -> "Redis":
+        from slowwave.coordination.broker import connect_broker
+
+        return connect_broker(self.settings)
+
+    @cached_property
+    def queue(self) -> "FlushQueue":
+        from slowwave.coordination.flush_queue import FlushQueue
+
+        rules = self.settings.memory.auto_flush
+        return FlushQueue(
+            self.redis,
+            ticket_seconds=rules.ticket_seconds,
+            lease_seconds=rules.lease_seconds,
+            per_agent_concurrency=rules.per_agent_concurrency,
+        )
+
+    def build_model(self, settings: "Settings") -> "AskModel | None":
+        """The model of some settings, within its budgets; None without one. Raises InvalidSettings."""
+        from slowwave_server.services.llm.build import build_model
+
+        return build_model(settings, self.engine, self.redis, self.now)
+
+    @contextmanager
+    def connection(self) -> "Iterator[Connection]":
+        """A connection to a database that is at the right revision. Raises WrongSchema, OperationalError."""
+        from slowwave_server.models.schema import require_current
+
+        with self.engine.connect() as connection:
+            require_current(connection)
+            yield connection
+
+    def memory_id(self, name: str) -> "UUID":
+        """The id of a memory by that id, or by its last group. Raises InvalidQuery, UnknownName."""
+        from slowwave_server.services.reports.memory_ids import check_memory_name, memory_called
+
+        check_memory_name(name)  # before anything is connected
+        with self.connection() as connection:
+            return memory_called(connection, self.tenant, name)
+
+    def check_database(self) -> None:
+        """Refuse a database at another revision before a command changes anything. Raises as `connection` does."""
+        with self.connection():
+            pass
+
+    def listening(self) -> Mapping[str, frozenset[str]] | None:
+        """The queues of each worker that answers within a second; None when the broker can't be reached."""
+        from slowwave_server.workers.shared.listening import listening
+
+        return listening(self.redis, self.settings)
+
+    def queues_with_listener(self) -> frozenset[str] | None:
+        """The queues that some worker takes from; None when nobody could be asked."""
+        workers = self.listening()
+        return None if workers is None else frozenset[str]().union(*workers.values())
+
+    def spooled(self) -> "Spooled":
+        """What waits in this host's spool."""
+        from slowwave.spool import spooled
+
+        return spooled(self.settings.spool)
+
+    def swept_ago(self) -> float | None:
+        """Seconds since the last sweep; None without a trace, or without a broker."""
+        from redis.exceptions import RedisError
+
+        from slowwave.coordination.heartbeat import swept_ago
+
+        try:
+            return swept_ago(self.redis)
+        except RedisError:
+            return None
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        if "engine" in self.__dict__:
+            self.engine.dispose()
+        if "redis" in self.__dict__:
+            self.redis.close()
+
+    @staticmethod
+    def now() -> datetime:
+        return datetime.now(UTC)
