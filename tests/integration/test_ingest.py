@@ -92,7 +92,7 @@ BAD = [
     (line("x" * 100_001), "content has at most 100,000"),
     (line("x", at="2026-01-01 10:00"), "needs a time zone"),
     (line("x", at="2999-01-01T00:00:00+00:00"), "at must lie at most 1 day ahead of now"),
-    (line("x", scope="cellar"), "is meant, not"),
+    (line("x", scope="cellar"), "room:NAME or team:NAME, got"),
     (line("x", scope={"a": 1}), "must be text"),
     (line("x", metadata="y"), "metadata must be a mapping"),
     (line("x", key=""), "a key must be text"),

@@ -43,6 +43,8 @@ def budget(
 
 
 def _print(found: "BudgetReport") -> None:
+    from slowwave_server.services.reports.budget import reached_words
+
     out = console()
     out.print(styled(found.model or "No model is configured (memory.llm.driver is none).", "bold"))
     print_rows(out, [("", "", "calls", "failures", "tokens", "running", "left"), *map(_row, found.used)], indent=2)
