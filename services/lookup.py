@@ -64,6 +64,17 @@ def find_scope(connection: Connection, tenant: str, kind: str, name: str) -> int
     return connection.execute(query).scalar()
 
 
+def require_scope(connection: Connection, tenant: str, scope: tuple[str, str]) -> int:
+    """Answer the id of a scope. Raises UnknownName for an unknown agent, or if nothing was ever written to the scope."""
+    kind, name = scope
+    if kind == "agent":
+        find_agent(connection, tenant, name)
+    scope_id = find_scope(connection, tenant, kind, name)
+    if scope_id is None:
+        raise UnknownName(f"nothing was ever written to {kind} {name}, so it has no names yet")
+    return scope_id
+
+
 def unknown_name(message: str, name: str, known: Sequence[str]) -> UnknownName:
     """The error for a name that isn't known: `message`, and the nearest of the `known` ones."""
     folded = {candidate.casefold(): candidate for candidate in reversed(known)}

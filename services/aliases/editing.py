@@ -18,9 +18,8 @@ from slowwave.storable import clean_text
 from slowwave_server.domain.aliases import MAX_NAME_CHARACTERS, clean_name, key_of
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import AliasChange, AliasPair
-from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.lookup import UnknownName, require_scope
 from slowwave_server.services.memories.changes import Author, as_json
-from slowwave_server.services.reports.aliases import alias_scope
 from slowwave_server.services.review.cases import lock_scopes
 from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
 
@@ -114,7 +113,7 @@ def _in_a_run(
     now: datetime,
 ) -> AliasEdit:
     with _transaction(engine) as connection:
-        scope_id = alias_scope(connection, tenant, scope)
+        scope_id = require_scope(connection, tenant, scope)
         lock_scopes(connection, [scope_id])
         run = start_run(connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by)
         rows = change(connection, scope_id, Author(run.id, by))

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select, update
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.models import DeadLetter
-from slowwave_server.services.reports.dead_letters import of_tenant
+from slowwave_server.services.dead_letters.store import of_tenant
 
 AT_ONCE = 1000
 

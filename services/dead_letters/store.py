@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection, or_
 
 MAX_PAYLOAD_CHARACTERS = 1_000_000
 MAX_ERROR_CHARACTERS = 4000
@@ -52,3 +52,10 @@ def _written(payload: Mapping[str, Any]) -> tuple[str, bool]:
 def _storable(text: str) -> str:
     """Without what JSON may hold and Postgres does not take: NUL, and halves of surrogate pairs."""
     return text.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
+def of_tenant(tenant: str, *, nobodys: bool = True) -> ColumnElement[bool]:
+    """A condition: dead letters that an operator of `tenant` may see. nobodys: also those of an unreadable tenant."""
+    if not nobodys:
+        return DeadLetter.tenant == tenant
+    return or_(DeadLetter.tenant == tenant, DeadLetter.tenant.is_(None))

@@ -22,6 +22,7 @@ from slowwave.settings import Settings
 from slowwave.storable import clean_text
 from slowwave_server.domain.model_calls import AskModel
 from slowwave_server.domain.schedule import InvalidSchedule
+from slowwave_server.models.errors import first_line
 from slowwave_server.services.maintenance.jobs import (
     ClaimedJob,
     Job,
@@ -33,7 +34,6 @@ from slowwave_server.services.maintenance.jobs import (
     read_jobs,
     settle_job,
 )
-from slowwave_server.services.reports.check import first_line
 from slowwave_server.services.runs.heartbeat import RunHeartbeat
 from slowwave_server.services.runs.store import AlreadyRunning, Run, RunEnd, finish_run
 

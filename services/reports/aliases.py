@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 
 from slowwave_server.domain.aliases import key_of
 from slowwave_server.services.lookup import UnknownName, find_agent, find_scope
-from slowwave_server.services.reports.evidence import masked
+from slowwave_server.services.memories.masking import masked
 
 SOURCES_SHOWN = 5
 """So many events of one pair are listed; `source_count` tells how many there are."""
@@ -70,17 +70,6 @@ class ListedAlias:
     sources: tuple[AliasEvidence, ...]
 
 
-def alias_scope(connection: Connection, tenant: str, scope: tuple[str, str]) -> int:
-    """The id of a scope. Raises UnknownName for an unknown agent, or if nothing was ever written to the scope."""
-    kind, name = scope
-    if kind == "agent":
-        find_agent(connection, tenant, name)
-    scope_id = find_scope(connection, tenant, kind, name)
-    if scope_id is None:
-        raise UnknownName(f"nothing was ever written to {kind} {name}, so it has no names yet")
-    return scope_id
-
-
 def list_aliases(
     connection: Connection,
     tenant: str,
@@ -105,7 +94,7 @@ def list_aliases(
     """
     values: dict[str, Any] = {
         "tenant": tenant,
-        "scope": alias_scope(connection, tenant, scope),
+        "scope": require_scope(connection, tenant, scope),
         "removed": removed,
         "limit": limit,
     }

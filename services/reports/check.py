@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlalchemy import Connection, Select
-from sqlalchemy.exc import DBAPIError
 
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.domain.spoken_time import pluralize
@@ -48,12 +47,6 @@ def problem(name: str, issue: str, finding: str, here: str | None = None) -> Che
     """A trouble of the catalogue, by its name there."""
     known = HEALTH_ISSUES[issue]
     return Check(name, "problem", finding, known.name, known.title, known.cure, here)
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, without the statement and the links that libraries add."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    return str(cause).strip().split("\n", 1)[0] or type(cause).__name__
 
 
 def counts_by_tenant(connection: Connection, query: Select[str, int], by: str = "tenant") -> list[tuple[str, int]]:

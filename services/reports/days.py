@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, select, tuple_
 from slowwave_server.models import Agent, DaySummary, Event, Session
 from slowwave_server.services.days.book import DayEntry, DayStatus, day_book
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.evidence import masked
+from slowwave_server.services.memories.masking import masked
 
 SCOPES_READ = 1000
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from slowwave_server.models import DeadLetter
+from slowwave_server.services.dead_letters.store import of_tenant
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.evidence import masked, masked_values
+from slowwave_server.services.memories.masking import masked, masked_values
 
 LetterState = Literal["open", "redriven", "dismissed"]
 
@@ -30,13 +31,6 @@ class ListedDeadLetter:
     created_at: datetime
     decided_at: datetime | None
     payload: dict[str, Any]
-
-
-def of_tenant(tenant: str, *, nobodys: bool = True) -> ColumnElement[bool]:
-    """The letters that an operator of `tenant` may see. nobodys: also those whose tenant could not be read."""
-    if not nobodys:
-        return DeadLetter.tenant == tenant
-    return or_(DeadLetter.tenant == tenant, DeadLetter.tenant.is_(None))
 
 
 def list_dead_letters(

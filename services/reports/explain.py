@@ -23,9 +23,9 @@ from slowwave_server.models import (
     Session,
 )
 from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories.file_lines import ReadLine, lines_of
+from slowwave_server.services.memories.masking import masked, masked_values
 from slowwave_server.services.reports import relations
-from slowwave_server.services.reports.evidence import masked, masked_values
-from slowwave_server.services.reports.file_lines import ReadLine, lines_of
 
 SOURCES_READ = 200
 CHANGES_READ = 500

@@ -21,8 +21,8 @@ from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import MemoryStatus
 from slowwave_server.models import Agent, Memory, MemorySource, Session
 from slowwave_server.services.lookup import find_agent, find_scope, find_session
+from slowwave_server.services.memories.file_lines import files_among
 from slowwave_server.services.reports.as_of import ScopeAsOf, read_as_of
-from slowwave_server.services.reports.file_lines import files_among
 from slowwave_server.services.reports.text_filter import TextFilter
 
 Moment = date | datetime

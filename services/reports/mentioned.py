@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from slowwave_server.domain.change_words import mentioned
 from slowwave_server.models import Memory, Scope
-from slowwave_server.services.reports.evidence import masked
+from slowwave_server.services.memories.masking import masked
 
 
 class Changed(Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from slowwave_server.models import Agent, Event, Flush, Session
-from slowwave_server.services.reports.evidence import masked
+from slowwave_server.services.memories.masking import masked
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from slowwave_server.models import (
 )
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.file_lines import files_among
+from slowwave_server.services.memories.file_lines import files_among
 from slowwave_server.services.runs.store import RunKind
 
 EVIDENCE_SHOWN = 5

@@ -14,8 +14,9 @@ from sqlalchemy.exc import DBAPIError, ProgrammingError
 from slowwave.coordination.set_aside import SetAside, known_aside
 from slowwave_server.domain.health_limits import BROKER_FULL_SHARE, CLOCKS_APART_SECONDS
 from slowwave_server.domain.spoken_time import pluralize
+from slowwave_server.models.errors import first_line
 from slowwave_server.models.schema import OldServer, WrongSchema, head_revision, require_current, require_server
-from slowwave_server.services.reports.check import Check, fine, first_line, problem, unknown
+from slowwave_server.services.reports.check import Check, fine, problem, unknown
 from slowwave_server.services.reports.refusals import cure_of_refusal
 
 KEYS_NAMED = 3

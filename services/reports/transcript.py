@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from slowwave_server.models import Event, Memory, MemorySource, Scope, Session
 from slowwave_server.services.lookup import find_session
-from slowwave_server.services.reports.evidence import masked
+from slowwave_server.services.memories.masking import masked
 
 EVENTS_SHOWN = 60
 MEMORIES_READ = 500

@@ -12,8 +12,8 @@ from uuid import UUID
 from sqlalchemy import Connection, func, select
 
 from slowwave_server.models import Agent, Event, Memory, MemoryNote, MemorySource, Scope, Session
-from slowwave_server.services.reports.evidence import masked
-from slowwave_server.services.reports.file_lines import files_among
+from slowwave_server.services.memories.file_lines import files_among
+from slowwave_server.services.memories.masking import masked
 
 SOURCES_SHOWN = 3
 

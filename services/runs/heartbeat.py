@@ -13,7 +13,7 @@ from typing import Self
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from slowwave_server.services.reports.check import first_line
+from slowwave_server.models.errors import first_line
 from slowwave_server.services.runs.store import Run, renew_run
 
 log = logging.getLogger(__name__)

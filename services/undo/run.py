@@ -13,11 +13,11 @@ from uuid import UUID
 from sqlalchemy import Connection, select, update
 
 from slowwave_server.models import MaintenanceRun
-from slowwave_server.services.aliases.undoing import restore_aliases
 from slowwave_server.services.memories.changes import Author, mark_checked, note_change
 from slowwave_server.services.memories.merging import sync_copies
 from slowwave_server.services.rebuild.undoing import unswitch
 from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
+from slowwave_server.services.undo.aliases import restore_aliases
 from slowwave_server.services.undo.checks import (
     CannotUndo,
     NothingToUndo,

@@ -19,8 +19,8 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.summaries.segment import summarize_segment
+from slowwave_server.services.memories.masking import RevealRefused, check_reveal, masked_values
 from slowwave_server.services.reports.dead_letters import list_dead_letters
-from slowwave_server.services.reports.evidence import RevealRefused, check_reveal, masked_values
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.services.reports.quarantine import list_quarantined
 from slowwave_server.services.review.conflict_sides import read_sides

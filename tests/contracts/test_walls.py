@@ -31,6 +31,7 @@ from slowwave_server.services import lookup, reports
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.days import agents, book, due
 from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories import file_lines, masking
 from slowwave_server.services.memory_files import export
 from slowwave_server.services.reports import agents as listed
 from slowwave_server.services.reports import (
@@ -43,7 +44,6 @@ from slowwave_server.services.reports import (
     dead_letters,
     dirty,
     explain,
-    file_lines,
     files,
     graph,
     memories,
@@ -201,7 +201,11 @@ READERS = [
     ),
     Reader(agents.configure_agent, lambda _, c, p: agents.configure_agent(c, p.tenant, p.agent), silent=True),
     Reader(dead_letters.list_dead_letters, lambda _, c, p: dead_letters.list_dead_letters(c, p.tenant), "tenant"),
-    Reader(dead_letters.read_dead_letter, lambda w, c, p: dead_letters.read_dead_letter(c, p.tenant, _letter(w, p)), "place"),
+    Reader(
+        dead_letters.read_dead_letter,
+        lambda w, c, p: dead_letters.read_dead_letter(c, p.tenant, _letter(w, p)),
+        "place",
+    ),
     Reader(dead_letters.count_open, lambda _, c, p: dead_letters.count_open(c, p.tenant), silent=True),
     Reader(listed.list_agents, lambda _, c, p: listed.list_agents(c, p.tenant), "tenant", silent=True),
     Reader(listed.agent_names, lambda _, c, p: listed.agent_names(c, p.tenant), "tenant", silent=True),
@@ -241,7 +245,7 @@ READERS = [
             c, p.tenant, ":".join(p.key), memories.list_memories(c, p.tenant, p.agent, scope=_shared(p)), then=True
         ),
     ),
-    Reader(aliases.alias_scope, lambda _, c, p: aliases.alias_scope(c, p.tenant, p.key), silent=True),
+    Reader(lookup.require_scope, lambda _, c, p: lookup.require_scope(c, p.tenant, p.key), silent=True),
     Reader(aliases.list_aliases, lambda _, c, p: aliases.list_aliases(c, p.tenant, p.key)),
     Reader(lookup.find_agent, lambda _, c, p: lookup.find_agent(c, p.tenant, p.agent), silent=True),
     Reader(
@@ -339,7 +343,7 @@ NOT_CALLED = {
     "book.days_for_want_of_budget": "as due.due_days",
     "book.ended_days": "as due.due_days; `slowwave day finalize --ended` shows those of its tenant",
     "book.mark_settling": "writes",
-    "evidence.check_reveal": "asks what the login may do, and reads no row",
+    "masking.check_reveal": "asks what the login may do, and reads no row",
     "Memory.changes": "tests/integration/test_changes.py asks it as two tenants",
     "dirty.unmet": "is given goals, which `goals_of` made, and answers with some of these",
     "servers.check_postgres": "the server's version",
@@ -413,7 +417,7 @@ def modules() -> Iterator[ModuleType]:
     for package in (reports, metrics):
         for found in pkgutil.iter_modules(package.__path__):
             yield import_module(f"{package.__name__}.{found.name}")
-    yield from (lookup, conflict_sides, book, due, agents, export)
+    yield from (lookup, conflict_sides, file_lines, masking, book, due, agents, export)
 
 
 def readers() -> dict[str, Callable[..., Any]]:

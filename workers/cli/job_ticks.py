@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
-from slowwave_server.services.reports.check import first_line
+from slowwave_server.models.errors import first_line
 from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.shared.shell import Shell
 

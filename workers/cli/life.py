@@ -11,8 +11,8 @@ from slowwave_server.workers.cli.output import console, one_line, print_rows, sa
 from slowwave_server.workers.shared.differences import difference
 
 if TYPE_CHECKING:
+    from slowwave_server.services.memories.file_lines import ReadLine
     from slowwave_server.services.reports.explain import ChangeMade, Explanation, MakingFlush
-    from slowwave_server.services.reports.file_lines import ReadLine
     from slowwave_server.services.reports.relations import Conflict, Link, Part
 
 WIDTH = 300

@@ -100,7 +100,7 @@ def show(
 ) -> None:
     """Show a memory with its sources, the signals for keeping it, all changes, links and conflicts."""
     from slowwave_server.services.access.audit_log import note_act
-    from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
+    from slowwave_server.services.memories.masking import RevealRefused, check_reveal
     from slowwave_server.services.reports.explain import explain_memory
     from slowwave_server.workers.cli.life import print_life
     from slowwave_server.workers.cli.state import operator

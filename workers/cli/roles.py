@@ -188,7 +188,7 @@ def _for_owners() -> Iterator[None]:
     """Turn a refusal of Postgres into the sentence that names the needed login."""
     from sqlalchemy.exc import DBAPIError
 
-    from slowwave_server.services.reports.check import first_line
+    from slowwave_server.models.errors import first_line
 
     try:
         yield

@@ -12,9 +12,9 @@ from starlette.responses import Response
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
+from slowwave_server.models.errors import first_line
 from slowwave_server.models.schema import WrongSchema, require_current
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.check import first_line
 from slowwave_server.services.reports.refusals import cure_of_refusal
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.shared.failures import UNAVAILABLE, explain_failure

@@ -65,7 +65,7 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import InterfaceError, OperationalError
 
-    from slowwave_server.services.reports.check import first_line
+    from slowwave_server.models.errors import first_line
     from slowwave_server.services.reports.refusals import cure_of_refusal
 
     where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
@@ -87,7 +87,7 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
 
 def _explain_broker(error: Exception, shell: Shell) -> Expected:
     from slowwave.coordination.broker import shown
-    from slowwave_server.services.reports.check import first_line
+    from slowwave_server.models.errors import first_line
     from slowwave_server.services.reports.refusals import cure_of_refusal
 
     where, said = shown(shell.settings.broker_url), first_line(error)

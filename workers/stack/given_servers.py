@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Settings, variable_of
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.reports.check import first_line
+from slowwave_server.models.errors import first_line
 from slowwave_server.workers.stack.errors import StackFailed
 
 _UNSET = (

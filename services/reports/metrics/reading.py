@@ -19,8 +19,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings
+from slowwave_server.models.errors import first_line
 from slowwave_server.models.schema import WrongSchema, current_revision, head_revision, require_current
-from slowwave_server.services.reports.check import first_line
 from slowwave_server.services.reports.metrics import By
 from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker, read_leases
 from slowwave_server.services.reports.metrics.budgets import read_budgets

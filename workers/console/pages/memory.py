@@ -14,7 +14,7 @@ from slowwave.errors import InvalidMessage
 from slowwave_server.domain.change_words import change_sentences
 from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
-from slowwave_server.services.reports.evidence import RevealRefused, check_reveal
+from slowwave_server.services.memories.masking import RevealRefused, check_reveal
 from slowwave_server.services.reports.explain import Explanation, explain_memory
 from slowwave_server.services.reports.mentioned import contents_named
 from slowwave_server.workers.console.request import PageError, PageRequest
