@@ -65,7 +65,7 @@ def find_scope(connection: Connection, tenant: str, kind: str, name: str) -> int
 
 
 def require_scope(connection: Connection, tenant: str, scope: tuple[str, str]) -> int:
-    """Answer the id of a scope. Raises UnknownName for an unknown agent, or if nothing was ever written to the scope."""
+    """Answer the id of a scope. Raises UnknownName for an unknown agent and for a scope without data."""
     kind, name = scope
     if kind == "agent":
         find_agent(connection, tenant, name)

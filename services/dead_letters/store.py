@@ -10,6 +10,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, or_
 
+from slowwave_server.models import DeadLetter
+
 MAX_PAYLOAD_CHARACTERS = 1_000_000
 MAX_ERROR_CHARACTERS = 4000
 NAMES = ("agent", "session", "scope")

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from slowwave_server.domain.aliases import key_of
-from slowwave_server.services.lookup import UnknownName, find_agent, find_scope
+from slowwave_server.services.lookup import require_scope
 from slowwave_server.services.memories.masking import masked
 
 SOURCES_SHOWN = 5
