@@ -24,7 +24,7 @@ from tests.support.shelling import CliRunner
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 # A run's or a question's number: where it is named, and at the beginning of a line of their list.
-_NUMBER = r"(?<=\b[Rr]un )\d+|(?<=\bundo )\d+|(?<=\baccept )\d+|^ *\d+(?=  )"
+_NUMBER = r"(?<=\b[Rr]un )\d+|(?<=\bundo )\d+|\bq\d+\b|^ *\d+(?=  )"
 _NAMED = re.compile(f"(?P<id>{_UUID})|(?P<number>{_NUMBER})")
 _VARYING = (
     r"\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2}(?::\d{2})?)?(?: UTC)?",
@@ -128,7 +128,7 @@ def _pattern(lines: tuple[str, ...]) -> tuple[str, list[str]]:
             parts.append(_literal(line[at : token.start()]))
             if token.lastgroup in {"id", "number"}:
                 names.append(token[0].strip())
-                parts.append(f"({_UUID})" if token.lastgroup == "id" else r"( *\d+)")
+                parts.append(f"({_UUID})" if token.lastgroup == "id" else r"( *q?\d+)")
             else:
                 parts.append(".*" if token["rest"] else f"(?:{'|'.join(_VARYING)})")
             at = token.end()
