@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from slowwave_server.domain.spoken_time import duration_words, pluralize
-from slowwave_server.services.reports.budget import reached_words
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, document, print_json, print_rows
 from slowwave_server.workers.cli.state import shell_of
@@ -26,7 +25,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     Exit 0 if Postgres, the broker and at least one worker answer. Exit 1 if no worker answers. Exit 3 if Postgres or
     the broker does not answer; without the broker, the rows that come from Postgres are printed all the same.
     """
-    from slowwave_server.services.reports.budget import caps_reached
+    from slowwave_server.services.reports.budget import caps_reached, reached_words
     from slowwave_server.services.reports.status import read_status
 
     shell = shell_of(context)
